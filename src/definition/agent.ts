@@ -1,0 +1,108 @@
+/**
+ * Agents and workflows of agent frameworks, offered as tools. Both are structural types: no dependency on a framework.
+ */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { type CallToolResult, errorResult } from './content.ts'
+import type { RequestContext } from './context.ts'
+import type { AnyTool } from './tool.ts'
+
+/** Anything that answers a message. Its description must not be empty: it is all the model knows of it. */
+export interface AgentLike {
+  name?: string
+  description?: string
+  getDescription?(): string
+  generate(message: string, options?: Record<string, unknown>): Promise<unknown>
+}
+
+interface WorkflowRun {
+  start(args: Record<string, unknown>): Promise<unknown>
+}
+
+/** Anything that runs to a result from `inputData`. */
+export interface WorkflowLike {
+  id?: string
+  description?: string
+  inputSchema?: unknown
+  createRun?(): WorkflowRun | Promise<WorkflowRun>
+  createRunAsync?(): Promise<WorkflowRun>
+}
+
+/** `{ message: string }`, as a Standard Schema that needs no library. */
+const MESSAGE: StandardSchemaV1 & { '~standard': StandardJSONSchemaV1.Props } = {
+  '~standard': {
+    version: 1,
+    vendor: 'mayfly-mcp',
+    jsonSchema: { input: messageSchema, output: messageSchema },
+    validate: (value) =>
+      typeof (value as { message?: unknown } | null)?.message === 'string'
+        ? { value }
+        : { issues: [{ path: ['message'], message: 'expected a string' }] },
+  },
+}
+
+function messageSchema(): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: { message: { type: 'string', description: 'The question or input for the agent.' } },
+    required: ['message'],
+  }
+}
+
+/**
+ * An agent as the tool `ask_<key>`.
+ *
+ * @throws TypeError when its description is empty.
+ */
+export function agentTool(key: string, agent: AgentLike): AnyTool {
+  const description = agent.getDescription?.() || agent.description
+  if (!description) {
+    throw new TypeError(
+      `Agent "${key}" has an empty description: models choose tools by their description, so give it one.`,
+    )
+  }
+  return {
+    id: `ask_${key}`,
+    description: `Ask agent '${agent.name ?? key}' a question. Agent description: ${description}`,
+    inputSchema: MESSAGE,
+    execute: async ({ message }: { message: string }, context: RequestContext) => {
+      const answer = await agent.generate(message, { abortSignal: context.signal })
+      const text = (answer as { text?: unknown } | null | undefined)?.text
+      return typeof text === 'string' ? text : answer
+    },
+  }
+}
+
+/**
+ * A workflow as the tool `run_<key>`.
+ *
+ * @throws TypeError when its description is empty or it cannot create a run.
+ */
+export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
+  if (!workflow.description) {
+    throw new TypeError(
+      `Workflow "${key}" has an empty description: models choose tools by their description, so give it one.`,
+    )
+  }
+  if (workflow.createRunAsync === undefined && workflow.createRun === undefined) {
+    throw new TypeError(`Workflow "${key}" has neither createRun nor createRunAsync.`)
+  }
+  return {
+    id: `run_${key}`,
+    description: `Run workflow '${workflow.id ?? key}'. Workflow description: ${workflow.description}`,
+    ...(workflow.inputSchema !== undefined && { inputSchema: workflow.inputSchema }),
+    execute: async (inputData: unknown, context: RequestContext) => {
+      const run = await (workflow.createRunAsync?.() ?? workflow.createRun!())
+      return toWorkflowResult(key, await run.start({ inputData, abortSignal: context.signal }))
+    },
+  }
+}
+
+/** A run reports `{ status, result, error }`; the model gets the result, or why there is none. */
+function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResult {
+  const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
+  if (status === undefined || status === 'success') return status === undefined ? outcome : result
+  const reason = error instanceof Error ? error.message : typeof error === 'string' ? error : undefined
+  return errorResult(
+    `Workflow "${key}" ended with status ${String(status)}${reason === undefined ? '.' : `: ${reason}`}`,
+  )
+}

@@ -1,0 +1,80 @@
+/**
+ * From what a user wrote to the frozen definition that requests are served from. Runs once per server.
+ */
+import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './agent.ts'
+import type { Implementation } from './context.ts'
+import { type AnyPrompt, type CompiledPrompts, compilePrompts, type PromptsConfig } from './prompt.ts'
+import {
+  type CompiledResources,
+  compileResources,
+  type ResourceConfig,
+  type ResourcesConfig,
+} from './resource.ts'
+import { type AnyTool, type CompiledTool, compileTool } from './tool.ts'
+
+export interface DefinitionSource {
+  readonly serverInfo: Implementation
+  readonly instructions: string | undefined
+  readonly tools: { readonly [name: string]: AnyTool }
+  readonly agents: { readonly [key: string]: AgentLike }
+  readonly workflows: { readonly [key: string]: WorkflowLike }
+  readonly resources: ResourcesConfig | undefined
+  readonly registeredResources: readonly ResourceConfig[]
+  readonly prompts: PromptsConfig | undefined
+  readonly registeredPrompts: readonly (readonly [string, AnyPrompt])[]
+  /** Called once per naming collision. */
+  readonly warn: (message: string) => void
+}
+
+/** The compiled, frozen definition: nothing in it belongs to a request. */
+export interface Definition {
+  readonly serverInfo: Implementation
+  readonly instructions: string | undefined
+  readonly tools: ReadonlyMap<string, CompiledTool>
+  readonly resources: CompiledResources
+  readonly prompts: CompiledPrompts
+  readonly hasTools: boolean
+  readonly hasResources: boolean
+  readonly hasPrompts: boolean
+  readonly hasCompletions: boolean
+}
+
+/**
+ * Compiles the whole definition.
+ *
+ * @throws TypeError naming the tool, resource, prompt, agent or workflow that cannot be served.
+ */
+export function compileDefinition(source: DefinitionSource): Definition {
+  const tools = new Map<string, CompiledTool>()
+  for (const [name, tool] of Object.entries(source.tools)) tools.set(name, compileTool(name, tool))
+  for (const [name, tool] of derivedTools(source)) {
+    if (tools.has(name))
+      source.warn(
+        `Tool "${name}" is defined explicitly and also comes from an agent or workflow: the explicit one wins.`,
+      )
+    else tools.set(name, compileTool(name, tool))
+  }
+  const resources = compileResources(source.resources, source.registeredResources)
+  const prompts = compilePrompts(source.prompts, source.registeredPrompts)
+  return Object.freeze({
+    serverInfo: source.serverInfo,
+    instructions: source.instructions,
+    tools,
+    resources,
+    prompts,
+    hasTools: tools.size > 0,
+    hasResources:
+      resources.fixed.size > 0 || resources.templates.length > 0 || resources.callbacks !== undefined,
+    hasPrompts: prompts.declared.size > 0 || prompts.callbacks !== undefined,
+    hasCompletions:
+      resources.templates.some(({ config }) => config.complete !== undefined) ||
+      prompts.callbacks?.complete !== undefined ||
+      [...prompts.declared.values()].some(({ config }) => config.complete !== undefined),
+  })
+}
+
+function* derivedTools(source: DefinitionSource): Iterable<readonly [string, AnyTool]> {
+  for (const [key, agent] of Object.entries(source.agents)) yield [`ask_${key}`, agentTool(key, agent)]
+  for (const [key, workflow] of Object.entries(source.workflows))
+    yield [`run_${key}`, workflowTool(key, workflow)]
+}

@@ -1,0 +1,47 @@
+/**
+ * Argument completion, shared by prompts and resource templates (MCP 2026-07-28, "Completion").
+ */
+import type { RequestContext } from './context.ts'
+
+/**
+ * Suggests values for one argument.
+ *
+ * @param value what the user has typed so far.
+ * @param options.arguments the other arguments already resolved.
+ */
+export type Complete = (
+  value: string,
+  options: { arguments: Readonly<Record<string, string>>; context: RequestContext },
+) => readonly string[] | Promise<readonly string[]>
+
+/** One completer an argument name. */
+export type Completers = { readonly [argument: string]: Complete }
+
+/** The spec allows at most 100 values in one answer. */
+const MAX_VALUES = 100
+
+export interface CompleteResult {
+  completion: { values: string[]; total: number; hasMore: boolean }
+}
+
+/** Runs the completer of `argument`; an argument without one has no suggestions. */
+export async function complete(
+  completers: Completers | undefined,
+  argument: { name: string; value: string },
+  known: Readonly<Record<string, string>>,
+  context: RequestContext,
+): Promise<CompleteResult> {
+  const completer =
+    completers !== undefined && Object.hasOwn(completers, argument.name)
+      ? completers[argument.name]
+      : undefined
+  const values =
+    completer === undefined ? [] : [...(await completer(argument.value, { arguments: known, context }))]
+  return {
+    completion: {
+      values: values.slice(0, MAX_VALUES),
+      total: values.length,
+      hasMore: values.length > MAX_VALUES,
+    },
+  }
+}

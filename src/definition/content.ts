@@ -1,0 +1,109 @@
+/**
+ * What tools, prompts and resources are made of on the wire, in the words of MCP 2026-07-28 `schema.ts`.
+ * Plain interfaces: a type test keeps them assignable to the official SDK's.
+ */
+
+export type Role = 'user' | 'assistant'
+
+export interface Icon {
+  /** `https:` URL or `data:` URI. */
+  src: string
+  mimeType?: string
+  /** For example `['48x48']` or `['any']`. */
+  sizes?: string[]
+  theme?: 'light' | 'dark'
+}
+
+/** Hints for the client about a resource or content block. */
+export interface Annotations {
+  audience?: Role[]
+  /** 0 (least) to 1 (most important). */
+  priority?: number
+  /** ISO 8601. */
+  lastModified?: string
+}
+
+export type Meta = Record<string, unknown>
+
+interface BlockBase {
+  annotations?: Annotations
+  _meta?: Meta
+}
+
+export interface TextContent extends BlockBase {
+  type: 'text'
+  text: string
+}
+
+export interface ImageContent extends BlockBase {
+  type: 'image'
+  /** Base64. */
+  data: string
+  mimeType: string
+}
+
+export interface AudioContent extends BlockBase {
+  type: 'audio'
+  /** Base64. */
+  data: string
+  mimeType: string
+}
+
+export interface TextResourceContents {
+  uri: string
+  mimeType?: string
+  text: string
+  _meta?: Meta
+}
+
+export interface BlobResourceContents {
+  uri: string
+  mimeType?: string
+  /** Base64. */
+  blob: string
+  _meta?: Meta
+}
+
+export interface EmbeddedResource extends BlockBase {
+  type: 'resource'
+  resource: TextResourceContents | BlobResourceContents
+}
+
+export interface ResourceLink extends BlockBase {
+  type: 'resource_link'
+  uri: string
+  name: string
+  title?: string
+  description?: string
+  mimeType?: string
+  size?: number
+  icons?: Icon[]
+}
+
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+/** The result of `tools/call`. */
+export interface CallToolResult {
+  content: ContentBlock[]
+  /** Any JSON value; validated when the tool has an `outputSchema`. */
+  structuredContent?: unknown
+  isError?: boolean
+  _meta?: Meta
+}
+
+export interface PromptMessage {
+  role: Role
+  content: ContentBlock
+}
+
+/** The result of `prompts/get`. */
+export interface GetPromptResult {
+  description?: string
+  messages: PromptMessage[]
+  _meta?: Meta
+}
+
+/** An `isError` result with one line of text. */
+export function errorResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}

@@ -1,0 +1,140 @@
+/**
+ * The context: the one object that tools, resources, prompts and `setup` are given, the same on every platform
+ * and in both eras. This file says what it holds; `request/` makes it.
+ */
+
+/** `modern`: 2026-07-28 and later, version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
+export type Era = 'modern' | 'legacy'
+
+/** RFC 5424 severities, least first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** The client's or server's name and version, as it reports itself: for display and logs, never for decisions. */
+export interface Implementation {
+  name: string
+  version: string
+  title?: string
+  description?: string
+  websiteUrl?: string
+  icons?: import('./content.ts').Icon[]
+}
+
+/** What the client declared it can do. */
+export interface ClientCapabilities {
+  roots?: { listChanged?: boolean }
+  sampling?: { context?: object; tools?: object }
+  elicitation?: { form?: object; url?: object }
+  extensions?: { [name: string]: object }
+  experimental?: { [name: string]: object }
+}
+
+/** The verified token's facts, and whatever the verifier attached. */
+export interface AuthInfo {
+  token: string
+  clientId: string
+  scopes: string[]
+  /** Seconds since the epoch. */
+  expiresAt?: number
+  resource?: URL
+  extra?: Record<string, unknown>
+}
+
+export interface Progress {
+  progress: number
+  total?: number
+  message?: string
+}
+
+/** Whether something can be done in this very request, and what to do about it if not. */
+export type Availability =
+  | { readonly available: true }
+  | { readonly available: false; readonly reason: string; readonly remedy: string }
+
+/** The things a stateless server may or may not be able to do, as the degradation matrix lists them. */
+export type Feature =
+  | 'elicitation.form'
+  | 'elicitation.url'
+  | 'sampling'
+  | 'roots'
+  | 'progress'
+  | 'logging'
+  | 'logLevel'
+  | 'tools.listChanged'
+  | 'prompts.listChanged'
+  | 'resources.listChanged'
+  | 'resources.subscribe'
+  | 'cancellation'
+  | 'resumability'
+  | 'sessions'
+  | 'completions'
+  | 'tasks'
+
+/**
+ * The platform's bindings or environment variables. Declare yours once:
+ *
+ * ```ts
+ * declare module 'mayfly-mcp' {
+ *   interface Env { DATABASE_URL: string }
+ * }
+ * ```
+ */
+export interface Env {
+  readonly [name: string]: unknown
+}
+
+export interface RequestContext {
+  /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
+  readonly requestId: string
+  /** Legacy era: the `Mcp-Session-Id` the client sent, where it is one of ours. It identifies nothing on the server. */
+  readonly sessionId?: string | undefined
+  readonly era: Era
+  /** For example `2026-07-28`. */
+  readonly protocolVersion: string
+  readonly clientInfo?: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  /** Aborted when the client goes away or the deadline nears. */
+  readonly signal: AbortSignal
+  /** When the platform ends this call, in milliseconds since the epoch. */
+  readonly deadline?: number | undefined
+  /** Absent when the caller is anonymous. */
+  readonly auth?: AuthInfo | undefined
+  readonly env: Env
+  /** The HTTP request; its body is already read. Absent for `executeTool` outside a request. */
+  readonly request?: Request | undefined
+  /** Lets `promise` outlive the response, where the platform allows it. A rejection is logged. */
+  waitUntil(promise: Promise<unknown>): void
+  /** Whether `feature` works in this request, from the degradation matrix. */
+  can(feature: Feature): Availability
+  /**
+   * Refuses the request with `-32021` unless the client declared these capabilities (MCP 2026-07-28, "Per-request
+   * protocol fields").
+   */
+  requireClientCapabilities(required: ClientCapabilities): void
+  /** Sent at most every 100 ms, the last one always, never decreasing. Does nothing when the client did not ask. */
+  reportProgress(progress: Progress): void
+  /** A log message to the client, at or above the level it asked for. Does nothing when the client did not ask. */
+  log(level: LogLevel, data: unknown, logger?: string): void
+  /** The same powers under the names other frameworks use. */
+  readonly mcp: McpContext
+}
+
+/** What tools written for other frameworks look for. */
+export interface McpContext {
+  readonly extra: {
+    readonly signal: AbortSignal
+    readonly requestId: string | number
+    readonly sessionId?: string
+    readonly authInfo?: AuthInfo
+    readonly _meta?: Record<string, unknown>
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The JSON-RPC and MCP error codes Mayfly sends, and the error that carries one to the client.
+ */
+
+export const ErrorCode = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** Legacy era only: 2025-11-25 `resources/read`. */
+  resourceNotFound: -32002,
+  headerMismatch: -32020,
+  missingClientCapability: -32021,
+  unsupportedProtocolVersion: -32022,
+} as const
+
+/**
+ * An error the client is meant to see: thrown by user code or by Mayfly, it becomes a JSON-RPC error with this code,
+ * message and data. Every other exception reaches the client as `-32603 Internal error`, without its text.
+ *
+ * ```ts
+ * throw new ProtocolError(-32602, 'Unknown order: 42', { orderId: '42' })
+ * ```
+ */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+  readonly code: number
+  readonly data: unknown
+  /** The HTTP status, where the error answers the whole request. Default 200: an error inside a served request. */
+  readonly status: number
+
+  constructor(
+    code: number,
+    message: string,
+    data?: unknown,
+    options: { status?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.data = data
+    this.status = options.status ?? 200
+  }
+}
+
+export function invalidParams(message: string, data?: unknown): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidParams, message, data)
+}

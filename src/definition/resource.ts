@@ -1,0 +1,214 @@
+/**
+ * Resources: declared one by one, or answered by callbacks, and what each compiles to.
+ */
+
+import type { Completers } from './completion.ts'
+import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
+import type { RequestContext } from './context.ts'
+import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
+
+interface ResourceFacts {
+  name: string
+  title?: string
+  description?: string
+  mimeType?: string
+  annotations?: Annotations
+  icons?: Icon[]
+  _meta?: Meta
+}
+
+/** A resource as `resources/list` shows it. */
+export interface Resource extends ResourceFacts {
+  uri: string
+  /** Bytes, where known. */
+  size?: number
+}
+
+/** A template as `resources/templates/list` shows it. */
+export interface ResourceTemplate extends ResourceFacts {
+  uriTemplate: string
+}
+
+/** One part of a resource: text, or bytes (base64 text or `Uint8Array`). `uri` and `mimeType` default to the resource's. */
+export type ResourceContent =
+  | { text: string; uri?: string; mimeType?: string; _meta?: Meta }
+  | { blob: string | Uint8Array; uri?: string; mimeType?: string; _meta?: Meta }
+
+/** What a read may return: text, bytes, one part, several parts, or the whole result. */
+export type ReadOutput =
+  | string
+  | Uint8Array
+  | ResourceContent
+  | readonly ResourceContent[]
+  | { contents: readonly ResourceContent[] }
+
+/** A resource at a fixed URI. */
+export interface FixedResourceConfig extends Omit<Resource, 'name'> {
+  name?: string
+  read(
+    request: { uri: string; variables: Record<string, string> },
+    context: RequestContext,
+  ): ReadOutput | Promise<ReadOutput>
+}
+
+/** The resources an RFC 6570 template matches. */
+export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
+  name?: string
+  /** Suggests values for the template's variables. */
+  complete?: Completers
+  read(
+    request: { uri: string; variables: Record<string, string> },
+    context: RequestContext,
+  ): ReadOutput | Promise<ReadOutput>
+}
+
+export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
+
+/** What the callbacks are given: one object, so that callbacks written for other frameworks run unchanged. */
+export interface ResourceRequest {
+  context: RequestContext
+  extra: RequestContext['mcp']['extra']
+}
+
+/** Resources that only your code can list and read. */
+export interface ResourceCallbacks {
+  listResources(request: ResourceRequest): readonly Resource[] | Promise<readonly Resource[]>
+  /** Returns undefined (or null) for a URI it does not know: the client gets "resource not found". */
+  getResourceContent(
+    request: ResourceRequest & { uri: string },
+  ): ReadOutput | undefined | null | Promise<ReadOutput | undefined | null>
+  resourceTemplates?(
+    request: ResourceRequest,
+  ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
+}
+
+/** Callbacks, or declarations: a list, or a record whose keys are the names. */
+export type ResourcesConfig =
+  | ResourceCallbacks
+  | readonly ResourceConfig[]
+  | { readonly [name: string]: ResourceConfig }
+
+/**
+ * Declares a resource: `uri` for a fixed one, `uriTemplate` for many.
+ *
+ * ```ts
+ * const user = createResource({
+ *   uriTemplate: 'users://{id}',
+ *   mimeType: 'application/json',
+ *   complete: { id: (value) => ['1', '2'].filter((id) => id.startsWith(value)) },
+ *   read: ({ variables }) => JSON.stringify({ id: variables.id }),
+ * })
+ * ```
+ */
+export function createResource<Config extends ResourceConfig>(config: Config): Config {
+  return config
+}
+
+export interface CompiledFixedResource {
+  readonly resource: Resource
+  readonly json: string
+  readonly config: FixedResourceConfig
+}
+
+export interface CompiledTemplateResource {
+  readonly resourceTemplate: ResourceTemplate
+  readonly template: UriTemplate
+  readonly json: string
+  readonly config: TemplateResourceConfig
+}
+
+export interface CompiledResources {
+  readonly fixed: ReadonlyMap<string, CompiledFixedResource>
+  readonly templates: readonly CompiledTemplateResource[]
+  readonly callbacks: ResourceCallbacks | undefined
+}
+
+/** Whether the configuration answers by callbacks. */
+export function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
+  return typeof (config as ResourceCallbacks).listResources === 'function'
+}
+
+/**
+ * Compiles resources once.
+ *
+ * @throws TypeError for a declaration without `uri` or `uriTemplate`, a URI declared twice, or a broken template.
+ */
+export function compileResources(
+  config: ResourcesConfig | undefined,
+  registered: readonly ResourceConfig[],
+): CompiledResources {
+  const callbacks = config !== undefined && isResourceCallbacks(config) ? config : undefined
+  if (callbacks !== undefined && typeof callbacks.getResourceContent !== 'function') {
+    throw new TypeError('resources has listResources but no getResourceContent: nothing could be read.')
+  }
+  const declared =
+    config === undefined || callbacks !== undefined
+      ? []
+      : declarations(config as Exclude<ResourcesConfig, ResourceCallbacks>)
+  const fixed = new Map<string, CompiledFixedResource>()
+  const templates: CompiledTemplateResource[] = []
+  for (const resource of [...declared, ...registered]) {
+    if (typeof resource.read !== 'function')
+      throw new TypeError(`Resource ${JSON.stringify(resource.name)} has no read function.`)
+    if ('uriTemplate' in resource) {
+      const { read: _read, complete: _complete, ...facts } = resource
+      const resourceTemplate = { ...facts, name: resource.name ?? resource.uriTemplate }
+      const template = compileUriTemplate(resource.uriTemplate)
+      templates.push({ resourceTemplate, template, json: JSON.stringify(resourceTemplate), config: resource })
+      continue
+    }
+    if (typeof resource.uri !== 'string') throw new TypeError('A resource needs a uri or a uriTemplate.')
+    if (fixed.has(resource.uri)) throw new TypeError(`Resource ${resource.uri} is declared twice.`)
+    const { read: _read, ...facts } = resource
+    const listed = { ...facts, name: resource.name ?? resource.uri }
+    fixed.set(resource.uri, { resource: listed, json: JSON.stringify(listed), config: resource })
+  }
+  return { fixed, templates, callbacks }
+}
+
+function declarations(
+  config: readonly ResourceConfig[] | { readonly [name: string]: ResourceConfig },
+): ResourceConfig[] {
+  if (Array.isArray(config)) return [...config]
+  return Object.entries(config as { readonly [name: string]: ResourceConfig }).map(([name, resource]) => ({
+    name,
+    ...resource,
+  }))
+}
+
+/** What was read, as `contents` on the wire. */
+export function toResourceContents(
+  output: ReadOutput,
+  uri: string,
+  mimeType: string | undefined,
+): (TextResourceContents | BlobResourceContents)[] {
+  if (typeof output === 'string') return [toContents({ text: output }, uri, mimeType)]
+  if (output instanceof Uint8Array) return [toContents({ blob: output }, uri, mimeType)]
+  if ('contents' in output) return output.contents.map((part) => toContents(part, uri, mimeType))
+  if (Array.isArray(output)) return output.map((part: ResourceContent) => toContents(part, uri, mimeType))
+  return [toContents(output as ResourceContent, uri, mimeType)]
+}
+
+function toContents(
+  part: ResourceContent,
+  uri: string,
+  mimeType: string | undefined,
+): TextResourceContents | BlobResourceContents {
+  const type = part.mimeType ?? mimeType
+  const facts = {
+    uri: part.uri ?? uri,
+    ...(type !== undefined && { mimeType: type }),
+    ...(part._meta && { _meta: part._meta }),
+  }
+  if ('text' in part) return { ...facts, text: part.text }
+  return { ...facts, blob: typeof part.blob === 'string' ? part.blob : toBase64(part.blob) }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  // In slices: a spread of a large array overflows the call stack.
+  for (let start = 0; start < bytes.length; start += 32_768) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))
+  }
+  return btoa(binary)
+}

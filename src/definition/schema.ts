@@ -1,0 +1,164 @@
+/**
+ * Schemas: what a user may write (zod 4, any Standard Schema, JSON Schema by `jsonSchema()`, a raw shape of Standard
+ * Schemas), compiled once into the JSON Schema that is advertised and a validator that runs per call.
+ */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** A record of Standard Schemas, one a property: `{ city: z.string(), days: z.number().optional() }`. */
+export type RawShape = { readonly [property: string]: StandardSchemaV1 }
+
+/** Every kind of schema Mayfly accepts. */
+export type Schema = StandardSchemaV1 | RawShape
+
+/** The value a schema yields after validation. */
+export type InferOutput<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<S>
+  : S extends RawShape
+    ? Optionals<{
+        [P in keyof S]: S[P] extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S[P]> : never
+      }>
+    : Record<string, unknown>
+
+/** The value a schema accepts. */
+export type InferInput<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<S>
+  : S extends RawShape
+    ? Optionals<{ [P in keyof S]: S[P] extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S[P]> : never }>
+    : unknown
+
+type Optionals<T> = { [P in keyof T as undefined extends T[P] ? never : P]: T[P] } & {
+  [P in keyof T as undefined extends T[P] ? P : never]?: T[P]
+}
+
+export interface SchemaIssue {
+  /** Dotted path of the offending value; empty for the value itself. */
+  readonly path: string
+  readonly message: string
+}
+
+export type Validation =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly SchemaIssue[] }
+
+export interface CompiledSchema {
+  /** JSON Schema 2020-12, as advertised. */
+  readonly jsonSchema: JsonSchema
+  /** Never throws for a bad value; returns a promise only where the schema itself is asynchronous. */
+  validate(value: unknown): Validation | Promise<Validation>
+}
+
+/**
+ * Compiles a schema once.
+ *
+ * @param direction `'input'` advertises what the schema accepts (before defaults and transforms), `'output'` what it yields.
+ * @throws TypeError when `schema` is not a schema, naming `label`.
+ */
+export function compileSchema(
+  schema: unknown,
+  label: string,
+  direction: 'input' | 'output' = 'input',
+): CompiledSchema {
+  if (isStandardSchema(schema)) return compileStandardSchema(schema, direction)
+  if (schema !== null && typeof schema === 'object' && !Array.isArray(schema)) {
+    if (isRawShape(schema)) return compileShape(schema, direction)
+    // Not accepted as it is: whoever does not use JSON Schema should not ship a validator for it.
+    throw new TypeError(`${label} is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'.`)
+  }
+  throw new TypeError(
+    `${label} must be a zod schema, a Standard Schema, jsonSchema({ … }) or a shape of schemas.`,
+  )
+}
+
+/** Whether `value` implements Standard Schema (zod 4, valibot, arktype, …). */
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  const standard = (value as { '~standard'?: { validate?: unknown } })['~standard']
+  return typeof standard?.validate === 'function'
+}
+
+function isRawShape(value: object): value is RawShape {
+  const schemas = Object.values(value)
+  return schemas.length > 0 && schemas.every(isStandardSchema)
+}
+
+function compileStandardSchema(schema: StandardSchemaV1, direction: 'input' | 'output'): CompiledSchema {
+  const { validate } = schema['~standard']
+  return {
+    jsonSchema: standardJsonSchema(schema, direction) ?? { type: 'object' },
+    validate(value) {
+      const result = validate(value)
+      return result instanceof Promise ? result.then(toValidation) : toValidation(result)
+    },
+  }
+}
+
+/** The JSON Schema a Standard Schema describes itself with, or undefined where its library cannot say. */
+function standardJsonSchema(schema: StandardSchemaV1, direction: 'input' | 'output'): JsonSchema | undefined {
+  const standard = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
+  return standard.jsonSchema?.[direction]({ target: 'draft-2020-12' })
+}
+
+function compileShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
+  const entries = Object.entries(shape)
+  const properties: Record<string, unknown> = {}
+  const required: string[] = []
+  for (const [property, schema] of entries) {
+    const { $schema: _, ...propertySchema } = standardJsonSchema(schema, direction) ?? {}
+    properties[property] = propertySchema
+    if (!acceptsUndefined(schema)) required.push(property)
+  }
+  return {
+    jsonSchema: { type: 'object', properties, ...(required.length > 0 && { required }) },
+    validate(value) {
+      if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+        return { ok: false, issues: [{ path: '', message: 'expected an object' }] }
+      }
+      const results = entries.map(([property, schema]) => schema['~standard'].validate(own(value, property)))
+      return results.some((result) => result instanceof Promise)
+        ? Promise.all(results).then((settled) => collectShape(entries, settled))
+        : collectShape(entries, results as StandardSchemaV1.Result<unknown>[])
+    },
+  }
+}
+
+function own(value: object, property: string): unknown {
+  return Object.hasOwn(value, property) ? (value as Record<string, unknown>)[property] : undefined
+}
+
+function acceptsUndefined(schema: StandardSchemaV1): boolean {
+  const result = schema['~standard'].validate(undefined)
+  return !(result instanceof Promise) && result.issues === undefined
+}
+
+function collectShape(
+  entries: readonly (readonly [string, StandardSchemaV1])[],
+  results: readonly StandardSchemaV1.Result<unknown>[],
+): Validation {
+  const value: Record<string, unknown> = {}
+  const issues: SchemaIssue[] = []
+  results.forEach((result, index) => {
+    const property = entries[index]![0]
+    if (result.issues !== undefined) issues.push(...result.issues.map((issue) => toIssue(issue, property)))
+    else if (result.value !== undefined) value[property] = result.value
+  })
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, value }
+}
+
+function toValidation(result: StandardSchemaV1.Result<unknown>): Validation {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  return { ok: false, issues: result.issues.map((issue) => toIssue(issue)) }
+}
+
+function toIssue(issue: StandardSchemaV1.Issue, prefix?: string): SchemaIssue {
+  const keys = (issue.path ?? []).map((segment) =>
+    String(typeof segment === 'object' ? segment.key : segment),
+  )
+  return { path: (prefix === undefined ? keys : [prefix, ...keys]).join('.'), message: issue.message }
+}
+
+/** Issues as one line a model can act on: `city: expected string; days: must be at most 7`. */
+export function describeIssues(issues: readonly SchemaIssue[]): string {
+  return issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+}

@@ -1,0 +1,221 @@
+/**
+ * Tools: what a user writes with `createTool` or `registerTool`, and what one compiles to.
+ */
+import type { CallToolResult, Icon, Meta } from './content.ts'
+import type { RequestContext } from './context.ts'
+import { compileParamHeaders, type ParamHeader } from './param-header.ts'
+import {
+  type CompiledSchema,
+  compileSchema,
+  type InferOutput,
+  isStandardSchema,
+  type JsonSchema,
+  type Schema,
+} from './schema.ts'
+import { type ToolOutput, toResultConverter } from './tool-result.ts'
+
+/** Hints about a tool's behaviour; clients must not trust them for security. */
+export interface ToolAnnotations {
+  title?: string
+  readOnlyHint?: boolean
+  destructiveHint?: boolean
+  idempotentHint?: boolean
+  openWorldHint?: boolean
+}
+
+/** A tool as `tools/list` shows it. */
+export interface Tool {
+  name: string
+  title?: string
+  description?: string
+  inputSchema: JsonSchema
+  outputSchema?: JsonSchema
+  annotations?: ToolAnnotations
+  icons?: Icon[]
+  _meta?: Meta
+}
+
+/** What a tool is: MCP's own fields live under `mcp`, as other frameworks have them. */
+export interface ToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
+  /** Identifies the tool in your code; clients see the key it has in `tools`. */
+  id: string
+  title?: string
+  description?: string
+  inputSchema?: Input
+  outputSchema?: Output
+  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
+  /** `false` hides the tool until `setup` enables it for a request. Default true. */
+  enabled?: boolean
+  /** Called once the arguments are validated, before `execute`. What it throws is logged and fails nothing. */
+  onInputAvailable?: (event: { input: unknown; toolName: string; context: RequestContext }) => unknown
+  /** Called with the result of `execute`. What it throws is logged and fails nothing. */
+  onOutput?: (event: { output: unknown; toolName: string; context: RequestContext }) => unknown
+  execute(input: ToolInput<Input>, context: RequestContext): ToolOutput<Output> | Promise<ToolOutput<Output>>
+}
+
+/** The validated arguments `execute` receives. */
+export type ToolInput<Input> = Input extends Schema ? InferOutput<Input> : Record<string, unknown>
+
+export type { ToolOutput }
+
+/** A tool of any schema, as `tools` takes it. Tools of other frameworks with this shape fit as they are. */
+export interface AnyTool {
+  id?: string
+  title?: string
+  description?: string
+  inputSchema?: unknown
+  outputSchema?: unknown
+  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
+  enabled?: boolean
+  onInputAvailable?: ((event: never) => unknown) | undefined
+  onOutput?: ((event: never) => unknown) | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so only `any` accepts every tool.
+  execute?: ((input: any, context: any) => unknown) | undefined
+}
+
+/**
+ * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; what it throws becomes an
+ * `isError` result with the message, never the stack.
+ *
+ * ```ts
+ * const add = createTool({
+ *   id: 'add',
+ *   description: 'Adds two numbers',
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * })
+ * ```
+ */
+export function createTool<
+  Input extends Schema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+>(config: ToolConfig<Input, Output>): ToolConfig<Input, Output> {
+  return config
+}
+
+/** What `registerTool` takes beside the name and the callback. */
+export interface RegisterToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
+  title?: string
+  description?: string
+  inputSchema?: Input
+  outputSchema?: Output
+  annotations?: ToolAnnotations
+  _meta?: Meta
+  icons?: Icon[]
+  /** `false` hides the tool until `setup` enables it for a request. Default true. */
+  enabled?: boolean
+}
+
+/** With an `inputSchema` the callback receives the arguments and the context; without one, the context alone. */
+export type ToolCallback<
+  Input extends Schema | undefined,
+  Output extends Schema | undefined,
+> = Input extends Schema
+  ? (input: InferOutput<Input>, context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+  : (context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+
+/** Turns the arguments of `registerTool` into a tool. */
+export function toTool(
+  name: string,
+  config: RegisterToolConfig<Schema | undefined, Schema | undefined>,
+  callback: (...args: never[]) => unknown,
+): AnyTool {
+  const { annotations, _meta, icons, ...rest } = config
+  const call = callback as (...args: unknown[]) => unknown
+  return {
+    id: name,
+    ...rest,
+    mcp: { ...(annotations && { annotations }), ...(_meta && { _meta }), ...(icons && { icons }) },
+    execute:
+      config.inputSchema === undefined
+        ? (_input, context) => call(context)
+        : (input, context) => call(input, context),
+  }
+}
+
+/** A tool ready to serve; everything a request needs is computed. */
+export interface CompiledTool {
+  readonly name: string
+  readonly tool: Tool
+  /** `tool` as JSON, for modern and for legacy clients (an `outputSchema` that is no object is modern only). */
+  readonly json: { readonly modern: string; readonly legacy: string }
+  readonly input: CompiledSchema
+  readonly paramHeaders: readonly ParamHeader[]
+  readonly source: AnyTool
+  /** Turns what `execute` returned into a result. */
+  toResult(output: unknown, era: 'modern' | 'legacy'): CallToolResult | Promise<CallToolResult>
+}
+
+/** Lenient: models send stray arguments to tools that take none, and it does no harm. */
+const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
+
+/**
+ * Compiles a tool once.
+ *
+ * @throws TypeError when a schema is unusable or there is nothing to execute, naming the tool.
+ */
+export function compileTool(name: string, source: AnyTool): CompiledTool {
+  if (typeof source?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+  if (name === '') throw new TypeError('A tool needs a name: the empty string is not one.')
+  const input = compileInput(name, source.inputSchema)
+  const output =
+    source.outputSchema === undefined
+      ? undefined
+      : compileSchema(source.outputSchema, `outputSchema of tool "${name}"`, 'output')
+  const { annotations, icons, _meta } = source.mcp ?? {}
+  const tool: Tool = {
+    name,
+    ...(source.title !== undefined && { title: source.title }),
+    ...(source.description !== undefined && { description: source.description }),
+    inputSchema: input.jsonSchema,
+    ...(output !== undefined && { outputSchema: output.jsonSchema }),
+    ...(annotations !== undefined && { annotations }),
+    ...(icons !== undefined && { icons }),
+    ...(_meta !== undefined && { _meta }),
+  }
+  const modern = JSON.stringify(tool)
+  const hasObjectOutput = output === undefined || output.jsonSchema.type === 'object'
+  const { outputSchema: _, ...legacyTool } = tool
+  return {
+    name,
+    tool,
+    json: { modern, legacy: hasObjectOutput ? modern : JSON.stringify(legacyTool) },
+    input,
+    paramHeaders: compileParamHeaders(input.jsonSchema, name),
+    source,
+    toResult: toResultConverter(name, output, hasObjectOutput),
+  }
+}
+
+function compileInput(name: string, schema: unknown): CompiledSchema {
+  if (schema === undefined || schema === null || isEmptyShape(schema)) {
+    return { jsonSchema: NO_INPUT, validate: (value) => ({ ok: true, value }) }
+  }
+  const compiled = compileSchema(schema, `inputSchema of tool "${name}"`)
+  const { type } = compiled.jsonSchema
+  if (type === 'object') return compiled
+  if (type === undefined) return { ...compiled, jsonSchema: { type: 'object', ...compiled.jsonSchema } }
+  throw new TypeError(`inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}.`)
+}
+
+function isEmptyShape(schema: unknown): boolean {
+  return typeof schema === 'object' && !isStandardSchema(schema) && Object.keys(schema as object).length === 0
+}
+
+/** What `update` may change of a tool, for one request. */
+export type ToolUpdate = Partial<Omit<RegisterToolConfig<Schema, Schema>, 'enabled'>> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the same liberty as `AnyTool`.
+  execute?: (input: any, context: any) => unknown
+}
+
+/** A compiled tool with some of its definition changed; schemas that stay are not compiled again. */
+export function updateTool(compiled: CompiledTool, update: ToolUpdate): CompiledTool {
+  const { annotations, _meta, icons, ...rest } = update
+  const mcp = {
+    ...compiled.source.mcp,
+    ...(annotations && { annotations }),
+    ...(_meta && { _meta }),
+    ...(icons && { icons }),
+  }
+  return compileTool(compiled.name, { ...compiled.source, ...rest, mcp })
+}
