@@ -1,0 +1,109 @@
+/**
+ * What a `subscriptions/listen` stream delivers (MCP 2026-07-28, "Subscriptions"): the events of the bus that pass the
+ * filter, as a queue the stream takes from. Events arrive in the publisher's request and leave in the subscriber's:
+ * platforms forbid I/O on behalf of another request.
+ */
+import { invalidParams } from '../definition/protocol-error.ts'
+import type { ServerCapabilities } from '../interaction/matrix.ts'
+import type { Bus, ChangeEvent } from './bus.ts'
+
+/** MCP's `SubscriptionFilter`. */
+export interface SubscriptionFilter {
+  toolsListChanged?: boolean
+  promptsListChanged?: boolean
+  resourcesListChanged?: boolean
+  resourceSubscriptions?: string[]
+}
+
+const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+
+/** More URIs than this in one filter are refused. */
+const MAX_SUBSCRIBED_URIS = 1000
+
+/** More events than this waiting for a slow reader are dropped, the oldest first. */
+const MAX_QUEUED_EVENTS = 1000
+
+/**
+ * Reads the `notifications` parameter.
+ *
+ * @throws ProtocolError `-32602` where it is not a filter.
+ */
+export function parseFilter(notifications: unknown): SubscriptionFilter {
+  if (notifications === null || typeof notifications !== 'object' || Array.isArray(notifications)) {
+    throw invalidParams('"notifications" must be an object that names what to listen to.')
+  }
+  const filter = notifications as Record<string, unknown>
+  for (const flag of FLAGS) {
+    if (filter[flag] !== undefined && typeof filter[flag] !== 'boolean')
+      throw invalidParams(`"notifications.${flag}" must be a boolean.`)
+  }
+  const uris = filter.resourceSubscriptions
+  if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
+    throw invalidParams('"notifications.resourceSubscriptions" must be a list of URIs.')
+  }
+  if (Array.isArray(uris) && uris.length > MAX_SUBSCRIBED_URIS) {
+    throw invalidParams(`"notifications.resourceSubscriptions" may name at most ${MAX_SUBSCRIBED_URIS} URIs.`)
+  }
+  return filter as SubscriptionFilter
+}
+
+/** The part of a filter that the advertised capabilities can honour. */
+export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
+  const uris = filter.resourceSubscriptions ?? []
+  return {
+    ...(filter.toolsListChanged && capabilities.tools?.listChanged && { toolsListChanged: true }),
+    ...(filter.promptsListChanged && capabilities.prompts?.listChanged && { promptsListChanged: true }),
+    ...(filter.resourcesListChanged && capabilities.resources?.listChanged && { resourcesListChanged: true }),
+    ...(uris.length > 0 && capabilities.resources?.subscribe && { resourceSubscriptions: uris }),
+  }
+}
+
+export interface Subscription {
+  /** The next event, or undefined after `waitMs` (milliseconds) without one. */
+  next(waitMs: number): Promise<ChangeEvent | undefined>
+  close(): void
+}
+
+/** Subscribes to the events of `bus` that pass `filter`. */
+export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<Subscription> {
+  const queue: ChangeEvent[] = []
+  const uris = new Set(filter.resourceSubscriptions)
+  let wake: (() => void) | undefined
+  const unsubscribe = await bus.subscribe((event) => {
+    if (event.type === 'resourceUpdated' ? !uris.has(event.uri) : filter[event.type] !== true) return
+    if (queue.length >= MAX_QUEUED_EVENTS) queue.shift()
+    queue.push(event)
+    wake?.()
+  })
+  return {
+    async next(waitMs) {
+      if (queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, waitMs)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        wake = undefined
+      }
+      return queue.shift()
+    },
+    close() {
+      unsubscribe()
+      wake?.()
+    },
+  }
+}
+
+const METHODS: { readonly [type in ChangeEvent['type']]: string } = {
+  toolsListChanged: 'notifications/tools/list_changed',
+  promptsListChanged: 'notifications/prompts/list_changed',
+  resourcesListChanged: 'notifications/resources/list_changed',
+  resourceUpdated: 'notifications/resources/updated',
+}
+
+/** An event as the notification it is on the wire. */
+export function toNotification(event: ChangeEvent): { method: string; params: { uri?: string } } {
+  return { method: METHODS[event.type], params: event.type === 'resourceUpdated' ? { uri: event.uri } : {} }
+}
