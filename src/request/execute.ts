@@ -1,0 +1,48 @@
+/**
+ * Running a tool without a request: `server.executeTool`.
+ */
+import type { Definition } from '../definition/compile.ts'
+import type { AuthInfo } from '../definition/context.ts'
+import { describeIssues } from '../definition/schema.ts'
+import { Context } from './context.ts'
+import type { ReportError } from './options.ts'
+
+/** @throws Error for an unknown tool or invalid arguments, and whatever the tool throws. */
+export async function executeDirectly(
+  definition: Definition,
+  name: string,
+  input: unknown,
+  { env, auth, signal }: { env?: unknown; auth?: AuthInfo; signal?: AbortSignal },
+  reportError: ReportError,
+): Promise<unknown> {
+  const tool = definition.tools.get(name)
+  if (tool === undefined) throw new Error(`Unknown tool: ${name}`)
+  const validation = await tool.input.validate(input ?? {})
+  if (!validation.ok)
+    throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
+  const requestId = crypto.randomUUID()
+  const context = new Context({
+    requestId,
+    rpcId: requestId,
+    sessionId: undefined,
+    era: 'modern',
+    protocolVersion: '2026-07-28',
+    clientInfo: undefined,
+    clientCapabilities: {},
+    meta: undefined,
+    logLevel: undefined,
+    progressToken: undefined,
+    deadline: undefined,
+    auth,
+    env,
+    request: undefined,
+    hasBus: false,
+    canStream: false,
+    waitUntil: (promise) =>
+      void promise.catch((error: unknown) => reportError(error, { tool: name, waitUntil: true })),
+    send: () => undefined,
+  })
+  if (signal?.aborted) context.abort(signal.reason)
+  signal?.addEventListener('abort', () => context.abort(signal.reason), { once: true })
+  return tool.source.execute!(validation.value, context)
+}

@@ -1,0 +1,72 @@
+/**
+ * Request-scoped notifications: progress, throttled, and log messages, filtered by level.
+ */
+import { LOG_LEVELS, type LogLevel, type Progress } from '../definition/context.ts'
+
+/** Where notifications go: the response stream of the request. */
+export type SendNotification = (method: string, params: Record<string, unknown>) => void
+
+/** At most one progress notification in this many milliseconds; the last one is always sent. */
+const PROGRESS_INTERVAL_MS = 100
+
+export class Notifier {
+  readonly #send: SendNotification
+  readonly #progressToken: string | number | undefined
+  readonly #minimum: number
+  #lastProgress = Number.NEGATIVE_INFINITY
+  #held: Progress | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isClosed = false
+
+  /** @param logLevel undefined sends no log messages: the client did not ask for any. */
+  constructor(
+    send: SendNotification,
+    progressToken: string | number | undefined,
+    logLevel: LogLevel | undefined,
+  ) {
+    this.#send = send
+    this.#progressToken = progressToken
+    this.#minimum = logLevel === undefined ? LOG_LEVELS.length : LOG_LEVELS.indexOf(logLevel)
+  }
+
+  reportProgress(progress: Progress): void {
+    if (this.#progressToken === undefined || this.#isClosed) return
+    if (!Number.isFinite(progress.progress)) throw new TypeError('progress must be a finite number.')
+    // "The progress value MUST increase with each notification" (MCP, "Progress Flow").
+    if (progress.progress <= (this.#held?.progress ?? this.#lastProgress)) return
+    if (this.#timer !== undefined) {
+      this.#held = progress
+      return
+    }
+    this.#sendProgress(progress)
+  }
+
+  log(level: LogLevel, data: unknown, logger?: string): void {
+    if (this.#isClosed || LOG_LEVELS.indexOf(level) < this.#minimum) return
+    this.#send('notifications/message', { level, ...(logger !== undefined && { logger }), data })
+  }
+
+  /** Sends what is held back; nothing is sent afterwards. */
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#held !== undefined && !this.#isClosed) this.#sendProgress(this.#held)
+    clearTimeout(this.#timer)
+    this.#isClosed = true
+  }
+
+  #sendProgress({ progress, total, message }: Progress): void {
+    this.#held = undefined
+    this.#lastProgress = progress
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#held !== undefined) this.#sendProgress(this.#held)
+    }, PROGRESS_INTERVAL_MS)
+    this.#send('notifications/progress', {
+      progressToken: this.#progressToken,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    })
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Cursor pagination (MCP 2026-07-28, "Pagination"). A cursor is the offset of the next page, opaque to clients.
+ */
+import { invalidParams } from '../definition/protocol-error.ts'
+import { optionalStringParam, type Params } from './params.ts'
+
+/** Reads `cursor`: the offset of the page it asks for. @throws ProtocolError `-32602` for one we did not make. */
+export function pageStart(params: Params, total: number, pageSize: number): number {
+  const cursor = optionalStringParam(params, 'cursor')
+  if (cursor === undefined) return 0
+  const offset = /^p[1-9]\d{0,8}$/.test(cursor) ? Number(cursor.slice(1)) : Number.NaN
+  // Only the starts of pages were ever handed out.
+  if (!(offset < total && offset % pageSize === 0)) {
+    throw invalidParams(
+      'Invalid params: "cursor" is not one this server gave out. List again from the start.',
+    )
+  }
+  return offset
+}
+
+/** A page of already serialised items, as the members of its result. */
+export function pageMembers(name: string, items: readonly string[], start: number, pageSize: number): string {
+  const end = start + pageSize
+  const page = start === 0 && end >= items.length ? items : items.slice(start, end)
+  const next = end < items.length ? `,"nextCursor":"p${end}"` : ''
+  return `"${name}":[${page.join(',')}]${next}`
+}

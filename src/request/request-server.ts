@@ -1,0 +1,142 @@
+/**
+ * The request server: one request's view of the frozen definition. Its overlay of enabled, disabled, updated, removed
+ * and added tools dies with the request; nothing of it can be seen by another.
+ */
+
+import type { Definition } from '../definition/compile.ts'
+import type { RequestContext } from '../definition/context.ts'
+import type { Schema } from '../definition/schema.ts'
+import {
+  type CompiledTool,
+  compileTool,
+  type RegisterToolConfig,
+  type ToolCallback,
+  type ToolUpdate,
+  toTool,
+  updateTool,
+} from '../definition/tool.ts'
+import type { Context } from './context.ts'
+
+/** One tool, for the length of one request. Every method returns the handle, so that calls chain. */
+export interface ToolHandle {
+  readonly name: string
+  readonly enabled: boolean
+  enable(): ToolHandle
+  disable(): ToolHandle
+  update(update: ToolUpdate): ToolHandle
+  remove(): void
+}
+
+/** What `setup` receives. */
+export interface RequestServer {
+  readonly context: RequestContext
+  /** The names of the tools this request could see, disabled ones included. */
+  readonly toolNames: readonly string[]
+  /** @throws TypeError where there is no such tool. */
+  tool(name: string): ToolHandle
+  /** Adds a tool for this request. @throws TypeError where the name is taken or the tool is unusable. */
+  registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
+    name: string,
+    config: RegisterToolConfig<Input, Output>,
+    callback: ToolCallback<Input, Output>,
+  ): ToolHandle
+}
+
+interface Entry {
+  readonly tool: CompiledTool
+  readonly isEnabled: boolean
+}
+
+export class RequestScope implements RequestServer {
+  readonly definition: Definition
+  readonly context: Context
+  /** A copy of the definition's tools, made when `setup` first changes one. */
+  #overlay: Map<string, Entry> | undefined
+
+  constructor(definition: Definition, context: Context) {
+    this.definition = definition
+    this.context = context
+  }
+
+  /** Whether this request sees other tools than the definition says. */
+  get isCustomised(): boolean {
+    return this.#overlay !== undefined
+  }
+
+  get toolNames(): readonly string[] {
+    return [...(this.#overlay ?? this.definition.tools).keys()]
+  }
+
+  tool(name: string): ToolHandle {
+    if (!(this.#overlay ?? this.definition.tools).has(name)) {
+      throw new TypeError(
+        `There is no tool "${name}": this server has ${this.toolNames.join(', ') || 'none'}.`,
+      )
+    }
+    return this.#handle(name)
+  }
+
+  registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
+    name: string,
+    config: RegisterToolConfig<Input, Output>,
+    callback: ToolCallback<Input, Output>,
+  ): ToolHandle {
+    const overlay = this.#writable()
+    if (overlay.has(name))
+      throw new TypeError(`Tool "${name}" exists already: use tool("${name}").update(…).`)
+    const tool = compileTool(name, toTool(name, config, callback))
+    overlay.set(name, { tool, isEnabled: config.enabled !== false })
+    return this.#handle(name)
+  }
+
+  /** The tool as this request may call it. */
+  findTool(name: string): CompiledTool | undefined {
+    if (this.#overlay !== undefined) {
+      const entry = this.#overlay.get(name)
+      return entry?.isEnabled ? entry.tool : undefined
+    }
+    const tool = this.definition.tools.get(name)
+    return tool?.source.enabled === false ? undefined : tool
+  }
+
+  /** The tools this request may see, in order of definition. */
+  visibleTools(): CompiledTool[] {
+    if (this.#overlay === undefined)
+      return [...this.definition.tools.values()].filter(({ source }) => source.enabled !== false)
+    return [...this.#overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
+  }
+
+  #writable(): Map<string, Entry> {
+    this.#overlay ??= new Map(
+      Array.from(this.definition.tools, ([name, tool]) => [
+        name,
+        { tool, isEnabled: tool.source.enabled !== false },
+      ]),
+    )
+    return this.#overlay
+  }
+
+  #handle(name: string): ToolHandle {
+    const change = (next: (entry: Entry) => Entry): ToolHandle => {
+      const overlay = this.#writable()
+      const entry = overlay.get(name)
+      if (entry === undefined) throw new TypeError(`Tool "${name}" was removed from this request.`)
+      overlay.set(name, next(entry))
+      return handle
+    }
+    const scope = this
+    const handle: ToolHandle = {
+      name,
+      get enabled() {
+        return scope.findTool(name) !== undefined
+      },
+      enable: () => change((entry) => ({ ...entry, isEnabled: true })),
+      disable: () => change((entry) => ({ ...entry, isEnabled: false })),
+      update: (update) => change((entry) => ({ ...entry, tool: updateTool(entry.tool, update) })),
+      remove: () => {
+        this.#writable().delete(name)
+      },
+    }
+    return handle
+  }
+}

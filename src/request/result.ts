@@ -1,0 +1,27 @@
+/**
+ * What a method answers, before the wire layer gives it the envelope of its era.
+ */
+import type { Meta } from '../definition/content.ts'
+
+/** How long a client may reuse a result, and who may share it (MCP 2026-07-28, "Caching"). */
+export interface CacheHints {
+  /** Milliseconds. */
+  readonly ttlMs: number
+  readonly scope: 'public' | 'private'
+}
+
+export interface MethodResult {
+  /** The members of the result object as JSON, without the braces: `"tools":[…]`. Lists come precompiled. */
+  readonly members: string
+  readonly meta?: Meta | undefined
+  readonly cache?: CacheHints | undefined
+}
+
+/** A result from an object; its `_meta` is merged with the protocol's own. */
+export function toMethodResult(
+  result: { readonly _meta?: Meta | undefined },
+  cache?: CacheHints,
+): MethodResult {
+  const { _meta, ...rest } = result
+  return { members: JSON.stringify(rest).slice(1, -1), meta: _meta, cache }
+}

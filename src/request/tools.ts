@@ -1,0 +1,100 @@
+/**
+ * `tools/list` and `tools/call`.
+ */
+import { type CallToolResult, errorResult } from '../definition/content.ts'
+import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { describeIssues, type Validation } from '../definition/schema.ts'
+import type { CompiledTool } from '../definition/tool.ts'
+import type { ReportError, RequestOptions } from './options.ts'
+import { pageMembers, pageStart } from './pagination.ts'
+import { optionalObjectParam, type Params, stringParam } from './params.ts'
+import type { RequestScope } from './request-server.ts'
+import { type MethodResult, toMethodResult } from './result.ts'
+
+/** The whole, unpaged list of a definition, serialised once an era. */
+const compiledLists = new WeakMap<object, { modern: string; legacy: string }>()
+
+export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
+  const { era } = scope.context
+  const { tools } = scope.definition
+  const isWholeList = !scope.isCustomised && params.cursor === undefined && tools.size <= options.pageSize
+  if (isWholeList) return { members: wholeList(scope)[era] }
+  const items = scope.visibleTools().map(({ json }) => json[era])
+  const start = pageStart(params, items.length, options.pageSize)
+  return { members: pageMembers('tools', items, start, options.pageSize) }
+}
+
+function wholeList(scope: RequestScope): { modern: string; legacy: string } {
+  let list = compiledLists.get(scope.definition)
+  if (list === undefined) {
+    const tools = scope.visibleTools()
+    const members = (era: 'modern' | 'legacy') =>
+      pageMembers(
+        'tools',
+        tools.map(({ json }) => json[era]),
+        0,
+        tools.length + 1,
+      )
+    list = { modern: members('modern'), legacy: members('legacy') }
+    compiledLists.set(scope.definition, list)
+  }
+  return list
+}
+
+/** @throws ProtocolError `-32602` for an unknown tool; everything the tool itself does wrong is an `isError` result. */
+export async function callTool(
+  scope: RequestScope,
+  params: Params,
+  options: RequestOptions,
+): Promise<MethodResult> {
+  const name = stringParam(params, 'name')
+  const tool = scope.findTool(name)
+  if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
+  return toMethodResult(
+    await runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError),
+  )
+}
+
+/** Validates, executes, converts. Never throws but for a `ProtocolError`, which is meant for the client. */
+export async function runTool(
+  tool: CompiledTool,
+  input: unknown,
+  context: RequestScope['context'],
+  reportError: ReportError,
+): Promise<CallToolResult> {
+  const { source, name } = tool
+  try {
+    const checked = tool.input.validate(input)
+    const validation: Validation = checked instanceof Promise ? await checked : checked
+    if (!validation.ok) {
+      return errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
+    }
+    if (source.onInputAvailable !== undefined) {
+      runHook(source.onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
+    }
+    const output = await source.execute!(validation.value, context)
+    if (source.onOutput !== undefined)
+      runHook(source.onOutput, { output, toolName: name, context }, reportError)
+    return await tool.toResult(output, context.era)
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    reportError(error, { tool: name, requestId: context.requestId })
+    return errorResult(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A hook observes: it is not awaited, and what it throws is logged and fails nothing. */
+function runHook(
+  hook: (event: never) => unknown,
+  event: { input?: unknown; output?: unknown; toolName: string; context: RequestScope['context'] },
+  reportError: ReportError,
+): void {
+  const report = (error: unknown) =>
+    reportError(error, { tool: event.toolName, hook: true, requestId: event.context.requestId })
+  try {
+    const outcome = hook(event as never)
+    if (outcome instanceof Promise) event.context.waitUntil(outcome.catch(report))
+  } catch (error) {
+    report(error)
+  }
+}
