@@ -1,0 +1,145 @@
+/**
+ * The engine: from the body of a POST to its response, in both eras on one endpoint. Classification is by the body;
+ * the `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
+ */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { describeError } from './answer.ts'
+import { hasEnvelope } from './envelope.ts'
+import { jsonResponse } from './exchange.ts'
+import { mismatch } from './headers.ts'
+import { isObject, type Message, parseJson, type RpcId, readMessage } from './json-rpc.ts'
+import { createLegacy } from './legacy.ts'
+import { createListen } from './listen.ts'
+import { createModern } from './modern.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+import {
+  BATCH_VERSION,
+  isLegacyVersion,
+  isModernVersion,
+  LEGACY_VERSIONS,
+  UNNAMED_VERSION,
+} from './versions.ts'
+
+export type Engine = (incoming: Incoming) => Promise<Response>
+
+/** More messages than this in one batch are refused. */
+const MAX_BATCH = 100
+
+/** Makes the engine of one server; what every request shares is computed here. Never throws, never rejects. */
+export function createEngine(options: EngineOptions): Engine {
+  const serveModern = createModern(options, createListen(options))
+  const serveLegacy = createLegacy(options)
+  const limits = { maxDepth: options.maxJsonDepth }
+
+  const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Response => {
+    const { message, status } = describeError(error, id, incoming, options)
+    // What no method has answered is a fault of the server as a whole.
+    return jsonResponse(message, error instanceof ProtocolError ? status : 500, incoming.headers)
+  }
+
+  const serveRequest = (
+    request: Message & { kind: 'request' },
+    incoming: Incoming,
+  ): Response | Promise<Response> => {
+    const version = incoming.request.headers.get('mcp-protocol-version')
+    const namesModern = version !== null && isModernVersion(version)
+    describe(request, incoming)
+    if (hasEnvelope(request.params)) return modern(request, incoming)
+    if (request.method === 'initialize' && namesModern) {
+      throw mismatch(
+        'initialize is a legacy request, but the MCP-Protocol-Version header names a modern version',
+      )
+    }
+    if (namesModern) return modern(request, incoming) // refused there: its _meta is missing
+    checkLegacyVersion(version)
+    incoming.record.era = 'legacy'
+    return serveLegacy(request, incoming)
+  }
+
+  const modern = (
+    request: Message & { kind: 'request' },
+    incoming: Incoming,
+  ): Response | Promise<Response> => {
+    incoming.record.era = 'modern'
+    return serveModern(request, incoming)
+  }
+
+  const serveMessage = async (message: Message, incoming: Incoming): Promise<Response> => {
+    if (message.kind === 'invalid') return refuse(invalidRequest(message.reason), message.id, incoming)
+    if (message.kind === 'response') return accepted(incoming)
+    if (message.kind === 'notification') {
+      incoming.record.method = message.method
+      return accepted(incoming)
+    }
+    try {
+      return await serveRequest(message, incoming)
+    } catch (error) {
+      return refuse(error, message.id, incoming)
+    }
+  }
+
+  return async (incoming) => {
+    try {
+      const value = parseJson(incoming.body, limits)
+      return Array.isArray(value)
+        ? await serveBatch(value, incoming, serveMessage)
+        : await serveMessage(readMessage(value), incoming)
+    } catch (error) {
+      return refuse(error, undefined, incoming)
+    }
+  }
+}
+
+/** Batches exist in 2025-03-26 alone. Each message is served as if it had come alone, and answered in JSON. */
+async function serveBatch(
+  values: readonly unknown[],
+  incoming: Incoming,
+  serveMessage: (message: Message, incoming: Incoming) => Promise<Response>,
+): Promise<Response> {
+  const version = incoming.request.headers.get('mcp-protocol-version') ?? UNNAMED_VERSION
+  if (version !== BATCH_VERSION)
+    throw invalidRequest(`batches exist in ${BATCH_VERSION} only, not in ${version}`)
+  if (values.length === 0) throw invalidRequest('a batch must not be empty')
+  if (values.length > MAX_BATCH) throw invalidRequest(`a batch may hold at most ${MAX_BATCH} messages`)
+  const messages = values.map(readMessage)
+  for (const message of messages) {
+    if (message.kind === 'invalid')
+      throw invalidRequest(`the batch holds a message in which ${message.reason}`)
+    if (message.kind !== 'request') continue
+    if (hasEnvelope(message.params)) throw invalidRequest('a batch must not hold modern requests')
+    if (message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch')
+  }
+  // Buffered: the answers of a batch are one JSON array.
+  const buffered: Incoming = { ...incoming, platform: { ...incoming.platform, canStream: false } }
+  const requests = messages.filter((message) => message.kind === 'request')
+  if (requests.length === 0) return accepted(incoming)
+  const responses = await Promise.all(
+    requests.map(async (message) => (await serveMessage(message, buffered)).text()),
+  )
+  incoming.record.method = 'batch'
+  return jsonResponse(`[${responses.filter((text) => text !== '').join(',')}]`, 200, incoming.headers)
+}
+
+function checkLegacyVersion(version: string | null): void {
+  if (version === null || isLegacyVersion(version)) return
+  throw invalidRequest(
+    `the MCP-Protocol-Version header names ${JSON.stringify(version.slice(0, 40))}; legacy versions served here are ${LEGACY_VERSIONS.join(', ')}`,
+  )
+}
+
+function describe({ method, params }: Message & { kind: 'request' }, { record }: Incoming): void {
+  record.method = method
+  const target = params.name ?? params.uri
+  if (typeof target === 'string') record.target = target
+  else if (isObject(params.ref)) record.target = String(params.ref.name ?? params.ref.uri ?? '')
+}
+
+function invalidRequest(reason: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${reason}.`, undefined, {
+    status: 400,
+  })
+}
+
+function accepted({ headers }: Incoming): Response {
+  return new Response(null, { status: 202, headers })
+}

@@ -1,0 +1,76 @@
+/**
+ * The per-request `_meta` of 2026-07-28: who is asking, in which version, with which capabilities.
+ */
+import {
+  type ClientCapabilities,
+  type Implementation,
+  LOG_LEVELS,
+  type LogLevel,
+} from '../definition/context.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { Params } from '../request/params.ts'
+import { isObject } from './json-rpc.ts'
+
+export const META = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+} as const
+
+export interface Envelope {
+  readonly protocolVersion: string
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  readonly logLevel: LogLevel | undefined
+}
+
+/** Whether the parameters carry a modern envelope, well-formed or not: what makes a request modern. */
+export function hasEnvelope(params: Params): boolean {
+  return isObject(params._meta) && Object.hasOwn(params._meta, META.protocolVersion)
+}
+
+/** @throws ProtocolError `-32602`, HTTP 400, naming the field that is missing or wrong. */
+export function readEnvelope(params: Params): Envelope {
+  const meta = params._meta
+  if (!isObject(meta)) throw malformed('"_meta" is missing')
+  const protocolVersion = meta[META.protocolVersion]
+  const clientInfo = meta[META.clientInfo]
+  const clientCapabilities = meta[META.clientCapabilities]
+  const logLevel = meta[META.logLevel]
+  if (typeof protocolVersion !== 'string') throw malformed(`"_meta" needs a string "${META.protocolVersion}"`)
+  if (!isObject(clientCapabilities)) throw malformed(`"_meta" needs an object "${META.clientCapabilities}"`)
+  if (!Object.values(clientCapabilities).every(isObject))
+    throw malformed(`every member of "${META.clientCapabilities}" must be an object`)
+  if (clientInfo !== undefined && !isImplementation(clientInfo)) {
+    throw malformed(`"${META.clientInfo}" needs a string "name" and a string "version"`)
+  }
+  if (logLevel !== undefined && !isLogLevel(logLevel))
+    throw malformed(`"${META.logLevel}" must be one of ${LOG_LEVELS.join(', ')}`)
+  return { protocolVersion, clientInfo, clientCapabilities, logLevel }
+}
+
+/** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer. */
+export function readProgressToken(params: Params): string | number | undefined {
+  const token = isObject(params._meta) ? params._meta.progressToken : undefined
+  if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token))
+    return token as string | number | undefined
+  throw new ProtocolError(
+    ErrorCode.invalidParams,
+    'Invalid params: "_meta.progressToken" must be a string or an integer.',
+  )
+}
+
+export function isImplementation(value: unknown): value is Implementation {
+  return isObject(value) && typeof value.name === 'string' && typeof value.version === 'string'
+}
+
+export function isLogLevel(value: unknown): value is LogLevel {
+  return (LOG_LEVELS as readonly unknown[]).includes(value)
+}
+
+function malformed(reason: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidParams, `Invalid params: ${reason}.`, undefined, { status: 400 })
+}

@@ -1,0 +1,83 @@
+/**
+ * The request metadata headers of 2026-07-28 against the body (Streamable HTTP, "Server Validation"). Each check throws
+ * `-32020` with HTTP 400.
+ */
+import type { ParamHeader } from '../definition/param-header.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { Params } from '../request/params.ts'
+
+const SENTINEL_START = '=?base64?'
+const SENTINEL_END = '?='
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const DECIMAL = /^-?\d+(\.\d+)?$/
+/** Visible ASCII, space and tab: what a header value may be (RFC 9110 §5.5). */
+const HEADER_SAFE = /^[\t\x20-\x7e]*$/
+
+/** Which parameter `Mcp-Name` mirrors. */
+const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+])
+
+/** `Mcp-Method` and `Mcp-Name`: present, and saying what the body says. */
+export function checkStandardHeaders(headers: Headers, method: string, params: Params): void {
+  const methodHeader = headers.get('mcp-method')
+  if (methodHeader === null) throw mismatch('the Mcp-Method header is missing')
+  if (methodHeader !== method)
+    throw mismatch(`the Mcp-Method header says "${methodHeader}", the body "${method}"`)
+  const source = NAME_SOURCE.get(method)
+  if (source === undefined) return
+  const value = params[source]
+  if (typeof value !== 'string') return // refused with -32602 when the parameters are read
+  const nameHeader = headers.get('mcp-name')
+  if (nameHeader === null) throw mismatch('the Mcp-Name header is missing')
+  if (decode(nameHeader, 'Mcp-Name') !== value)
+    throw mismatch(`the Mcp-Name header does not match params.${source}`)
+}
+
+/** `Mcp-Param-*`: one for each declared parameter that has a value, and saying what the arguments say. */
+export function checkParamHeaders(headers: Headers, declared: readonly ParamHeader[], args: unknown): void {
+  for (const { path, header, isNumeric } of declared) {
+    const value = valueAt(args, path)
+    if (typeof value === 'object' || value === undefined) continue // null, absent, or refused by the schema
+    const sent = headers.get(header)
+    if (sent === null) throw mismatch(`the ${header} header is missing`)
+    const decoded = decode(sent, header)
+    const isEqual =
+      isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
+        ? Number(decoded) === value
+        : decoded === String(value)
+    if (!isEqual) throw mismatch(`the ${header} header does not match the argument "${path.join('.')}"`)
+  }
+}
+
+export function mismatch(reason: string): ProtocolError {
+  return new ProtocolError(ErrorCode.headerMismatch, `Header mismatch: ${reason}.`, undefined, {
+    status: 400,
+  })
+}
+
+/** A header value, decoded where it is in the Base64 form. */
+function decode(value: string, header: string): string {
+  if (!HEADER_SAFE.test(value))
+    throw mismatch(`the ${header} header has characters that need the Base64 form`)
+  if (!(value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END))) return value
+  const encoded = value.slice(SENTINEL_START.length, -SENTINEL_END.length)
+  if (!BASE64.test(encoded)) throw mismatch(`the ${header} header is not valid Base64`)
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw mismatch(`the ${header} header is not Base64 of UTF-8`)
+  }
+}
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  let node = root
+  for (const key of path) {
+    if (node === null || typeof node !== 'object' || !Object.hasOwn(node, key)) return undefined
+    node = (node as Record<string, unknown>)[key]
+  }
+  return node
+}

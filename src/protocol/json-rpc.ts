@@ -1,0 +1,112 @@
+/**
+ * JSON-RPC 2.0 messages: read strictly from hostile text, written as text.
+ */
+import type { Meta } from '../definition/content.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { Params } from '../request/params.ts'
+
+export type RpcId = string | number
+
+export type Message =
+  | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: Params }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
+  | { readonly kind: 'response' }
+  | { readonly kind: 'invalid'; readonly id: RpcId | undefined; readonly reason: string }
+
+export interface JsonLimits {
+  /** Levels of nesting. */
+  readonly maxDepth: number
+}
+
+const NO_PARAMS: Params = Object.freeze({})
+
+/**
+ * Parses a body.
+ *
+ * @throws ProtocolError `-32700` for what is not JSON; `-32600` for what is too deep or holds a key that could
+ * pollute a prototype. Both with HTTP status 400.
+ */
+export function parseJson(text: string, limits: JsonLimits): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ProtocolError(ErrorCode.parse, 'Parse error: the body is not JSON.', undefined, { status: 400 })
+  }
+  const fault = inspect(value, limits.maxDepth)
+  if (fault !== undefined)
+    throw new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${fault}.`, undefined, {
+      status: 400,
+    })
+  return value
+}
+
+/** Recursion is bounded by `levels`, which is what it checks. */
+function inspect(value: unknown, levels: number): string | undefined {
+  if (value === null || typeof value !== 'object') return undefined
+  if (levels === 0) return 'the JSON is nested too deeply'
+  for (const key in value) {
+    if (key === '__proto__') return 'the key "__proto__" is not allowed'
+    const child = (value as Record<string, unknown>)[key]
+    if (child === null || typeof child !== 'object') continue
+    if (key === 'constructor' && Object.hasOwn(child, 'prototype'))
+      return 'the key "constructor.prototype" is not allowed'
+    const fault = inspect(child, levels - 1)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** Reads one message from parsed JSON. Never throws: what is no message says why. */
+export function readMessage(value: unknown): Message {
+  if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
+  const { jsonrpc, id, method, params } = value
+  const readableId = isId(id) ? id : undefined
+  const invalid = (reason: string): Message => ({ kind: 'invalid', id: readableId, reason })
+  if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
+  if (method === undefined && (Object.hasOwn(value, 'result') || isObject(value.error))) {
+    return readableId === undefined && id !== undefined
+      ? invalid('"id" must be a string or an integer')
+      : { kind: 'response' }
+  }
+  if (typeof method !== 'string') return invalid('"method" must be a string')
+  if (params !== undefined && !isObject(params)) return invalid('"params" must be an object')
+  if (id === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS }
+  if (readableId === undefined) return invalid('"id" must be a string or an integer')
+  return { kind: 'request', id: readableId, method, params: params ?? NO_PARAMS }
+}
+
+function isId(value: unknown): value is RpcId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+/** An error response as text. Without a readable id it has none, as MCP says (never null). */
+export function errorMessage(
+  id: RpcId | undefined,
+  error: { code: number; message: string; data?: unknown },
+): string {
+  const { code, message, data } = error
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    ...(id !== undefined && { id }),
+    error: { code, message, ...(data !== undefined && { data }) },
+  })
+}
+
+/** A result response as text, from members that are JSON already. */
+export function resultMessage(id: RpcId, members: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`
+}
+
+export function notificationMessage(method: string, params: Params & { _meta?: Meta }): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params })
+}
+
+/** What an exception says to the client: a `ProtocolError` what it carries, anything else nothing. */
+export function toProtocolError(error: unknown): ProtocolError {
+  return error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.internal, 'Internal error')
+}

@@ -1,0 +1,113 @@
+/**
+ * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the session token.
+ */
+import type { LogLevel } from '../definition/context.ts'
+import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { advertise } from '../interaction/matrix.ts'
+import { findMethod } from '../request/dispatch.ts'
+import { objectParam, type Params, stringParam } from '../request/params.ts'
+import type { MethodResult } from '../request/result.ts'
+import { answer, type Call } from './answer.ts'
+import { isImplementation, isLogLevel } from './envelope.ts'
+import { jsonResponse } from './exchange.ts'
+import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+import { readSessionToken, type SessionToken, writeSessionToken } from './session-token.ts'
+import { LEGACY_VERSIONS, UNNAMED_VERSION } from './versions.ts'
+
+export type LegacyRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
+
+export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Response | Promise<Response>
+
+/** `logging/setLevel` cannot be remembered, so every legacy client gets messages from this level up. */
+const LOG_LEVEL: LogLevel = 'info'
+
+export function createLegacy(options: EngineOptions): ServeLegacy {
+  const { definition } = options
+  return (request, incoming) => {
+    const { id, method, params } = request
+    if (method === 'initialize') return initialize(id, params, incoming, options)
+    const call = toCall(request, incoming)
+    const run = findRun(method, params, options)
+    if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
+    return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
+  }
+
+  function findRun(method: string, params: Params, options: EngineOptions) {
+    if (method === 'ping') return (): MethodResult => ({ members: '' })
+    if (method === 'logging/setLevel') return (): MethodResult => acknowledgeLevel(params)
+    const entry = findMethod(method, 'legacy', definition)
+    return entry && ((scope: Parameters<typeof entry.run>[0]) => entry.run(scope, params, options))
+  }
+}
+
+function toMembers({ members, meta }: MethodResult): string {
+  if (meta === undefined) return members
+  return `${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}`
+}
+
+function toCall({ id, params }: LegacyRequest, incoming: Incoming): Call {
+  const { headers } = incoming.request
+  const sessionId = headers.get('mcp-session-id')
+  const session = readSessionToken(sessionId)
+  const protocolVersion = headers.get('mcp-protocol-version') ?? session?.protocolVersion ?? UNNAMED_VERSION
+  record(incoming, protocolVersion, session?.clientInfo)
+  return {
+    id,
+    params,
+    era: 'legacy',
+    protocolVersion,
+    clientInfo: session?.clientInfo,
+    clientCapabilities: session?.clientCapabilities ?? {},
+    logLevel: LOG_LEVEL,
+    sessionId: session === undefined ? undefined : (sessionId ?? undefined),
+  }
+}
+
+/** Version negotiation (MCP 2025-11-25, "Lifecycle"): the version asked for where we speak it, else our newest. */
+function initialize(id: RpcId, params: Params, incoming: Incoming, options: EngineOptions): Response {
+  const requested = stringParam(params, 'protocolVersion')
+  const clientCapabilities = objectParam(params, 'capabilities')
+  const { clientInfo } = params
+  if (!isImplementation(clientInfo))
+    throw invalidParams('Invalid params: "clientInfo" needs a string "name" and "version".')
+  if (!Object.values(clientCapabilities).every(isObject))
+    throw invalidParams('Invalid params: every capability must be an object.')
+  const protocolVersion = (LEGACY_VERSIONS as readonly string[]).includes(requested)
+    ? requested
+    : LEGACY_VERSIONS[0]
+  const session: SessionToken = { protocolVersion, clientInfo, clientCapabilities }
+  record(incoming, protocolVersion, clientInfo)
+  const capabilities = advertise(options.definition, {
+    era: 'legacy',
+    hasBus: options.bus !== undefined,
+    canStream: incoming.platform.canStream !== false,
+    clientCapabilities,
+  })
+  const { serverInfo, instructions } = options.definition
+  const result = JSON.stringify({
+    protocolVersion,
+    capabilities,
+    serverInfo,
+    ...(instructions !== undefined && { instructions }),
+  })
+  const token = writeSessionToken(session)
+  return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, {
+    ...incoming.headers,
+    ...(token !== undefined && { 'mcp-session-id': token }),
+  })
+}
+
+function acknowledgeLevel(params: Params): MethodResult {
+  if (!isLogLevel(params.level)) throw invalidParams('Invalid params: "level" must be a log level.')
+  return { members: '' }
+}
+
+function record(
+  { record: entry }: Incoming,
+  protocolVersion: string,
+  client: SessionToken['clientInfo'],
+): void {
+  entry.protocolVersion = protocolVersion
+  if (client !== undefined) entry.client = `${client.name}/${client.version}`
+}

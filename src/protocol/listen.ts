@@ -1,0 +1,96 @@
+/**
+ * `subscriptions/listen`: a stream that is acknowledged first, delivers what the bus brings and passes the filter, and
+ * ends with a result before the platform would cut it (MCP 2026-07-28, "Subscriptions").
+ */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { honoured, parseFilter, subscribe, toNotification } from '../events/subscription.ts'
+import { advertise } from '../interaction/matrix.ts'
+import type { Call } from './answer.ts'
+import { META } from './envelope.ts'
+import { acceptedTypes, jsonResponse, SSE_HEADERS, sseEvent } from './exchange.ts'
+import { notificationMessage, resultMessage } from './json-rpc.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+
+export type ServeListen = (call: Call, incoming: Incoming) => Response | Promise<Response>
+
+export function createListen(options: EngineOptions): ServeListen {
+  const { definition, bus, keepAliveMs } = options
+  let open = 0
+
+  return async (call, incoming) => {
+    const { id } = call
+    const meta = { [META.subscriptionId]: id }
+    const canStream =
+      acceptedTypes(incoming.request.headers.get('accept')).canStream && incoming.platform.canStream !== false
+    const capabilities = advertise(definition, { ...call, hasBus: bus !== undefined, canStream })
+    const filter = honoured(parseFilter(call.params.notifications), capabilities)
+    const acknowledged = sseEvent(
+      notificationMessage('notifications/subscriptions/acknowledged', { notifications: filter, _meta: meta }),
+    )
+    const ended = resultMessage(
+      id,
+      `"resultType":"complete","_meta":${JSON.stringify({ ...meta, [META.serverInfo]: definition.serverInfo })}`,
+    )
+    if (!canStream) return jsonResponse(ended, 200, incoming.headers)
+    const headers = { ...incoming.headers, ...SSE_HEADERS }
+    if (bus === undefined || Object.keys(filter).length === 0) {
+      incoming.onStreamEnd()
+      return new Response(acknowledged + sseEvent(ended), { headers })
+    }
+    if (open >= options.maxListenStreams) throw tooMany(options.maxListenStreams)
+    open++
+    const subscription = await subscribe(bus, filter)
+    const close = once(() => {
+      open--
+      subscription.close()
+      incoming.onStreamEnd()
+    })
+    incoming.request.signal.addEventListener('abort', close, { once: true })
+    const endsAt = Math.min(
+      Date.now() + options.maxListenMs,
+      (incoming.platform.deadline ?? Number.POSITIVE_INFINITY) - options.deadlineMarginMs,
+    )
+    const encoder = new TextEncoder()
+    return new Response(
+      new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(encoder.encode(acknowledged)),
+        // Pulled, never pushed: each event is written in the request that listens, whoever published it.
+        async pull(controller) {
+          const event = await subscription.next(Math.max(0, Math.min(keepAliveMs, endsAt - Date.now())))
+          if (event !== undefined) {
+            const { method, params } = toNotification(event)
+            controller.enqueue(
+              encoder.encode(sseEvent(notificationMessage(method, { ...params, _meta: meta }))),
+            )
+          } else if (Date.now() >= endsAt) {
+            controller.enqueue(encoder.encode(sseEvent(ended)))
+            close()
+            controller.close()
+          } else {
+            controller.enqueue(encoder.encode(': keep-alive\n\n'))
+          }
+        },
+        cancel: close,
+      }),
+      { headers },
+    )
+  }
+}
+
+function tooMany(limit: number): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.internal,
+    `This server has ${limit} open subscriptions, which is its limit: try again later.`,
+    { limit: 'maxListenStreams' },
+    { status: 503 },
+  )
+}
+
+function once(action: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    action()
+  }
+}

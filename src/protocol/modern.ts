@@ -1,0 +1,126 @@
+/**
+ * The modern era: 2026-07-28. Each request says who asks and in which version; the checks run in the order in which
+ * the specification lets one outrank another.
+ */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { advertise, type Conditions } from '../interaction/matrix.ts'
+import { findMethod } from '../request/dispatch.ts'
+import type { Params } from '../request/params.ts'
+import type { RequestScope } from '../request/request-server.ts'
+import type { CacheHints, MethodResult } from '../request/result.ts'
+import { answer, type Call } from './answer.ts'
+import { type Envelope, META, readEnvelope } from './envelope.ts'
+import { checkParamHeaders, checkStandardHeaders, mismatch } from './headers.ts'
+import { type RpcId, resultMessage } from './json-rpc.ts'
+import type { ServeListen } from './listen.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+import { MODERN_VERSIONS } from './versions.ts'
+
+export type ModernRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
+
+export type ServeModern = (request: ModernRequest, incoming: Incoming) => Response | Promise<Response>
+
+/** Precomputes what every modern response repeats. */
+export function createModern(options: EngineOptions, serveListen: ServeListen): ServeModern {
+  const { definition } = options
+  const serverMeta = { [META.serverInfo]: definition.serverInfo }
+  const plainMeta = JSON.stringify(serverMeta)
+  const instructions =
+    definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
+
+  const toMembers = ({ members, meta }: MethodResult, cache: CacheHints | undefined): string => {
+    const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
+    const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...meta, ...serverMeta })
+    return `${members}${members === '' ? '' : ','}"resultType":"complete"${hints},"_meta":${metaJson}`
+  }
+
+  const discover = (conditions: Conditions): MethodResult => ({
+    members: `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+  })
+
+  return (request, incoming) => {
+    const { id, method, params } = request
+    const { headers } = incoming.request
+    const envelope = readEnvelope(params)
+    checkVersion(envelope, headers)
+    checkStandardHeaders(headers, method, params)
+    record(incoming, envelope)
+    const call: Call = { id, params, era: 'modern', ...envelope, sessionId: undefined }
+
+    if (method === 'subscriptions/listen') return serveListen(call, incoming)
+    if (method === 'server/discover') {
+      return answer(
+        call,
+        incoming,
+        options,
+        (scope) => discover(scope.context.conditions),
+        (result, scope) => resultMessage(id, toMembers(result, listHints(scope, options, false))),
+      )
+    }
+    const entry = findMethod(method, 'modern', definition)
+    if (entry === undefined)
+      throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
+        status: 404,
+      })
+    return answer(
+      call,
+      incoming,
+      options,
+      (scope) => {
+        if (method === 'tools/call') checkToolHeaders(scope, params, headers)
+        return entry.run(scope, params, options)
+      },
+      (result, scope) => {
+        const hints =
+          entry.caching === undefined
+            ? undefined
+            : entry.caching === 'list'
+              ? listHints(scope, options, asksCallbacks(method, options))
+              : { ttlMs: 0, scope: 'private' as const }
+        return resultMessage(id, toMembers(result, result.cache ?? hints))
+      },
+    )
+  }
+}
+
+function checkVersion({ protocolVersion }: Envelope, headers: Headers): void {
+  const header = headers.get('mcp-protocol-version')
+  if (header !== null && header !== protocolVersion) {
+    throw mismatch(`the MCP-Protocol-Version header says "${header}", the body "${protocolVersion}"`)
+  }
+  if (!(MODERN_VERSIONS as readonly string[]).includes(protocolVersion)) {
+    throw new ProtocolError(
+      ErrorCode.unsupportedProtocolVersion,
+      `Unsupported protocol version: ${protocolVersion}`,
+      { supported: MODERN_VERSIONS, requested: protocolVersion },
+      { status: 400 },
+    )
+  }
+  if (header === null) throw mismatch('the MCP-Protocol-Version header is missing')
+}
+
+function checkToolHeaders(scope: RequestScope, params: Params, headers: Headers): void {
+  const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
+  if (tool !== undefined && tool.paramHeaders.length > 0)
+    checkParamHeaders(headers, tool.paramHeaders, params.arguments)
+}
+
+/** A list is public until it can depend on the caller: by `setup`, by authorization, or by a callback that knows them. */
+function listHints(
+  { context }: RequestScope,
+  { cache, setup }: EngineOptions,
+  asksCallback: boolean,
+): CacheHints {
+  const dependsOnCaller = setup !== undefined || context.auth !== undefined || asksCallback
+  return { ttlMs: cache.ttlMs, scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public') }
+}
+
+function asksCallbacks(method: string, { definition }: EngineOptions): boolean {
+  if (method === 'prompts/list') return definition.prompts.callbacks !== undefined
+  return method !== 'tools/list' && definition.resources.callbacks !== undefined
+}
+
+function record({ record: entry }: Incoming, { protocolVersion, clientInfo }: Envelope): void {
+  entry.protocolVersion = protocolVersion
+  if (clientInfo !== undefined) entry.client = `${clientInfo.name}/${clientInfo.version}`
+}

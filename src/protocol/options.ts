@@ -1,0 +1,47 @@
+/**
+ * What the wire engine is configured with, and what it is given for each request.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+import type { RequestOptions } from '../request/options.ts'
+import type { RequestPlatform } from '../request/platform.ts'
+
+export interface EngineOptions extends RequestOptions {
+  /** Levels of JSON nesting. */
+  readonly maxJsonDepth: number
+  /** Milliseconds after which an unanswered request becomes a stream. */
+  readonly streamAfterMs: number
+  /** Milliseconds between keep-alive comments. */
+  readonly keepAliveMs: number
+  /** Milliseconds before the platform's deadline at which a call is ended. */
+  readonly deadlineMarginMs: number
+  /** `subscriptions/listen` streams open at once in this process or isolate. */
+  readonly maxListenStreams: number
+  /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully. */
+  readonly maxListenMs: number
+}
+
+/** What is known of a request once it is served, for the log. */
+export interface RequestRecord {
+  method?: string
+  /** The tool, prompt or URI. */
+  target?: string
+  era?: 'modern' | 'legacy'
+  protocolVersion?: string
+  client?: string
+  /** The JSON-RPC error code, where the answer is an error. */
+  code?: number
+}
+
+export interface Incoming {
+  readonly request: Request
+  readonly body: string
+  readonly platform: RequestPlatform
+  readonly requestId: string
+  readonly auth: AuthInfo | undefined
+  /** Headers that every response carries. */
+  readonly headers: { readonly [name: string]: string }
+  readonly record: RequestRecord
+  readonly waitUntil: (promise: Promise<unknown>) => void
+  /** A response that became a stream has ended. */
+  readonly onStreamEnd: () => void
+}
