@@ -1,1 +1,75 @@
-export {}
+/** What users import from `mayfly-mcp`. */
+export type { AgentLike, WorkflowLike } from './definition/agent.ts'
+export type { Complete, Completers } from './definition/completion.ts'
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  CallToolResult,
+  ContentBlock,
+  EmbeddedResource,
+  GetPromptResult,
+  Icon,
+  ImageContent,
+  PromptMessage,
+  ResourceLink,
+  TextContent,
+  TextResourceContents,
+} from './definition/content.ts'
+export type {
+  AuthInfo,
+  Availability,
+  ClientCapabilities,
+  Env,
+  Era,
+  Feature,
+  Implementation,
+  LogLevel,
+  Progress,
+  RequestContext,
+} from './definition/context.ts'
+export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
+export {
+  type AnyPrompt,
+  createPrompt,
+  type Prompt,
+  type PromptArgument,
+  type PromptCallbacks,
+  type PromptConfig,
+  type PromptOutput,
+} from './definition/prompt.ts'
+export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
+export {
+  createResource,
+  type FixedResourceConfig,
+  type ReadOutput,
+  type Resource,
+  type ResourceCallbacks,
+  type ResourceConfig,
+  type ResourceTemplate,
+  type TemplateResourceConfig,
+} from './definition/resource.ts'
+export type { InferInput, InferOutput, JsonSchema, RawShape, Schema } from './definition/schema.ts'
+export {
+  type AnyTool,
+  createTool,
+  type RegisterToolConfig,
+  type Tool,
+  type ToolAnnotations,
+  type ToolCallback,
+  type ToolConfig,
+  type ToolUpdate,
+} from './definition/tool.ts'
+export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
+export type { Log, LogEntry } from './http/log.ts'
+export type { ReportError } from './request/options.ts'
+export type { RequestPlatform } from './request/platform.ts'
+export type { RequestServer, ToolHandle } from './request/request-server.ts'
+export {
+  type HttpConfig,
+  MCPServer,
+  type MCPServerConfig,
+  type ServerDetail,
+  type ServerInfo,
+  type ToolInfo,
+} from './server.ts'

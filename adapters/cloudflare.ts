@@ -1,0 +1,24 @@
+/**
+ * Cloudflare Workers. An `MCPServer` already is a Worker's default export; this adapter is for Workers that have other
+ * handlers beside it.
+ */
+import type { MCPServer } from '../src/index.ts'
+
+/** What workerd passes to `fetch`; inlined, so that no platform package is needed for its type. */
+export interface ExecutionContext {
+  waitUntil(promise: Promise<unknown>): void
+}
+
+/**
+ * A module worker's `fetch` for `server`.
+ *
+ * ```ts
+ * export default { fetch: cloudflare(server), scheduled() {} }
+ * ```
+ */
+export function cloudflare(
+  server: MCPServer,
+): (request: Request, env: unknown, executionContext: ExecutionContext) => Promise<Response> {
+  return (request, env, executionContext) =>
+    server.handle(request, { env, waitUntil: (promise) => executionContext.waitUntil(promise) })
+}

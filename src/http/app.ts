@@ -1,0 +1,185 @@
+/**
+ * The app: from any request to its response. Guard, CORS, body limit, the page and the pulse stand around the engine.
+ * It works under any path: every POST is for the MCP endpoint, whatever prefix it is mounted at.
+ */
+import type { Definition } from '../definition/compile.ts'
+import { ErrorCode } from '../definition/protocol-error.ts'
+import type { Engine } from '../protocol/engine.ts'
+import { jsonResponse } from '../protocol/exchange.ts'
+import { errorMessage } from '../protocol/json-rpc.ts'
+import type { RequestRecord } from '../protocol/options.ts'
+import type { ReportError } from '../request/options.ts'
+import type { RequestPlatform } from '../request/platform.ts'
+import { readBody } from './body.ts'
+import { CORS_HEADERS, preflightResponse } from './cors.ts'
+import { type GuardOptions, isAllowed } from './guard.ts'
+import type { Log } from './log.ts'
+import { PAGE_CSP, renderPage } from './page.ts'
+import { toPageModel } from './page-model.ts'
+
+export interface AppOptions extends GuardOptions {
+  readonly maxBodyBytes: number
+  /** The URL of the MCP endpoint as clients see it; undefined: the URL of the request. */
+  readonly publicUrl: string | undefined
+  readonly page: boolean
+  readonly health: boolean
+  readonly log: Log | undefined
+  readonly reportError: ReportError
+}
+
+export type App = (request: Request, platform: RequestPlatform) => Promise<Response>
+
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
+
+/** A client's id for its request is taken over where it cannot harm a log. */
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+interface Arrival {
+  readonly request: Request
+  readonly platform: RequestPlatform
+  readonly requestId: string
+  readonly startedAt: number
+  readonly record: RequestRecord
+  /** What every response carries. */
+  readonly headers: { readonly [name: string]: string }
+}
+
+export function createApp(definition: Definition, engine: Engine, options: AppOptions): App {
+  const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
+
+  const writeLog = ({ request, requestId, startedAt, record }: Arrival, status: number): void => {
+    options.log?.({
+      level: 'info',
+      time: new Date().toISOString(),
+      requestId,
+      httpMethod: request.method,
+      path: new URL(request.url).pathname,
+      status,
+      durationMs: Date.now() - startedAt,
+      ...record,
+    })
+  }
+
+  const post = async (arrival: Arrival): Promise<Response> => {
+    const { request, platform, headers } = arrival
+    if (!isJson(request.headers.get('content-type'))) {
+      return refusal(415, 'Unsupported media type: send application/json.', headers)
+    }
+    const body = await readBody(request, options.maxBodyBytes)
+    if (!body.ok) {
+      if (body.fault === 'too-large')
+        return refusal(413, `The body is larger than ${options.maxBodyBytes} bytes.`, headers)
+      const message =
+        body.fault === 'not-utf8'
+          ? 'Parse error: the body is not UTF-8.'
+          : 'Parse error: the body could not be read.'
+      return refusal(400, message, headers, ErrorCode.parse)
+    }
+    return engine({
+      request,
+      body: body.text,
+      platform,
+      requestId: arrival.requestId,
+      auth: undefined,
+      headers,
+      record: arrival.record,
+      waitUntil: (promise) => outlive(promise, platform, options.reportError),
+      onStreamEnd: () => writeLog(arrival, 200),
+    })
+  }
+
+  const get = (arrival: Arrival): Response => {
+    const { request, headers } = arrival
+    const { pathname } = new URL(request.url)
+    if (options.health && /\/healthz$/.test(pathname)) {
+      const { name, version } = definition.serverInfo
+      return jsonResponse(JSON.stringify({ status: 'ok', name, version }), 200, headers)
+    }
+    if (/\/\.well-known\/|\/favicon\.ico$/.test(pathname)) return new Response(null, { status: 404, headers })
+    if (options.page && wantsPage(request, pathname)) {
+      const endpoint = options.publicUrl ?? endpointOf(request.url)
+      return new Response(renderPage(toPageModel(definition, endpoint)), {
+        headers: {
+          ...headers,
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': PAGE_CSP,
+        },
+      })
+    }
+    return notAllowed(headers)
+  }
+
+  const notAllowed = (headers: Arrival['headers']): Response =>
+    refusal(405, 'Method not allowed: this endpoint takes POST.', { ...headers, allow: methods })
+
+  const respond = (arrival: Arrival): Response | Promise<Response> => {
+    const { request, platform } = arrival
+    const guard = { ...options, allowedHosts: options.allowedHosts ?? hostsFrom(platform.env) }
+    if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
+      return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
+    }
+    if (request.method === 'POST') return post(arrival)
+    if (request.method === 'OPTIONS') return preflightResponse(request, methods)
+    if (request.method === 'GET' || request.method === 'HEAD') return get(arrival)
+    return notAllowed(arrival.headers)
+  }
+
+  return async (request, platform) => {
+    const sentId = request.headers.get('x-request-id')
+    const requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID()
+    const arrival: Arrival = {
+      request,
+      platform,
+      requestId,
+      startedAt: Date.now(),
+      record: {},
+      headers: {
+        ...SECURITY_HEADERS,
+        ...(request.headers.has('origin') && CORS_HEADERS),
+        'x-request-id': requestId,
+      },
+    }
+    const response = await respond(arrival)
+    // A stream is logged when it ends, by then with what came of it.
+    if (response.headers.get('content-type') !== 'text/event-stream') writeLog(arrival, response.status)
+    return response
+  }
+}
+
+function isJson(contentType: string | null): boolean {
+  const [essence = ''] = (contentType ?? '').split(';')
+  return essence.trim().toLowerCase() === 'application/json'
+}
+
+/** A refusal before any message is read: a JSON-RPC error without an id. */
+function refusal(
+  status: number,
+  message: string,
+  headers: { readonly [name: string]: string },
+  code: number = ErrorCode.invalidRequest,
+): Response {
+  return jsonResponse(errorMessage(undefined, { code, message }), status, headers)
+}
+
+/** `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for deployments that know their hosts only at run time. */
+function hostsFrom(env: unknown): readonly string[] | undefined {
+  const hosts = (env as { MAYFLY_ALLOWED_HOSTS?: unknown } | null | undefined)?.MAYFLY_ALLOWED_HOSTS
+  return typeof hosts === 'string' && hosts !== '' ? hosts.toLowerCase().split(/\s*,\s*/) : undefined
+}
+
+function wantsPage(request: Request, pathname: string): boolean {
+  const accept = request.headers.get('accept') ?? ''
+  if (accept.includes('text/html')) return true
+  return pathname === '/' && !accept.includes('text/event-stream')
+}
+
+/** The endpoint answers under any path; at the root we show the conventional one. */
+function endpointOf(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + (pathname === '/' ? '/mcp' : pathname.replace(/\/$/, ''))
+}
+
+function outlive(promise: Promise<unknown>, { waitUntil }: RequestPlatform, reportError: ReportError): void {
+  const guarded = promise.catch((error: unknown) => reportError(error, { waitUntil: true }))
+  waitUntil?.(guarded)
+}

@@ -1,0 +1,43 @@
+/**
+ * CORS for browsers that run MCP clients (Fetch standard, "CORS protocol"). No credentials: MCP has bearer tokens.
+ */
+
+const ALLOWED_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'x-request-id',
+]
+
+const EXPOSED_HEADERS = 'mcp-protocol-version, mcp-session-id, www-authenticate, x-request-id'
+
+const DAY_SECONDS = '86400'
+
+/** The headers that let a page read a response. */
+export const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS,
+} as const
+
+/** Answers a preflight. `Mcp-Param-*` names come from the tools, so those asked for are allowed one by one. */
+export function preflightResponse(request: Request, methods: string): Response {
+  const asked = (request.headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
+  const params = asked
+    .map((name) => name.trim())
+    .filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...CORS_HEADERS,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
+      'access-control-max-age': DAY_SECONDS,
+      vary: 'Access-Control-Request-Headers',
+    },
+  })
+}

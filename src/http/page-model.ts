@@ -1,0 +1,54 @@
+/**
+ * What the page shows of a server: its declared tools, prompts and resources. What callbacks or `setup` add depends on
+ * who asks, so it is not shown to whoever opens the page.
+ */
+import type { Definition } from '../definition/compile.ts'
+import type { JsonSchema } from '../definition/schema.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
+import type { PageModel } from './page.ts'
+
+type Parameter = PageModel['tools'][number]['parameters'][number]
+
+export function toPageModel(definition: Definition, endpoint: string): PageModel {
+  const { name, title, version, description, websiteUrl, icons } = definition.serverInfo
+  const { tools, prompts, resources, instructions } = definition
+  return {
+    name,
+    version,
+    endpoint,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(instructions !== undefined && { instructions }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons?.[0] !== undefined && { icon: icons[0].src }),
+    tools: [...tools.values()]
+      .filter(({ source }) => source.enabled !== false)
+      .map(({ tool }) => ({
+        name: tool.name,
+        ...(tool.title !== undefined && { title: tool.title }),
+        ...(tool.description !== undefined && { description: tool.description }),
+        readOnly: tool.annotations?.readOnlyHint === true,
+        destructive: tool.annotations?.destructiveHint === true,
+        parameters: parametersOf(tool.inputSchema),
+      })),
+    prompts: Array.from(prompts.declared.values(), ({ prompt }) => ({
+      ...prompt,
+      arguments: prompt.arguments ?? [],
+    })),
+    resources: Array.from(resources.fixed.values(), ({ resource }) => resource),
+    resourceTemplates: resources.templates.map(({ resourceTemplate }) => resourceTemplate),
+    protocolVersions: [...MODERN_VERSIONS, ...LEGACY_VERSIONS],
+  }
+}
+
+function parametersOf({ properties, required }: JsonSchema): Parameter[] {
+  const names = Array.isArray(required) ? required : []
+  return Object.entries((properties ?? {}) as Record<string, { type?: unknown; description?: string }>).map(
+    ([name, { type, description }]) => ({
+      name,
+      type: typeof type === 'string' ? type : Array.isArray(type) ? type.join(' or ') : 'any',
+      required: names.includes(name),
+      ...(description !== undefined && { description }),
+    }),
+  )
+}
