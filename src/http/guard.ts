@@ -19,11 +19,12 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
  * that is what stops DNS rebinding. Trusts `Host`; never reads forwarded headers.
  */
 export function isAllowed(headers: Headers, url: string, loopback: boolean, options: GuardOptions): boolean {
-  const host = (headers.get('host') ?? hostOf(url)).toLowerCase()
-  const name = withoutPort(host)
   const hosts = options.allowedHosts ?? (loopback ? LOCAL_HOSTS : undefined)
-  if (hosts !== undefined && !hosts.includes(name) && !hosts.includes(host)) return false
   const origin = headers.get('origin')
+  if (hosts === undefined && origin === null) return true
+  const host = (headers.get('host') ?? new URL(url).host).toLowerCase()
+  const name = withoutPort(host)
+  if (hosts !== undefined && !hosts.includes(name) && !hosts.includes(host)) return false
   if (origin === null) return true
   if (options.allowedOrigins !== undefined)
     return options.allowedOrigins.includes(origin) || options.allowedOrigins.includes('*')
@@ -33,10 +34,6 @@ export function isAllowed(headers: Headers, url: string, loopback: boolean, opti
 function isLocalOrigin(origin: string): boolean {
   const match = /^https?:\/\/(.+)$/.exec(origin)
   return match !== null && LOCAL_HOSTS.includes(withoutPort(match[1]!.toLowerCase()))
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host
 }
 
 function withoutPort(host: string): string {

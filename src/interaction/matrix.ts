@@ -25,23 +25,30 @@ const BUS: Cell = { needs: ['bus', 'streaming'] }
 
 const never = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
 
-const LATER = never(
-  'This version of Mayfly does not ask the client for input.',
-  'Take what the tool needs as an argument, so that the model asks its user.',
+const both = (cell: Cell): { readonly [E in Era]: Cell } => ({ modern: cell, legacy: cell })
+
+const LATER = both(
+  never(
+    'This version of Mayfly does not ask the client for input.',
+    'Take what the tool needs as an argument, so that the model asks its user.',
+  ),
 )
-const NO_CHANNEL = never(
-  'A legacy client expects changes on a session stream, which a stateless server does not have.',
-  'Connect with a client of 2026-07-28 or later, or list again.',
-)
+const CHANGES = {
+  modern: BUS,
+  legacy: never(
+    'A legacy client expects changes on a session stream, and a stateless server has none.',
+    'Connect with a client of 2026-07-28 or later, or list again.',
+  ),
+}
 
 /** Feature by era. */
 export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } = {
-  'elicitation.form': { modern: LATER, legacy: LATER },
-  'elicitation.url': { modern: LATER, legacy: LATER },
-  sampling: { modern: LATER, legacy: LATER },
-  roots: { modern: LATER, legacy: LATER },
-  progress: { modern: STREAMING, legacy: STREAMING },
-  logging: { modern: STREAMING, legacy: STREAMING },
+  'elicitation.form': LATER,
+  'elicitation.url': LATER,
+  sampling: LATER,
+  roots: LATER,
+  progress: both(STREAMING),
+  logging: both(STREAMING),
   logLevel: {
     modern: ALWAYS,
     legacy: never(
@@ -49,30 +56,19 @@ export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } 
       'Connect with a client of 2026-07-28 or later: it names the level in each request.',
     ),
   },
-  'tools.listChanged': { modern: BUS, legacy: NO_CHANNEL },
-  'prompts.listChanged': { modern: BUS, legacy: NO_CHANNEL },
-  'resources.listChanged': { modern: BUS, legacy: NO_CHANNEL },
-  'resources.subscribe': { modern: BUS, legacy: NO_CHANNEL },
-  cancellation: { modern: ALWAYS, legacy: ALWAYS },
-  resumability: {
-    modern: never('2026-07-28 has no resumable streams.', 'Send the request again with a new id.'),
-    legacy: never('Nothing is kept that could be sent again.', 'Send the request again with a new id.'),
-  },
-  sessions: {
-    modern: never('2026-07-28 has no sessions.', 'Pass an explicit handle as a tool argument.'),
-    legacy: never('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.'),
-  },
-  completions: { modern: ALWAYS, legacy: ALWAYS },
-  tasks: {
-    modern: never(
-      'The tasks extension is not implemented.',
-      'Return a handle and offer a tool that reports on it.',
-    ),
-    legacy: never(
-      'The tasks extension is not implemented.',
-      'Return a handle and offer a tool that reports on it.',
-    ),
-  },
+  'tools.listChanged': CHANGES,
+  'prompts.listChanged': CHANGES,
+  'resources.listChanged': CHANGES,
+  'resources.subscribe': CHANGES,
+  cancellation: both(ALWAYS),
+  resumability: both(
+    never('Nothing is kept that could be sent again.', 'Send the request again with a new id.'),
+  ),
+  sessions: both(never('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
+  completions: both(ALWAYS),
+  tasks: both(
+    never('The tasks extension is not implemented.', 'Return a handle, and offer a tool that reports on it.'),
+  ),
 }
 
 const MISSING: {

@@ -2,7 +2,7 @@
  * Runs one method for one request and answers it: JSON or SSE, once, whatever happens first of result, disconnect and
  * deadline.
  */
-import type { ClientCapabilities, Era, Implementation, LogLevel } from '../definition/context.ts'
+import type { ClientCapabilities, Env, Era, Implementation, LogLevel } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
@@ -31,6 +31,8 @@ type Run = (scope: RequestScope) => MethodResult | Promise<MethodResult>
 /** Gives the result the envelope of its era. */
 type Compose = (result: MethodResult, scope: RequestScope) => string
 
+const NO_ENV: Env = Object.freeze({})
+
 export function answer(
   call: Call,
   incoming: Incoming,
@@ -38,7 +40,6 @@ export function answer(
   run: Run,
   compose: Compose,
 ): Response | Promise<Response> {
-  const { id } = call
   let exchange: Exchange | undefined
   const { canStream, mustStream } = acceptedTypes(incoming.request.headers.get('accept'))
   const streams = canStream && incoming.platform.canStream !== false
@@ -54,26 +55,27 @@ export function answer(
     })
     return exchange
   }
-  const context = new Context({
-    requestId: incoming.requestId,
-    rpcId: id,
-    sessionId: call.sessionId,
-    era: call.era,
-    protocolVersion: call.protocolVersion,
-    clientInfo: call.clientInfo,
-    clientCapabilities: call.clientCapabilities,
-    meta: isObject(call.params._meta) ? call.params._meta : undefined,
-    logLevel: call.logLevel,
-    progressToken: readProgressToken(call.params),
-    deadline: incoming.platform.deadline,
-    auth: incoming.auth,
-    env: incoming.platform.env,
-    request: incoming.request,
-    hasBus: options.bus !== undefined,
-    canStream: streams,
-    waitUntil: incoming.waitUntil,
-    send: (method, params) => openExchange().notify(notificationMessage(method, params)),
-  })
+  const { id, params, logLevel, ...facts } = call
+  const context = new Context(
+    {
+      ...facts,
+      requestId: incoming.requestId,
+      deadline: incoming.platform.deadline,
+      auth: incoming.auth,
+      env: (incoming.platform.env ?? NO_ENV) as Env,
+      request: incoming.request,
+      waitUntil: incoming.waitUntil,
+    },
+    {
+      rpcId: id,
+      meta: isObject(params._meta) ? params._meta : undefined,
+      progressToken: readProgressToken(params),
+      logLevel,
+      hasBus: options.bus !== undefined,
+      canStream: streams,
+      send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
+    },
+  )
   const scope = new RequestScope(options.definition, context)
   const toError = (error: unknown) => describeError(error, id, incoming, options)
 

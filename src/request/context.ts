@@ -2,13 +2,9 @@
  * The context of one request, as tools, resources, prompts and `setup` see it.
  */
 import type {
-  AuthInfo,
   Availability,
   ClientCapabilities,
-  Env,
-  Era,
   Feature,
-  Implementation,
   LogLevel,
   McpContext,
   Progress,
@@ -18,77 +14,55 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
 import { Notifier, type SendNotification } from './notifier.ts'
 
-/** Everything about one request that its context is made from. */
-export interface ContextSource {
-  readonly requestId: string
+/** What is known of a request from the start: the plain members of its context. */
+export type ContextFacts = Pick<
+  RequestContext,
+  | 'requestId'
+  | 'sessionId'
+  | 'era'
+  | 'protocolVersion'
+  | 'clientInfo'
+  | 'clientCapabilities'
+  | 'deadline'
+  | 'auth'
+  | 'env'
+  | 'request'
+  | 'waitUntil'
+>
+
+/** How the context reaches the wire. */
+export interface ContextWire {
   readonly rpcId: string | number
-  readonly sessionId: string | undefined
-  readonly era: Era
-  readonly protocolVersion: string
-  readonly clientInfo: Implementation | undefined
-  readonly clientCapabilities: ClientCapabilities
   readonly meta: Record<string, unknown> | undefined
-  readonly logLevel: LogLevel | undefined
   readonly progressToken: string | number | undefined
-  readonly deadline: number | undefined
-  readonly auth: AuthInfo | undefined
-  readonly env: unknown
-  readonly request: Request | undefined
+  readonly logLevel: LogLevel | undefined
   readonly hasBus: boolean
   readonly canStream: boolean
-  readonly waitUntil: (promise: Promise<unknown>) => void
   readonly send: SendNotification
 }
 
-const NO_ENV: Env = Object.freeze({})
+export interface Context extends ContextFacts {}
 
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every fact.
 export class Context implements RequestContext {
-  readonly #source: ContextSource
+  readonly #wire: ContextWire
   #controller: AbortController | undefined
   #notifier: Notifier | undefined
   #mcp: McpContext | undefined
 
-  constructor(source: ContextSource) {
-    this.#source = source
+  constructor(facts: ContextFacts, wire: ContextWire) {
+    Object.assign(this, facts)
+    this.#wire = wire
   }
 
-  get requestId(): string {
-    return this.#source.requestId
-  }
-  get era(): Era {
-    return this.#source.era
-  }
-  get protocolVersion(): string {
-    return this.#source.protocolVersion
-  }
-  get clientCapabilities(): ClientCapabilities {
-    return this.#source.clientCapabilities
-  }
-  get env(): Env {
-    return (this.#source.env ?? NO_ENV) as Env
-  }
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     return this.#controller.signal
   }
-  get sessionId(): string | undefined {
-    return this.#source.sessionId
-  }
-  get clientInfo(): Implementation | undefined {
-    return this.#source.clientInfo
-  }
-  get deadline(): number | undefined {
-    return this.#source.deadline
-  }
-  get auth(): AuthInfo | undefined {
-    return this.#source.auth
-  }
-  get request(): Request | undefined {
-    return this.#source.request
-  }
 
   get mcp(): McpContext {
-    const { rpcId, sessionId, auth, meta } = this.#source
+    const { sessionId, auth } = this
+    const { rpcId, meta } = this.#wire
     this.#mcp ??= {
       extra: {
         signal: this.signal,
@@ -101,16 +75,12 @@ export class Context implements RequestContext {
     return this.#mcp
   }
 
-  waitUntil(promise: Promise<unknown>): void {
-    this.#source.waitUntil(promise)
-  }
-
   can(feature: Feature): Availability {
     return availability(feature, this.conditions)
   }
 
   requireClientCapabilities(required: ClientCapabilities): void {
-    const missing = missingCapabilities(required, this.#source.clientCapabilities)
+    const missing = missingCapabilities(required, this.clientCapabilities)
     if (Object.keys(missing).length === 0) return
     throw new ProtocolError(
       ErrorCode.missingClientCapability,
@@ -130,8 +100,7 @@ export class Context implements RequestContext {
 
   /** What the degradation matrix is asked with. */
   get conditions(): Conditions {
-    const { era, hasBus, canStream, clientCapabilities } = this.#source
-    return { era, hasBus, canStream, clientCapabilities }
+    return { ...this.#wire, era: this.era, clientCapabilities: this.clientCapabilities }
   }
 
   /** Aborts `signal`. A signal that nobody has looked at yet is aborted when somebody does. */
@@ -146,7 +115,7 @@ export class Context implements RequestContext {
   }
 
   get #notify(): Notifier {
-    const { send, progressToken, logLevel } = this.#source
+    const { send, progressToken, logLevel } = this.#wire
     this.#notifier ??= new Notifier(send, progressToken, logLevel)
     return this.#notifier
   }

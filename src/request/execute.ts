@@ -2,7 +2,7 @@
  * Running a tool without a request: `server.executeTool`.
  */
 import type { Definition } from '../definition/compile.ts'
-import type { AuthInfo } from '../definition/context.ts'
+import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
@@ -21,27 +21,26 @@ export async function executeDirectly(
   if (!validation.ok)
     throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
   const requestId = crypto.randomUUID()
-  const context = new Context({
-    requestId,
-    rpcId: requestId,
-    sessionId: undefined,
-    era: 'modern',
-    protocolVersion: '2026-07-28',
-    clientInfo: undefined,
-    clientCapabilities: {},
-    meta: undefined,
-    logLevel: undefined,
-    progressToken: undefined,
-    deadline: undefined,
-    auth,
-    env,
-    request: undefined,
-    hasBus: false,
-    canStream: false,
-    waitUntil: (promise) =>
-      void promise.catch((error: unknown) => reportError(error, { tool: name, waitUntil: true })),
-    send: () => undefined,
-  })
+  const context = new Context(
+    {
+      requestId,
+      era: 'modern',
+      protocolVersion: '2026-07-28',
+      clientCapabilities: {},
+      auth,
+      env: (env ?? {}) as Env,
+      waitUntil: (promise) => void promise.catch((error: unknown) => reportError(error, { tool: name })),
+    },
+    {
+      rpcId: requestId,
+      meta: undefined,
+      progressToken: undefined,
+      logLevel: undefined,
+      hasBus: false,
+      canStream: false,
+      send: () => undefined,
+    },
+  )
   if (signal?.aborted) context.abort(signal.reason)
   signal?.addEventListener('abort', () => context.abort(signal.reason), { once: true })
   return tool.source.execute!(validation.value, context)

@@ -1,0 +1,71 @@
+/**
+ * How to connect the common MCP clients to one server, as text to copy: shown on the landing page and by the CLI.
+ *
+ * `connectSnippets` is pure; shell words are quoted for POSIX shells, configuration is JSON.
+ */
+
+/** One thing to copy: `where` names the file, menu or terminal it goes into. */
+export interface SnippetBlock {
+  where: string
+  code: string
+}
+
+/** What one client needs; the blocks are alternatives. */
+export interface ConnectSnippet {
+  client: string
+  blocks: SnippetBlock[]
+}
+
+/**
+ * Snippets for the server `name` at `endpoint`. The name is slugified (`Ünits & Co` becomes `units-co`), since clients
+ * accept little else. Throws TypeError when `endpoint` is not an absolute URL. Carries no credentials: clients discover
+ * OAuth on their own (RFC 9728).
+ */
+export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
+  // With %27 for the one quote that a URL may hold, it can stand between single quotes, also inside JSON.
+  const url = new URL(endpoint).href.replaceAll("'", '%27')
+  // Quoted only where it must be: cmd.exe would take the quotes for a part of the URL.
+  const word = /[^\w@%+=:,./-]/.test(url) ? `'${url}'` : url
+  const slug = toSlug(name)
+  const http = { type: 'http', url }
+  const client = (name: string, ...blocks: SnippetBlock[]): ConnectSnippet => ({ client: name, blocks })
+  const terminal = (code: string): SnippetBlock => ({ where: 'Terminal', code })
+  const config = (where: string, key: string, entry: object): SnippetBlock => ({
+    where,
+    code: JSON.stringify({ [key]: { [slug]: entry } }, null, 2),
+  })
+  return [
+    client('Claude Code', terminal(`claude mcp add --transport http ${slug} ${word}`)),
+    client('Claude Desktop, claude.ai', {
+      where: 'Settings > Connectors > Add custom connector',
+      code: url,
+    }),
+    client('Cursor', config('.cursor/mcp.json', 'mcpServers', { url })),
+    client(
+      'VS Code',
+      terminal(`code --add-mcp '${JSON.stringify({ name: slug, ...http })}'`),
+      config('.vscode/mcp.json', 'servers', http),
+    ),
+    client('Windsurf', config('~/.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: url })),
+    client('Other clients', config('MCP configuration', 'mcpServers', http)),
+    client(
+      'MCP Inspector',
+      terminal(`npx @modelcontextprotocol/inspector --transport http --server-url ${word}`),
+    ),
+    client('curl', terminal(`curl -g ${word}${CURL_TOOLS_LIST}`)),
+  ]
+}
+
+/** A self-contained `tools/list`: MCP 2026-07-28 needs no handshake before it. `-g` keeps curl from expanding the URL. */
+const CURL_TOOLS_LIST = ` \\
+  -H 'content-type: application/json' \\
+  -H 'accept: application/json, text/event-stream' \\
+  -H 'mcp-protocol-version: 2026-07-28' \\
+  -H 'mcp-method: tools/list' \\
+  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'`
+
+/** Never empty, never starts with a dash: a name cannot become a command-line option. */
+function toSlug(name: string): string {
+  const ascii = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'mcp-server'
+}
