@@ -1,0 +1,41 @@
+/** The wrangler configuration of the user's project, or a minimal one for a project that has none. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface WranglerConfig {
+  /** Arguments for wrangler. */
+  args: string[]
+  /** Removes what was generated; a user's file is left alone. */
+  dispose(): void
+}
+
+/** In wrangler's own order of preference. */
+const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
+
+const GENERATED = {
+  name: 'mayfly-dev',
+  compatibility_date: '2026-10-01',
+  // Aborts request.signal when the client goes away. Not on by default at any date (workerd 1.20261023).
+  compatibility_flags: ['enable_request_signal'],
+}
+
+/** The project's configuration file, if it has one. */
+export function findWranglerConfig(cwd: string): string | undefined {
+  return CONFIG_NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path))
+}
+
+export function wranglerConfig(cwd: string): WranglerConfig {
+  const own = findWranglerConfig(cwd)
+  if (own) return { args: ['--config', own], dispose: () => {} }
+
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-'))
+  const file = join(folder, 'wrangler.json')
+  writeFileSync(file, JSON.stringify(GENERATED))
+  // Wrangler looks for these beside its configuration, which is elsewhere here.
+  const variables = ['.dev.vars', '.env'].map((name) => join(cwd, name)).filter((path) => existsSync(path))
+  return {
+    args: ['--config', file, ...variables.flatMap((path) => ['--env-file', path])],
+    dispose: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,34 @@
+/** Which file is the server, and the one-line complaints about one that is not. */
+import { statSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { CliError } from './cli-error.ts'
+
+const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
+
+/** The absolute path of the given entry, or of the first default one that exists. Throws `CliError`. */
+export function findEntry(cwd: string, given: string | undefined): string {
+  const entry = (given === undefined ? DEFAULT_ENTRIES : [given])
+    .map((path) => resolve(cwd, path))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+  if (entry) return entry
+  throw new CliError(
+    given === undefined
+      ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server`
+      : `there is no file ${given}: pass the file that exports the server`,
+  )
+}
+
+export function noDefaultExport(entry: string): CliError {
+  return new CliError(`${shown(entry)} has no default export: add export default new MCPServer({ ... })`)
+}
+
+export function noFetch(entry: string): CliError {
+  return new CliError(
+    `the default export of ${shown(entry)} has no fetch function: make it export default new MCPServer({ ... })`,
+  )
+}
+
+/** As a user would type it. */
+export function shown(path: string): string {
+  return relative(process.cwd(), path)
+}

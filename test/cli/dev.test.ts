@@ -1,0 +1,318 @@
+/** `mayfly dev`, spawned for real on each target. */
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../deploy/port.ts'
+import { resolveTool } from '../../deploy/project-tool.ts'
+import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const TIMEOUT_MS = 60_000
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Answers any request with what it is and where it runs, and prints to stdout, which must not get through. */
+const server = (version: string): string => `
+  export default {
+    async fetch(request: Request, env: Record<string, unknown>): Promise<Response> {
+      console.log('a line of the server')
+      const result = { version: '${version}', runtime: navigator.userAgent, hosts: env.MAYFLY_ALLOWED_HOSTS }
+      return Response.json({ jsonrpc: '2.0', id: 1, result })
+    },
+  }
+`
+
+interface Answer {
+  version: string
+  runtime: string
+  hosts: string
+}
+
+async function ask(port: number): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', body: '{}' })
+  return ((await response.json()) as { result: Answer }).result
+}
+
+const isServing = (port: number, version: string): Promise<boolean> =>
+  ask(port).then(
+    (answer) => answer.version === version,
+    () => false,
+  )
+
+function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): void {
+  expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+  for (const word of words) expect(stderr).toContain(word)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+}
+
+describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: true }, (target) => {
+  async function run(project: Project, entry = 'server.ts'): Promise<Output> {
+    const port = String(await freePort(0))
+    return new MayflyProcess(['dev', entry, '--target', target, '--port', port], project.folder).exited
+  }
+
+  test('the ready line is the only one on stdout, and SIGINT leaves no process behind', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(
+      ['dev', 'server.ts', '--target', target, '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    const answer = await ask(port)
+    const started = mayfly.descendants()
+    const { code, stdout, stderr } = await mayfly.signal('SIGINT')
+
+    expect(stdout).toBe(`ready http://127.0.0.1:${port}/mcp\n`)
+    expect(stderr).toContain(`claude mcp add --transport http mcp-server http://127.0.0.1:${port}/mcp`)
+    expect(stderr).toContain('"mcpServers"')
+    expect(stderr).toContain('a line of the server')
+    expect(answer.hosts).toBe('localhost,127.0.0.1,[::1]')
+    expect(answer.runtime).toMatch(target === 'node' ? /^Node/ : /^Cloudflare/)
+    expect(code).toBe(0)
+    expect(started.length).toBeGreaterThan(0)
+    await until(() => !areAlive(started))
+  })
+
+  test('SIGTERM before the server is ready → exit code 0, no process left', async () => {
+    await using project = new Project()
+    project.write('server.ts', 'export default { fetch: () => new Promise(() => {}) }')
+    const port = String(await freePort(0))
+    await using mayfly = new MayflyProcess(['dev', '--target', target, '--port', port], project.folder)
+    await until(() => mayfly.descendants().length > 1)
+    const started = mayfly.descendants()
+    const { code, stdout } = await mayfly.signal('SIGTERM')
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    await until(() => !areAlive(started))
+  })
+
+  test('a change is served; one that does not build is reported and the server goes on', async () => {
+    await using project = new Project()
+    project.write('server.ts', `export { default } from './other.ts'`)
+    project.write('other.ts', server('1'))
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    expect((await ask(port)).version).toBe('1')
+
+    project.write('other.ts', server('2'))
+    await until(() => isServing(port, '2'))
+
+    project.write('other.ts', 'export default {{{')
+    await until(() => mayfly.stderr.includes('other.ts:1:'))
+    // Node answers with the previous build, wrangler holds the request until the next one.
+    const meanwhile = ask(port)
+
+    project.write('other.ts', server('3'))
+    await until(() => isServing(port, '3'))
+    expect(['2', '3']).toContain((await meanwhile).version)
+    expect(mayfly.stdout.match(/ready/g)).toHaveLength(1)
+  })
+
+  test('whoever reads its output has gone → it ends, no process left', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    const started = mayfly.descendants()
+    mayfly.child.stdout?.destroy()
+    mayfly.child.stderr?.destroy()
+    // What is printed about the change cannot be written any more.
+    project.write('server.ts', server('2'))
+
+    expect((await mayfly.exited).code).toBe(0)
+    await until(() => !areAlive(started))
+  })
+
+  test('two at once in one folder do not meet', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const ports = [await freePort(0), await freePort(0)]
+    await using first = new MayflyProcess(
+      ['dev', '--target', target, '--port', `${ports[0]}`],
+      project.folder,
+    )
+    await using second = new MayflyProcess(
+      ['dev', '--target', target, '--port', `${ports[1]}`],
+      project.folder,
+    )
+    await Promise.all([first.ready(), second.ready()])
+    await first.signal('SIGINT')
+
+    expect((await ask(ports[1] ?? 0)).version).toBe('1')
+  })
+
+  test('a busy port → one line', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await freePort(0)
+    const other = createServer().listen(port, '127.0.0.1')
+    const mayfly = new MayflyProcess(['dev', '--target', target, '--port', String(port)], project.folder)
+    const output = await mayfly.exited
+    other.close()
+
+    expectOneLine(output, `port ${port} is in use`)
+  })
+
+  test('an entry that does not exist → one line', async () => {
+    await using project = new Project()
+    expectOneLine(await run(project, 'nowhere.ts'), 'there is no file nowhere.ts')
+  })
+
+  test('an entry without a default export → one line', async () => {
+    await using project = new Project()
+    project.write('server.ts', 'export const server = 1')
+    expectOneLine(await run(project), 'server.ts has no default export')
+  })
+
+  test.for(['{}', '42', 'null'])('a default export %s → one line: no fetch function', async (value) => {
+    await using project = new Project()
+    project.write('server.ts', `export default ${value}`)
+    expectOneLine(await run(project), 'server.ts has no fetch function')
+  })
+
+  test('a syntax error → one line with its place', async () => {
+    await using project = new Project()
+    project.write('server.ts', 'export default {\n  fetch( }')
+    expectOneLine(await run(project), 'server.ts:2:')
+  })
+
+  test('an import that cannot be found → exit code 1, its name on stderr', async () => {
+    await using project = new Project()
+    project.write('server.ts', `import 'not-installed'\n${server('1')}`)
+    const { code, stdout, stderr } = await run(project)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('not-installed')
+  })
+
+  test('an entry that throws → exit code 1, its message on stderr', async () => {
+    await using project = new Project()
+    project.write('server.ts', `${server('1')}\nthrow new TypeError('tools.x needs a description')`)
+    const { code, stdout, stderr } = await run(project)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('tools.x needs a description')
+    expect(stderr).toMatch(/\nmayfly: [^\n]+\n$/)
+  })
+
+  test('a server that does not answer JSON-RPC at /mcp → says so', async () => {
+    await using project = new Project()
+    project.write('server.ts', `export default { fetch: () => new Response('', { status: 404 }) }`)
+    const { code, stdout, stderr } = await run(project)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('/mcp gives status 404 and not JSON-RPC')
+  })
+
+  test.skipIf(!existsSync(`${root}/examples/showcase/server.ts`))('the showcase is served', async () => {
+    const port = String(await freePort(0))
+    const args = ['dev', 'examples/showcase/server.ts', '--target', target, '--port', port]
+    await using mayfly = new MayflyProcess(args, root)
+    await mayfly.ready()
+    expect(mayfly.stdout).toBe(`ready http://127.0.0.1:${port}/mcp\n`)
+  })
+
+  test.skipIf(!existsSync(`${root}/dist/deploy/cli.js`))('the built CLI serves too', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const args = ['dev', '--target', target, '--port', String(await freePort(0))]
+    await using mayfly = new MayflyProcess(args, project.folder, `${root}/dist/deploy/cli.js`)
+    await mayfly.ready()
+    expect(mayfly.stdout).toMatch(/^ready /)
+  })
+})
+
+describe('node only', { timeout: TIMEOUT_MS }, () => {
+  test('a server that crashes is started again by the next change', async () => {
+    await using project = new Project()
+    project.write('server.ts', `${server('1')}\nprocess.on('SIGUSR2', () => process.exit(3))`)
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', 'node', '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    for (const pid of mayfly.descendants()) process.kill(pid, 'SIGUSR2')
+    await until(() => mayfly.stderr.includes('mayfly: the server ended with exit code'))
+
+    project.write('server.ts', server('2'))
+    await until(() => isServing(port, '2'))
+  })
+})
+
+describe('cloudflare only', { timeout: TIMEOUT_MS }, () => {
+  test('a wrangler configuration makes it the default target, and a route does not change the host', async () => {
+    await using project = new Project()
+    project.write(
+      'wrangler.jsonc',
+      '{ "name": "shop", "compatibility_date": "2026-06-01", "routes": ["a.example/*"] }',
+    )
+    const shown = `{ version: request.headers.get('host'), runtime: navigator.userAgent }`
+    project.write(
+      'server.ts',
+      `export default { fetch: (request: Request) => Response.json({ jsonrpc: '2.0', id: 1, result: ${shown} }) }`,
+    )
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(['dev', '--port', String(port)], project.folder)
+    await mayfly.ready()
+
+    expect(await ask(port)).toEqual({ version: `127.0.0.1:${port}`, runtime: 'Cloudflare-Workers' })
+  })
+
+  test('.dev.vars is read without a wrangler configuration', async () => {
+    await using project = new Project()
+    project.write('.dev.vars', 'MAYFLY_SECRET=from-the-file')
+    project.write(
+      'server.ts',
+      `export default { fetch: (request: Request, env: object) => Response.json({ jsonrpc: '2.0', id: 1, result: env }) }`,
+    )
+    const port = await freePort(0)
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', 'cloudflare', '--port', `${port}`],
+      project.folder,
+    )
+    await mayfly.ready()
+
+    expect(await ask(port)).toMatchObject({ MAYFLY_SECRET: 'from-the-file' })
+  })
+})
+
+describe('arguments', { timeout: TIMEOUT_MS }, () => {
+  test.for([
+    ['dev --target mainframe', 'there is no target "mainframe"'],
+    ['dev --port many', '"many" is not a port'],
+    ['dev --port 70000', '"70000" is not a port'],
+    ['dev --colour', "Unknown option '--colour'"],
+    ['dev a.ts b.ts', 'one entry at a time'],
+    ['dev', 'there is no src/server.ts, server.ts, src/index.ts'],
+    ['serve', 'there is no command "serve"'],
+  ] as const)('mayfly %s → one line', async ([args, line]) => {
+    await using project = new Project()
+    expectOneLine(await new MayflyProcess(args.split(' '), project.folder).exited, line)
+  })
+
+  test.for(['--help', 'dev --help'])('mayfly %s → what it can do, exit code 0', async (args) => {
+    const { code, stdout } = await new MayflyProcess(args.split(' '), root).exited
+    expect(code).toBe(0)
+    expect(stdout).toContain('mayfly')
+  })
+
+  test('mayfly --version → the version of the package', async () => {
+    const { stdout } = await new MayflyProcess(['--version'], root).exited
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/)
+  })
+})
+
+test('a tool that is not installed → how to install it', () => {
+  expect(() => resolveTool('no-such-tool/package.json', root)).toThrow(
+    'no-such-tool is not installed: run npm install --save-dev no-such-tool',
+  )
+})
