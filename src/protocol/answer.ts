@@ -77,7 +77,6 @@ export function answer(
     },
   )
   const scope = new RequestScope(options.definition, context)
-  const toError = (error: unknown) => describeError(error, id, incoming, options)
 
   let outcome: MethodResult | Promise<MethodResult>
   try {
@@ -85,19 +84,20 @@ export function answer(
   } catch (error) {
     outcome = Promise.reject(error)
   }
-  if (!(outcome instanceof Promise) && !mustStream)
+  if (!(outcome instanceof Promise) && !mustStream && exchange === undefined)
     return jsonResponse(compose(outcome, scope), 200, incoming.headers)
 
   const open = openExchange()
   open.begin()
   const stop = endEarly(open, context, id, incoming, options)
+  const finish = ({ message, status }: { message: string; status: number }): void => {
+    stop()
+    context.close()
+    open.finish(message, status)
+  }
   Promise.resolve(outcome)
-    .then((result) => ({ message: compose(result, scope), status: 200 }), toError)
-    .then(({ message, status }) => {
-      stop()
-      context.close()
-      open.finish(message, status)
-    })
+    .then((result) => finish({ message: compose(result, scope), status: 200 }))
+    .catch((error) => finish(describeError(error, id, incoming, options)))
   return open.response
 }
 

@@ -2,6 +2,7 @@
  * `tools/list` and `tools/call`.
  */
 import { type CallToolResult, errorResult } from '../definition/content.ts'
+import type { RequestContext } from '../definition/context.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import type { CompiledTool } from '../definition/tool.ts'
@@ -42,51 +43,75 @@ function wholeList(scope: RequestScope): { modern: string; legacy: string } {
 }
 
 /** @throws ProtocolError `-32602` for an unknown tool; everything the tool itself does wrong is an `isError` result. */
-export async function callTool(
+export function callTool(
   scope: RequestScope,
   params: Params,
   options: RequestOptions,
-): Promise<MethodResult> {
+): MethodResult | Promise<MethodResult> {
   const name = stringParam(params, 'name')
   const tool = scope.findTool(name)
   if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
-  return toMethodResult(
-    await runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError),
-  )
+  const result = runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError)
+  return result instanceof Promise
+    ? result.then((settled) => toMethodResult(settled))
+    : toMethodResult(result)
 }
 
-/** Validates, executes, converts. Never throws but for a `ProtocolError`, which is meant for the client. */
-export async function runTool(
+/**
+ * Validates, executes, converts. A tool that answers at once is answered at once: only what is asynchronous costs a
+ * promise. Fails with nothing but a `ProtocolError`, which is meant for the client.
+ */
+function runTool(
   tool: CompiledTool,
   input: unknown,
-  context: RequestScope['context'],
+  context: RequestContext,
   reportError: ReportError,
-): Promise<CallToolResult> {
-  const { source, name } = tool
-  try {
-    const checked = tool.input.validate(input)
-    const validation: Validation = checked instanceof Promise ? await checked : checked
-    if (!validation.ok) {
-      return errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
-    }
-    if (source.onInputAvailable !== undefined) {
-      runHook(source.onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
-    }
-    const output = await source.execute!(validation.value, context)
-    if (source.onOutput !== undefined)
-      runHook(source.onOutput, { output, toolName: name, context }, reportError)
-    return await tool.toResult(output, context.era)
-  } catch (error) {
+): CallToolResult | Promise<CallToolResult> {
+  const fail = (error: unknown): CallToolResult => {
     if (error instanceof ProtocolError) throw error
-    reportError(error, { tool: name, requestId: context.requestId })
+    reportError(error, { tool: tool.name, requestId: context.requestId })
     return errorResult(error instanceof Error ? error.message : String(error))
   }
+  try {
+    const validation = tool.input.validate(input)
+    const result =
+      validation instanceof Promise
+        ? validation.then((settled) => execute(tool, settled, context, reportError))
+        : execute(tool, validation, context, reportError)
+    return result instanceof Promise ? result.catch(fail) : result
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function execute(
+  { name, source, toResult }: CompiledTool,
+  validation: Validation,
+  context: RequestContext,
+  reportError: ReportError,
+): CallToolResult | Promise<CallToolResult> {
+  if (!validation.ok)
+    return errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
+  const { onInputAvailable, onOutput } = source
+  if (onInputAvailable !== undefined) {
+    runHook(onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
+  }
+  const finish = (output: unknown): CallToolResult | Promise<CallToolResult> => {
+    if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
+    return toResult(output, context.era)
+  }
+  const output = source.execute!(validation.value, context)
+  return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 /** A hook observes: it is not awaited, and what it throws is logged and fails nothing. */
 function runHook(
   hook: (event: never) => unknown,
-  event: { input?: unknown; output?: unknown; toolName: string; context: RequestScope['context'] },
+  event: { input?: unknown; output?: unknown; toolName: string; context: RequestContext },
   reportError: ReportError,
 ): void {
   const report = (error: unknown) =>
