@@ -33,7 +33,16 @@ function notes(): string {
   const lines = new Map<string, string[]>()
   for (const feature of Object.keys(MATRIX) as Feature[]) {
     for (const era of ['modern', 'legacy'] as const) {
-      const here = availability(feature, { era, hasBus: true, canStream: true, clientCapabilities: {} })
+      const here = availability(feature, {
+        era,
+        hasBus: true,
+        canStream: true,
+        hasSecret: true,
+        hasRendezvous: true,
+        legacyPolicy: 'rendezvous',
+        protocolVersion: '2025-11-25',
+        clientCapabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+      })
       if (here.available) continue
       const text = `${here.reason} ${here.remedy}`
       lines.set(text, [...(lines.get(text) ?? []), `\`${feature}\` (${era})`])

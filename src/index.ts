@@ -1,5 +1,15 @@
 /** What users import from `mayfly-mcp`. */
 export type { AgentLike, WorkflowLike } from './definition/agent.ts'
+export type {
+  CreateMessageParams,
+  CreateMessageResult,
+  Elicit,
+  ElicitAnswer,
+  ElicitOptions,
+  ElicitParams,
+  LegacyPolicy,
+  Root,
+} from './definition/ask.ts'
 export type { Complete, Completers } from './definition/completion.ts'
 export type {
   Annotations,
@@ -62,6 +72,9 @@ export {
 } from './definition/tool.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { Log, LogEntry } from './http/log.ts'
+export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
+export { createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
+export type { SingleUseStore } from './interaction/state.ts'
 export type { ReportError } from './request/options.ts'
 export type { RequestPlatform } from './request/platform.ts'
 export type { RequestServer, ToolHandle } from './request/request-server.ts'

@@ -3,9 +3,10 @@
  * `fetch`, so as a module's default export it already is a server wherever the platform speaks fetch.
  */
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
+import type { LegacyPolicy } from './definition/ask.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import type { Icon } from './definition/content.ts'
-import type { AuthInfo, Implementation } from './definition/context.ts'
+import type { AuthInfo, Env, Implementation } from './definition/context.ts'
 import type { AnyPrompt, PromptsConfig } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig, ResourcesConfig } from './definition/resource.ts'
@@ -14,6 +15,9 @@ import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from
 import type { Bus, ChangeEvent } from './events/bus.ts'
 import { type App, createApp } from './http/app.ts'
 import { createReportError, type Log, logToConsole } from './http/log.ts'
+import type { Rendezvous } from './interaction/rendezvous.ts'
+import { createSeal, type Seal } from './interaction/seal.ts'
+import type { SingleUseStore } from './interaction/state.ts'
 import { createEngine } from './protocol/engine.ts'
 import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
@@ -75,6 +79,21 @@ export interface MCPServerConfig {
   pageSize?: number
   /** Cache hints for lists and discovery: `ttlMs` (milliseconds, default 60 000), `scope` (default: `public` until a list depends on the caller). */
   cache?: { ttlMs?: number; scope?: 'public' | 'private' }
+  /**
+   * Seals what a call must remember while its user is asked: 32 or more random characters. Several for rotation: the first
+   * one seals, all open. Default: `MAYFLY_SECRET` from the platform's environment, several separated by commas.
+   */
+  secret?: string | readonly string[]
+  /** What happens when a legacy client must be asked. Default `explain`. */
+  legacy?: LegacyPolicy
+  /** Where a legacy client's answers meet the calls that wait for them, for the policy `rendezvous`. */
+  rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
+  /** Milliseconds a call may wait for its answers between rounds. Default 600 000. */
+  stateTtlMs?: number
+  /** Milliseconds to wait for an answer at the rendezvous. Default 120 000. */
+  askTimeoutMs?: number
+  /** Makes each sealed state good for one use; it must be shared by all isolates. */
+  singleUse?: SingleUseStore
   http?: HttpConfig
   /** One entry per request. Default: a JSON line on the console; `false` for none. */
   log?: Log | false
@@ -296,7 +315,15 @@ export class MCPServer {
   }
 
   #createApp(): App {
-    const { http = {}, bus, pageSize = 1000, cache = {}, setup, log = logToConsole } = this.#config
+    const {
+      http = {},
+      bus,
+      pageSize = 1000,
+      cache = {},
+      setup,
+      log = logToConsole,
+      rendezvous,
+    } = this.#config
     const definition = this.#compile()
     const reportError = this.#reportError
     const engine = createEngine({
@@ -306,6 +333,15 @@ export class MCPServer {
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
       reportError,
+      asking: {
+        sealFor: createSealFor(this.#config),
+        rendezvousFor: (env) =>
+          typeof rendezvous === 'function' ? rendezvous((env ?? {}) as Env) : rendezvous,
+        stateTtlMs: this.#config.stateTtlMs ?? 600_000,
+        singleUse: this.#config.singleUse,
+        legacyPolicy: this.#config.legacy ?? 'explain',
+        askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
+      },
       maxJsonDepth: http.maxJsonDepth ?? 64,
       streamAfterMs: http.streamAfterMs ?? 3000,
       keepAliveMs: http.keepAliveMs ?? 15_000,
@@ -352,6 +388,21 @@ function serverInfoOf({
     ...(description !== undefined && { description }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons !== undefined && { icons }),
+  }
+}
+
+/** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */
+function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) => Seal | undefined {
+  if (secret !== undefined) {
+    const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
+    return () => seal
+  }
+  let known: { readonly text: string; readonly seal: Seal } | undefined
+  return (env) => {
+    const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
+    if (typeof text !== 'string' || text === '') return undefined
+    if (known?.text !== text) known = { text, seal: createSeal(text.split(/\s*,\s*/), id) }
+    return known.seal
   }
 }
 

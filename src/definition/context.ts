@@ -3,6 +3,15 @@
  * and in both eras. This file says what it holds; `request/` makes it.
  */
 
+import type {
+  CreateMessageParams,
+  CreateMessageResult,
+  Elicit,
+  ElicitAnswer,
+  ElicitParams,
+  Root,
+} from './ask.ts'
+
 /** `modern`: 2026-07-28 and later, version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
 export type Era = 'modern' | 'legacy'
 
@@ -124,6 +133,21 @@ export interface RequestContext {
   reportProgress(progress: Progress): void
   /** A log message to the client, at or above the level it asked for. Does nothing when the client did not ask. */
   log(level: LogLevel, data: unknown, logger?: string): void
+  /**
+   * Asks the user: with a form, or by sending them to a URL. Where the client must be asked in another round, the call ends
+   * here and the tool runs again from the top with the answer: do what must not be done twice in a `step`.
+   */
+  readonly elicit: Elicit
+  /** Asks the client's model (MCP, "Sampling"). Replays like `elicit`. */
+  createMessage(params: CreateMessageParams): Promise<CreateMessageResult>
+  /** The client's roots (MCP, "Roots"). Replays like `elicit`. */
+  listRoots(): Promise<readonly Root[]>
+  /**
+   * Runs `fn` once, however many rounds the call takes, and returns its result, which must be JSON.
+   *
+   * @throws TypeError for a name used twice in one call.
+   */
+  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
   /** The same powers under the names other frameworks use. */
   readonly mcp: McpContext
 }
@@ -136,5 +160,8 @@ export interface McpContext {
     readonly sessionId?: string
     readonly authInfo?: AuthInfo
     readonly _meta?: Record<string, unknown>
+  }
+  readonly elicitation: {
+    sendRequest(params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
   }
 }

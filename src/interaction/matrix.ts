@@ -2,7 +2,9 @@
  * The degradation matrix: what a server that keeps nothing between requests can do, by feature, era, configuration and
  * platform. The one source of what is advertised, what `ctx.can` says and what the documentation claims.
  */
+import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, ClientCapabilities, Era, Feature } from '../definition/context.ts'
+import { missingCapabilities } from './capabilities.ts'
 
 /** What a cell of the matrix depends on. */
 export interface Conditions {
@@ -11,11 +13,18 @@ export interface Conditions {
   /** The platform can send a response piece by piece, and the client accepts `text/event-stream`. */
   readonly canStream: boolean
   readonly clientCapabilities: ClientCapabilities
+  readonly protocolVersion: string
+  readonly hasSecret: boolean
+  readonly hasRendezvous: boolean
+  /** What happens when a legacy client must be asked. */
+  readonly legacyPolicy: LegacyPolicy
 }
+
+type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
 
 interface Cell {
   /** All that must hold; an empty list is always available. */
-  readonly needs: readonly ('streaming' | 'bus')[]
+  readonly needs: readonly Need[]
   readonly unavailable?: { readonly reason: string; readonly remedy: string }
 }
 
@@ -27,12 +36,9 @@ const never = (reason: string, remedy: string): Cell => ({ needs: [], unavailabl
 
 const both = (cell: Cell): { readonly [E in Era]: Cell } => ({ modern: cell, legacy: cell })
 
-const LATER = both(
-  never(
-    'This version of Mayfly does not ask the client for input.',
-    'Take what the tool needs as an argument, so that the model asks its user.',
-  ),
-)
+const ASK: Cell = { needs: ['client'] }
+const MEET: Cell = { needs: ['rendezvous', 'streaming', 'client'] }
+
 const CHANGES = {
   modern: BUS,
   legacy: never(
@@ -43,10 +49,10 @@ const CHANGES = {
 
 /** Feature by era. */
 export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } = {
-  'elicitation.form': LATER,
-  'elicitation.url': LATER,
-  sampling: LATER,
-  roots: LATER,
+  'elicitation.form': { modern: ASK, legacy: MEET },
+  'elicitation.url': { modern: ASK, legacy: MEET },
+  sampling: { modern: ASK, legacy: MEET },
+  roots: { modern: ASK, legacy: MEET },
   progress: both(STREAMING),
   logging: both(STREAMING),
   logLevel: {
@@ -71,9 +77,21 @@ export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } 
   ),
 }
 
-const MISSING: {
-  readonly [need in 'streaming' | 'bus']: { readonly reason: string; readonly remedy: string }
-} = {
+/** A legacy form may also be asked through the model, and a URL has an error of its own in 2025-11-25. */
+export const LEGACY_ALTERNATIVES: { readonly [F in Feature]?: Cell } = {
+  'elicitation.form': { needs: ['secret'] },
+  'elicitation.url': { needs: ['client'] },
+}
+
+/** What the client must have declared for a feature. */
+const DECLARED: { readonly [F in Feature]?: ClientCapabilities } = {
+  'elicitation.form': { elicitation: { form: {} } },
+  'elicitation.url': { elicitation: { url: {} } },
+  sampling: { sampling: {} },
+  roots: { roots: {} },
+}
+
+const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remedy: string } } = {
   streaming: {
     reason: 'This response cannot be streamed.',
     remedy: 'Use a platform that streams, and a client that accepts text/event-stream.',
@@ -82,16 +100,55 @@ const MISSING: {
     reason: 'No bus is configured.',
     remedy: 'Pass `bus: createMemoryBus()` for one process, or a shared bus for several.',
   },
+  secret: {
+    reason: 'No secret is configured.',
+    remedy: 'Set MAYFLY_SECRET (32 or more random characters) on this deployment.',
+  },
+  rendezvous: {
+    reason: 'A legacy client can only be asked on an open connection, and this server keeps none.',
+    remedy: 'Connect with a client of MCP 2026-07-28 or later, or configure a rendezvous.',
+  },
+  client: {
+    reason: 'The client did not declare that it can do this.',
+    remedy: 'Use a client that can.',
+  },
 }
 
 const AVAILABLE: Availability = { available: true }
 
 /** What the matrix says of `feature` under these conditions. */
 export function availability(feature: Feature, conditions: Conditions): Availability {
-  const cell = MATRIX[feature][conditions.era]
+  const cell = cellOf(feature, conditions)
   if (cell.unavailable !== undefined) return { available: false, ...cell.unavailable }
-  const missing = cell.needs.find((need) => !(need === 'bus' ? conditions.hasBus : conditions.canStream))
+  const missing = cell.needs.find((need) => !holds(need, feature, conditions))
   return missing === undefined ? AVAILABLE : { available: false, ...MISSING[missing] }
+}
+
+function cellOf(feature: Feature, { era, legacyPolicy, protocolVersion }: Conditions): Cell {
+  const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
+  if (feature === 'elicitation.form' && legacyPolicy === 'arguments')
+    return alternative ?? MATRIX[feature][era]
+  if (feature === 'elicitation.url' && legacyPolicy !== 'rendezvous' && protocolVersion === '2025-11-25') {
+    return alternative ?? MATRIX[feature][era]
+  }
+  return MATRIX[feature][era]
+}
+
+function holds(need: Need, feature: Feature, conditions: Conditions): boolean {
+  switch (need) {
+    case 'streaming':
+      return conditions.canStream
+    case 'bus':
+      return conditions.hasBus
+    case 'secret':
+      return conditions.hasSecret
+    case 'rendezvous':
+      return conditions.hasRendezvous && conditions.legacyPolicy === 'rendezvous'
+    case 'client':
+      return (
+        Object.keys(missingCapabilities(DECLARED[feature] ?? {}, conditions.clientCapabilities)).length === 0
+      )
+  }
 }
 
 export interface ServerCapabilities {

@@ -4,10 +4,12 @@
  */
 import type { ClientCapabilities, Env, Era, Implementation, LogLevel } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { CallControl, Ending, Interaction } from '../interaction/interaction.ts'
+import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
 import { RequestScope } from '../request/request-server.ts'
-import type { MethodResult } from '../request/result.ts'
+import { type MethodResult, toMethodResult } from '../request/result.ts'
 import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
 import { errorMessage, isObject, notificationMessage, type RpcId, toProtocolError } from './json-rpc.ts'
@@ -23,6 +25,14 @@ export interface Call {
   readonly clientCapabilities: ClientCapabilities
   readonly logLevel: LogLevel | undefined
   readonly sessionId: string | undefined
+  /** How the call asks, where its method may. */
+  readonly asking?: Asking | undefined
+}
+
+export interface Asking {
+  /** Opens the state that came with the request, before any user code runs. Absent where none came. */
+  readonly open?: (() => Promise<void>) | undefined
+  readonly begin: (control: CallControl, conditions: Conditions) => Interaction
 }
 
 /** What the call does, once `setup` has run. */
@@ -40,9 +50,12 @@ export function answer(
   run: Run,
   compose: Compose,
 ): Response | Promise<Response> {
+  const { id, params, logLevel, asking, ...facts } = call
+  const { platform } = incoming
   let exchange: Exchange | undefined
+  let interaction: Interaction | undefined
   const { canStream, mustStream } = acceptedTypes(incoming.request.headers.get('accept'))
-  const streams = canStream && incoming.platform.canStream !== false
+  const streams = canStream && platform.canStream !== false
   const openExchange = (): Exchange => {
     exchange ??= new Exchange({
       headers: incoming.headers,
@@ -55,14 +68,23 @@ export function answer(
     })
     return exchange
   }
-  const { id, params, logLevel, ...facts } = call
+  const conditions: Conditions = {
+    era: call.era,
+    protocolVersion: call.protocolVersion,
+    clientCapabilities: call.clientCapabilities,
+    canStream: streams,
+    hasBus: options.bus !== undefined,
+    hasSecret: options.asking.sealFor(platform.env) !== undefined,
+    hasRendezvous: options.asking.rendezvousFor(platform.env) !== undefined,
+    legacyPolicy: options.asking.legacyPolicy,
+  }
   const context = new Context(
     {
       ...facts,
       requestId: incoming.requestId,
-      deadline: incoming.platform.deadline,
+      deadline: platform.deadline,
       auth: incoming.auth,
-      env: (incoming.platform.env ?? NO_ENV) as Env,
+      env: (platform.env ?? NO_ENV) as Env,
       request: incoming.request,
       waitUntil: incoming.waitUntil,
     },
@@ -71,44 +93,78 @@ export function answer(
       meta: isObject(params._meta) ? params._meta : undefined,
       progressToken: readProgressToken(params),
       logLevel,
-      hasBus: options.bus !== undefined,
-      canStream: streams,
+      conditions,
       send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
+      interaction: () => {
+        if (asking === undefined)
+          throw new TypeError(`Only tools, prompts and resource reads can ask the client.`)
+        interaction ??= asking.begin(control, conditions)
+        return interaction
+      },
     },
   )
   const scope = new RequestScope(options.definition, context)
+  const control: CallControl = {
+    get signal() {
+      return context.signal
+    },
+    // A turn later: a question may be asked before the response is even begun.
+    end: (ending) => queueMicrotask(() => finishEarly(ending)),
+    sendRequest: (requestId, method, sent) =>
+      openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id: requestId, method, params: sent })),
+  }
+
+  let stopWatching = (): void => {}
+  const finish = ({ message, status }: { message: string; status: number }): void => {
+    stopWatching()
+    context.close()
+    openExchange().finish(message, status)
+  }
+  const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
+  const fail = (error: unknown): void => finish(describeError(error, id, incoming, options))
+  // The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory.
+  const finishEarly = (ending: Ending): void => {
+    if (ending.kind === 'error') fail(ending.error)
+    else complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
+    context.abort(
+      new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),
+    )
+  }
 
   let outcome: MethodResult | Promise<MethodResult>
   try {
-    outcome = options.setup === undefined ? run(scope) : setUp(scope, incoming, options, run)
+    outcome =
+      options.setup === undefined && asking?.open === undefined
+        ? run(scope)
+        : prepare(scope, asking, incoming, options, run)
   } catch (error) {
     outcome = Promise.reject(error)
   }
-  if (!(outcome instanceof Promise) && !mustStream && exchange === undefined)
+  if (!(outcome instanceof Promise) && !mustStream && exchange === undefined) {
     return jsonResponse(compose(outcome, scope), 200, incoming.headers)
-
+  }
   const open = openExchange()
   open.begin()
-  const stop = endEarly(open, context, id, incoming, options)
-  const finish = ({ message, status }: { message: string; status: number }): void => {
-    stop()
-    context.close()
-    open.finish(message, status)
-  }
-  Promise.resolve(outcome)
-    .then((result) => finish({ message: compose(result, scope), status: 200 }))
-    .catch((error) => finish(describeError(error, id, incoming, options)))
+  stopWatching = endEarly(open, context, id, incoming, options)
+  Promise.resolve(outcome).then(complete).catch(fail)
   return open.response
 }
 
-async function setUp(
+async function prepare(
   scope: RequestScope,
+  asking: Asking | undefined,
   incoming: Incoming,
   options: EngineOptions,
   run: Run,
 ): Promise<MethodResult> {
-  await options.setup!(scope, incoming.request)
+  await asking?.open?.()
+  await options.setup?.(scope, incoming.request)
   return run(scope)
+}
+
+function inputRequired({ inputRequests, requestState }: Ending & { kind: 'inputRequired' }): MethodResult {
+  const members = JSON.stringify({ inputRequests, ...(requestState !== undefined && { requestState }) })
+  return { members: members.slice(1, -1), isInputRequired: true }
 }
 
 /** A `ProtocolError` is meant for the client; anything else is reported and becomes an internal error. */

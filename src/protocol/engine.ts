@@ -3,7 +3,9 @@
  * the `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
 import { describeError } from './answer.ts'
+import { principalOf } from './asking.ts'
 import { hasEnvelope } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { mismatch } from './headers.ts'
@@ -64,9 +66,21 @@ export function createEngine(options: EngineOptions): Engine {
     return serveModern(request, incoming)
   }
 
+  /** An answer to a question that a legacy client was asked on another request's stream. */
+  const deliver = async (
+    { id, answer }: Message & { kind: 'response' },
+    incoming: Incoming,
+  ): Promise<Response> => {
+    const rendezvous = options.asking.rendezvousFor(incoming.platform.env)
+    if (rendezvous !== undefined && typeof id === 'string' && id.startsWith(QUESTION_ID)) {
+      await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
+    }
+    return accepted(incoming)
+  }
+
   const serveMessage = async (message: Message, incoming: Incoming): Promise<Response> => {
     if (message.kind === 'invalid') return refuse(invalidRequest(message.reason), message.id, incoming)
-    if (message.kind === 'response') return accepted(incoming)
+    if (message.kind === 'response') return deliver(message, incoming)
     if (message.kind === 'notification') {
       incoming.record.method = message.method
       return accepted(incoming)

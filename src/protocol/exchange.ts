@@ -66,11 +66,12 @@ export class Exchange {
     else this.#timer = setTimeout(() => this.#openIdle(), this.#options.streamAfterMs)
   }
 
-  /** Sends a notification; where nothing can be streamed it is dropped, as the degradation matrix says. */
-  notify(message: string): void {
-    if (this.#isDone || !this.#options.canStream) return
+  /** Sends a notification; where nothing can be streamed it is dropped, as the degradation matrix says, and false returned. */
+  notify(message: string): boolean {
+    if (this.#isDone || !this.#options.canStream) return false
     if (this.#stream === undefined) this.#open()
     this.#write(sseEvent(message))
+    return true
   }
 
   /** Sends the final message. `status` and `headers` count only while nothing has been streamed. */

@@ -10,7 +10,7 @@ export type RpcId = string | number
 export type Message =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: Params }
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
-  | { readonly kind: 'response' }
+  | { readonly kind: 'response'; readonly id: RpcId | undefined; readonly answer: unknown }
   | { readonly kind: 'invalid'; readonly id: RpcId | undefined; readonly reason: string }
 
 export interface JsonLimits {
@@ -67,7 +67,7 @@ export function readMessage(value: unknown): Message {
   if (method === undefined && (Object.hasOwn(value, 'result') || isObject(value.error))) {
     return readableId === undefined && id !== undefined
       ? invalid('"id" must be a string or an integer')
-      : { kind: 'response' }
+      : { kind: 'response', id: readableId, answer: value.result }
   }
   if (typeof method !== 'string') return invalid('"method" must be a string')
   if (params !== undefined && !isObject(params)) return invalid('"params" must be an object')

@@ -8,6 +8,7 @@ import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
+import { legacyAsking } from './asking.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
@@ -28,9 +29,12 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
     const { id, method, params } = request
     if (method === 'initialize') return initialize(id, params, incoming, options)
     const call = toCall(request, incoming)
-    const run = findRun(method, params, options)
+    const plain = legacyAsking(method, params, incoming, options)
+    const run = findRun(method, plain.params, options)
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
-    return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
+    return answer({ ...call, asking: plain.asking }, incoming, options, run, (result) =>
+      resultMessage(id, toMembers(result)),
+    )
   }
 
   function findRun(method: string, params: Params, options: EngineOptions) {
@@ -83,6 +87,10 @@ function initialize(id: RpcId, params: Params, incoming: Incoming, options: Engi
     hasBus: options.bus !== undefined,
     canStream: incoming.platform.canStream !== false,
     clientCapabilities,
+    protocolVersion,
+    hasSecret: false,
+    hasRendezvous: false,
+    legacyPolicy: options.asking.legacyPolicy,
   })
   const { serverInfo, instructions } = options.definition
   const result = JSON.stringify({

@@ -22,7 +22,14 @@ export function createListen(options: EngineOptions): ServeListen {
     const meta = { [META.subscriptionId]: id }
     const canStream =
       acceptedTypes(incoming.request.headers.get('accept')).canStream && incoming.platform.canStream !== false
-    const capabilities = advertise(definition, { ...call, hasBus: bus !== undefined, canStream })
+    const capabilities = advertise(definition, {
+      ...call,
+      canStream,
+      hasBus: bus !== undefined,
+      hasSecret: false,
+      hasRendezvous: false,
+      legacyPolicy: options.asking.legacyPolicy,
+    })
     const filter = honoured(parseFilter(call.params.notifications), capabilities)
     const acknowledged = sseEvent(
       notificationMessage('notifications/subscriptions/acknowledged', { notifications: filter, _meta: meta }),

@@ -9,6 +9,7 @@ import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { CacheHints, MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
+import { modernAsking } from './asking.ts'
 import { type Envelope, META, readEnvelope } from './envelope.ts'
 import { checkParamHeaders, checkStandardHeaders, mismatch } from './headers.ts'
 import { type RpcId, resultMessage } from './json-rpc.ts'
@@ -28,10 +29,14 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   const instructions =
     definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
 
-  const toMembers = ({ members, meta }: MethodResult, cache: CacheHints | undefined): string => {
+  const toMembers = (
+    { members, meta, isInputRequired }: MethodResult,
+    cache: CacheHints | undefined,
+  ): string => {
+    const type = isInputRequired ? 'input_required' : 'complete'
     const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
     const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...meta, ...serverMeta })
-    return `${members}${members === '' ? '' : ','}"resultType":"complete"${hints},"_meta":${metaJson}`
+    return `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`
   }
 
   const discover = (conditions: Conditions): MethodResult => ({
@@ -62,8 +67,9 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,
       })
+    const asking = modernAsking(method, params, envelope.clientCapabilities, incoming, options)
     return answer(
-      call,
+      { ...call, asking },
       incoming,
       options,
       (scope) => {
@@ -72,7 +78,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       },
       (result, scope) => {
         const hints =
-          entry.caching === undefined
+          entry.caching === undefined || result.isInputRequired
             ? undefined
             : entry.caching === 'list'
               ? listHints(scope, options, asksCallbacks(method, options))

@@ -1,6 +1,7 @@
 /**
  * The context of one request, as tools, resources, prompts and `setup` see it.
  */
+import type { CreateMessageParams, CreateMessageResult, Elicit, Root } from '../definition/ask.ts'
 import type {
   Availability,
   ClientCapabilities,
@@ -10,8 +11,16 @@ import type {
   Progress,
   RequestContext,
 } from '../definition/context.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
+import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
+import {
+  type ElicitArguments,
+  elicitQuestion,
+  type Question,
+  rootsQuestion,
+  samplingQuestion,
+} from '../interaction/question.ts'
 import { Notifier, type SendNotification } from './notifier.ts'
 
 /** What is known of a request from the start: the plain members of its context. */
@@ -36,9 +45,11 @@ export interface ContextWire {
   readonly meta: Record<string, unknown> | undefined
   readonly progressToken: string | number | undefined
   readonly logLevel: LogLevel | undefined
-  readonly hasBus: boolean
-  readonly canStream: boolean
+  /** What the degradation matrix is asked with. */
+  readonly conditions: Conditions
   readonly send: SendNotification
+  /** How this call asks; made at the first question or step. */
+  readonly interaction: () => Interaction
 }
 
 export interface Context extends ContextFacts {}
@@ -71,6 +82,7 @@ export class Context implements RequestContext {
         ...(auth !== undefined && { authInfo: auth }),
         ...(meta !== undefined && { _meta: meta }),
       },
+      elicitation: { sendRequest: (params) => this.elicit(params) },
     }
     return this.#mcp
   }
@@ -81,13 +93,31 @@ export class Context implements RequestContext {
 
   requireClientCapabilities(required: ClientCapabilities): void {
     const missing = missingCapabilities(required, this.clientCapabilities)
-    if (Object.keys(missing).length === 0) return
-    throw new ProtocolError(
-      ErrorCode.missingClientCapability,
-      `The client did not declare what this request needs: ${Object.keys(missing).join(', ')}.`,
-      { requiredCapabilities: missing },
-      { status: 400 },
-    )
+    if (Object.keys(missing).length > 0) throw missingCapabilityError(missing)
+  }
+
+  // Typed by `Elicit`, whose overloads a method cannot repeat.
+  readonly elicit = ((...args: ElicitArguments) => this.#ask(() => elicitQuestion(...args))) as Elicit
+
+  createMessage(params: CreateMessageParams): Promise<CreateMessageResult> {
+    return this.#ask(() => samplingQuestion(params)) as Promise<CreateMessageResult>
+  }
+
+  listRoots(): Promise<readonly Root[]> {
+    return this.#ask(() => rootsQuestion()) as Promise<readonly Root[]>
+  }
+
+  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
+    return this.#interaction.step(name, fn)
+  }
+
+  /** Asynchronous from the start: a question that cannot be asked rejects, it does not throw. */
+  async #ask(build: () => Question): Promise<unknown> {
+    return this.#interaction.ask(build())
+  }
+
+  get #interaction(): Interaction {
+    return this.#wire.interaction()
   }
 
   reportProgress(progress: Progress): void {
@@ -100,7 +130,7 @@ export class Context implements RequestContext {
 
   /** What the degradation matrix is asked with. */
   get conditions(): Conditions {
-    return { ...this.#wire, era: this.era, clientCapabilities: this.clientCapabilities }
+    return this.#wire.conditions
   }
 
   /** Aborts `signal`. A signal that nobody has looked at yet is aborted when somebody does. */
@@ -119,19 +149,4 @@ export class Context implements RequestContext {
     this.#notifier ??= new Notifier(send, progressToken, logLevel)
     return this.#notifier
   }
-}
-
-function missingCapabilities(
-  required: ClientCapabilities,
-  declared: ClientCapabilities,
-): Record<string, object> {
-  const missing: Record<string, object> = {}
-  for (const [name, value] of Object.entries(required) as [keyof ClientCapabilities, object | undefined][]) {
-    if (value === undefined) continue
-    const has = declared[name] as Record<string, unknown> | undefined
-    const parts = Object.entries(value).filter(([part]) => has?.[part] === undefined)
-    if (has === undefined) missing[name] = value
-    else if (parts.length > 0) missing[name] = Object.fromEntries(parts)
-  }
-  return missing
 }

@@ -4,8 +4,29 @@
 import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
+import type { Interaction } from '../interaction/interaction.ts'
+import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
+
+const OUTSIDE: Conditions = {
+  era: 'modern',
+  hasBus: false,
+  canStream: false,
+  clientCapabilities: {},
+  protocolVersion: '2026-07-28',
+  hasSecret: false,
+  hasRendezvous: false,
+  legacyPolicy: 'explain',
+}
+
+/** There is no client to ask; steps run once because the call does. */
+const NOBODY: Interaction = {
+  ask: async () => {
+    throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
+  },
+  step: async (_name, fn) => fn(),
+}
 
 /** @throws Error for an unknown tool or invalid arguments, and whatever the tool throws. */
 export async function executeDirectly(
@@ -36,9 +57,9 @@ export async function executeDirectly(
       meta: undefined,
       progressToken: undefined,
       logLevel: undefined,
-      hasBus: false,
-      canStream: false,
+      conditions: OUTSIDE,
       send: () => undefined,
+      interaction: () => NOBODY,
     },
   )
   if (signal?.aborted) context.abort(signal.reason)

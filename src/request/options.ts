@@ -1,8 +1,13 @@
 /**
  * What the operator configured for every request.
  */
+
+import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Definition } from '../definition/compile.ts'
 import type { Bus } from '../events/bus.ts'
+import type { Rendezvous } from '../interaction/rendezvous.ts'
+import type { Seal } from '../interaction/seal.ts'
+import type { SingleUseStore } from '../interaction/state.ts'
 import type { RequestServer } from './request-server.ts'
 import type { CacheHints } from './result.ts'
 
@@ -18,4 +23,19 @@ export interface RequestOptions {
   /** Cache hints for lists and discovery; a scope left out is decided per result. */
   readonly cache: { readonly ttlMs: number; readonly scope: CacheHints['scope'] | undefined }
   readonly reportError: ReportError
+  readonly asking: AskingOptions
+}
+
+/** How calls ask the client. */
+export interface AskingOptions {
+  /** The seal of this deployment, by the platform's environment; undefined where it has no secret. */
+  readonly sealFor: (env: unknown) => Seal | undefined
+  /** The rendezvous, by the platform's environment. */
+  readonly rendezvousFor: (env: unknown) => Rendezvous | undefined
+  /** Milliseconds a sealed state is good for. */
+  readonly stateTtlMs: number
+  readonly singleUse: SingleUseStore | undefined
+  readonly legacyPolicy: LegacyPolicy
+  /** Milliseconds to wait for an answer at the rendezvous. */
+  readonly askTimeoutMs: number
 }

@@ -15,6 +15,8 @@ export interface MethodResult {
   readonly members: string
   readonly meta?: Meta | undefined
   readonly cache?: CacheHints | undefined
+  /** Modern era: the call is not complete, the client is asked first. */
+  readonly isInputRequired?: true
 }
 
 /** A result from an object; its `_meta` is merged with the protocol's own. */

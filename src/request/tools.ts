@@ -6,6 +6,7 @@ import type { RequestContext } from '../definition/context.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import type { CompiledTool } from '../definition/tool.ts'
+import { CONTINUE } from '../interaction/legacy.ts'
 import type { ReportError, RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
@@ -19,20 +20,20 @@ export function listTools(scope: RequestScope, params: Params, options: RequestO
   const { era } = scope.context
   const { tools } = scope.definition
   const isWholeList = !scope.isCustomised && params.cursor === undefined && tools.size <= options.pageSize
-  if (isWholeList) return { members: wholeList(scope)[era] }
-  const items = scope.visibleTools().map(({ json }) => json[era])
+  if (isWholeList) return { members: wholeList(scope, options)[era] }
+  const items = scope.visibleTools().map((tool) => listed(tool, era, options))
   const start = pageStart(params, items.length, options.pageSize)
   return { members: pageMembers('tools', items, start, options.pageSize) }
 }
 
-function wholeList(scope: RequestScope): { modern: string; legacy: string } {
+function wholeList(scope: RequestScope, options: RequestOptions): { modern: string; legacy: string } {
   let list = compiledLists.get(scope.definition)
   if (list === undefined) {
     const tools = scope.visibleTools()
     const members = (era: 'modern' | 'legacy') =>
       pageMembers(
         'tools',
-        tools.map(({ json }) => json[era]),
+        tools.map((tool) => listed(tool, era, options)),
         0,
         tools.length + 1,
       )
@@ -40,6 +41,28 @@ function wholeList(scope: RequestScope): { modern: string; legacy: string } {
     compiledLists.set(scope.definition, list)
   }
   return list
+}
+
+function listed({ tool, json }: CompiledTool, era: 'modern' | 'legacy', { asking }: RequestOptions): string {
+  if (era === 'modern' || asking.legacyPolicy !== 'arguments') return json[era]
+  const { properties, ...inputSchema } = tool.inputSchema
+  return JSON.stringify({
+    ...(JSON.parse(json.legacy) as object),
+    inputSchema: {
+      ...inputSchema,
+      properties: { ...(properties as object | undefined), ...CONTINUE_SCHEMA },
+    },
+  })
+}
+
+/** The parameter by which a model continues a call under the legacy policy `arguments`. */
+const CONTINUE_SCHEMA = {
+  [CONTINUE]: {
+    type: 'object',
+    description: 'Only as this tool told you to: the answers of the user to what it asked.',
+    properties: { token: { type: 'string' }, answers: { type: 'object' } },
+    required: ['token', 'answers'],
+  },
 }
 
 /** @throws ProtocolError `-32602` for an unknown tool; everything the tool itself does wrong is an `isError` result. */

@@ -1,0 +1,38 @@
+/**
+ * What a client declared, against what a question needs.
+ */
+import type { ClientCapabilities } from '../definition/context.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+
+/** The part of `required` that is not declared; empty where all is. */
+export function missingCapabilities(
+  required: ClientCapabilities,
+  declared: ClientCapabilities,
+): ClientCapabilities {
+  const missing: Record<string, object> = {}
+  for (const [name, value] of Object.entries(required) as [keyof ClientCapabilities, object | undefined][]) {
+    if (value === undefined) continue
+    const has = declared[name] as Record<string, unknown> | undefined
+    const parts = Object.entries(value).filter(
+      ([part]) => has?.[part] === undefined && !isImplied(name, part, has),
+    )
+    if (has === undefined) missing[name] = value
+    else if (parts.length > 0) missing[name] = Object.fromEntries(parts)
+  }
+  return missing as ClientCapabilities
+}
+
+/** "An empty object is equivalent to declaring support for form mode only" (MCP, "Elicitation", "Capabilities"). */
+function isImplied(name: string, part: string, has: Record<string, unknown> | undefined): boolean {
+  return name === 'elicitation' && part === 'form' && has !== undefined && Object.keys(has).length === 0
+}
+
+/** `-32021`, HTTP 400. */
+export function missingCapabilityError(missing: ClientCapabilities): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.missingClientCapability,
+    `The client did not declare what this request needs: ${Object.keys(missing).join(', ')}.`,
+    { requiredCapabilities: missing },
+    { status: 400 },
+  )
+}

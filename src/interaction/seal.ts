@@ -1,0 +1,197 @@
+/**
+ * Sealed state: what travels through the client and must come back as it left (MCP 2026-07-28, "Multi Round-Trip
+ * Requests", server requirements 4 and 5). AES-256-GCM; the key comes from the secret by HKDF-SHA-256 (RFC 5869).
+ *
+ * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. What it is bound to stands
+ * inside, so that a refusal can be told apart in the log and nowhere else. Sealing bounds how long and where a token can
+ * be used; it cannot make it single-use.
+ */
+
+/** What a token is good for. */
+export interface Binding {
+  readonly method: string
+  /** The tool, prompt or URI. */
+  readonly target: string
+  /** The arguments it was made for. */
+  readonly arguments: unknown
+  /** Who it was made for; empty for an anonymous caller. */
+  readonly principal: string
+}
+
+export type Opened =
+  | { readonly ok: true; readonly value: unknown; readonly id: string; readonly expiresAt: number }
+  /** `reason` is for the log: the client learns only that the state is not valid. */
+  | { readonly ok: false; readonly reason: string }
+
+export interface Seal {
+  seal(value: unknown, binding: Binding, expiresAt: number): Promise<string>
+  open(token: string, binding: Binding): Promise<Opened>
+}
+
+/** Characters: a secret must be at least this long. */
+export const MIN_SECRET_LENGTH = 32
+
+const PREFIX = '1.'
+const KEY_ID_BYTES = 4
+const NONCE_BYTES = 12
+/** Smaller states are not worth compressing. */
+const COMPRESS_ABOVE_BYTES = 512
+const PLAIN = 0
+const DEFLATED = 1
+
+interface Key {
+  readonly id: Uint8Array
+  readonly key: CryptoKey
+}
+
+/**
+ * Makes a seal from secrets: the first one seals, all of them open. Keys are derived at the first use.
+ *
+ * @throws TypeError for a secret that is too short.
+ */
+export function createSeal(secrets: readonly string[], serverId: string): Seal {
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_LENGTH) {
+      throw new TypeError(
+        `A secret must have at least ${MIN_SECRET_LENGTH} characters: generate one, for example with "openssl rand -base64 32".`,
+      )
+    }
+  }
+  let derived: Promise<readonly Key[]> | undefined
+  const keys = (): Promise<readonly Key[]> => {
+    derived ??= Promise.all(secrets.map((secret) => deriveKey(secret, serverId)))
+    return derived
+  }
+  return {
+    async seal(value, binding, expiresAt) {
+      const [current] = await keys()
+      const content = await pack([expiresAt, await describe(binding), value])
+      const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
+      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, current!.key, content)
+      return PREFIX + toBase64Url(concatenate(current!.id, nonce, new Uint8Array(sealed)))
+    },
+    async open(token, binding) {
+      const bytes = token.startsWith(PREFIX) ? fromBase64Url(token.slice(PREFIX.length)) : undefined
+      if (bytes === undefined || bytes.length < KEY_ID_BYTES + NONCE_BYTES + 16)
+        return refuse('it is malformed or truncated')
+      const id = bytes.subarray(0, KEY_ID_BYTES)
+      const key = (await keys()).find((candidate) => candidate.id.every((byte, index) => byte === id[index]))
+      if (key === undefined) return refuse('it was sealed with another secret or by another server')
+      const nonce = bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES)
+      let content: ArrayBuffer
+      try {
+        content = await crypto.subtle.decrypt(
+          { name: 'AES-GCM', iv: nonce },
+          key.key,
+          bytes.subarray(KEY_ID_BYTES + NONCE_BYTES),
+        )
+      } catch {
+        return refuse('it was tampered with')
+      }
+      const [expiresAt, bound, value] = await unpack(new Uint8Array(content))
+      const actual = await describe(binding)
+      const foreign = BOUND_TO.find((_name, index) => bound[index] !== actual[index])
+      if (foreign !== undefined) return refuse(`it was made for another ${foreign}`)
+      if (expiresAt < Date.now()) return refuse('it has expired')
+      return { ok: true, value, id: toBase64Url(nonce), expiresAt }
+    },
+  }
+}
+
+const BOUND_TO = ['method', 'tool, prompt or resource', 'set of arguments', 'principal'] as const
+
+function refuse(reason: string): Opened {
+  return { ok: false, reason }
+}
+
+async function deriveKey(secret: string, serverId: string): Promise<Key> {
+  const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, [
+    'deriveBits',
+    'deriveKey',
+  ])
+  const hkdf = (purpose: string) => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: utf8('mayfly-mcp/seal/1'),
+    info: utf8(`${purpose}:${serverId}`),
+  })
+  const [key, id] = await Promise.all([
+    crypto.subtle.deriveKey(hkdf('key'), material, { name: 'AES-GCM', length: 256 }, false, [
+      'encrypt',
+      'decrypt',
+    ]),
+    crypto.subtle.deriveBits(hkdf('id'), material, KEY_ID_BYTES * 8),
+  ])
+  return { id: new Uint8Array(id), key }
+}
+
+async function describe({ method, target, arguments: args, principal }: Binding): Promise<readonly string[]> {
+  const digest = await crypto.subtle.digest('SHA-256', utf8(canonicalJson(args)))
+  return [method, target, toBase64Url(new Uint8Array(digest)), principal]
+}
+
+/** Keys in order, so that a client may write the same arguments in another one. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value ?? null, (_key, node: unknown) =>
+    node !== null && typeof node === 'object' && !Array.isArray(node)
+      ? Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : node,
+  )
+}
+
+type Content = readonly [expiresAt: number, bound: readonly string[], value: unknown]
+
+async function pack(content: Content): Promise<Uint8Array<ArrayBuffer>> {
+  const plain = utf8(JSON.stringify(content))
+  if (plain.length <= COMPRESS_ABOVE_BYTES) return concatenate(Uint8Array.of(PLAIN), plain)
+  const deflated = await through(plain, new CompressionStream('deflate-raw'))
+  return deflated.length < plain.length
+    ? concatenate(Uint8Array.of(DEFLATED), deflated)
+    : concatenate(Uint8Array.of(PLAIN), plain)
+}
+
+async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Content> {
+  const body = bytes.subarray(1)
+  const plain = bytes[0] === DEFLATED ? await through(body, new DecompressionStream('deflate-raw')) : body
+  return JSON.parse(new TextDecoder().decode(plain)) as Content
+}
+
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer())
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function concatenate(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** Strict: one token has one spelling, so that no change of a character goes unnoticed. */
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
+      character.charCodeAt(0),
+    )
+    return toBase64Url(bytes) === text ? bytes : undefined
+  } catch {
+    return undefined
+  }
+}
