@@ -21,7 +21,7 @@ export type Completers = { readonly [argument: string]: Complete }
 const MAX_VALUES = 100
 
 export interface CompleteResult {
-  completion: { values: string[]; total: number; hasMore: boolean }
+  completion: { values: string[]; total?: number; hasMore: boolean }
 }
 
 /** Runs the completer of `argument`; an argument without one has no suggestions. */
@@ -35,8 +35,9 @@ export async function complete(
     completers !== undefined && Object.hasOwn(completers, argument.name)
       ? completers[argument.name]
       : undefined
-  const values =
-    completer === undefined ? [] : [...(await completer(argument.value, { arguments: known, context }))]
+  // No total: how many values there are is unknown, not zero.
+  if (completer === undefined) return { completion: { values: [], hasMore: false } }
+  const values = await completer(argument.value, { arguments: known, context })
   return {
     completion: {
       values: values.slice(0, MAX_VALUES),

@@ -86,7 +86,7 @@ function isRawShape(value: object): value is RawShape {
 function compileStandardSchema(schema: StandardSchemaV1, direction: 'input' | 'output'): CompiledSchema {
   const { validate } = schema['~standard']
   return {
-    jsonSchema: standardJsonSchema(schema, direction) ?? { type: 'object' },
+    jsonSchema: standardJsonSchema(schema, direction) ?? {},
     validate(value) {
       const result = validate(value)
       return result instanceof Promise ? result.then(toValidation) : toValidation(result)

@@ -58,7 +58,7 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (typeof output === 'string') {
     return { content: [{ type: 'text', text: output }], ...(isStructured && { structuredContent: output }) }
   }
-  const text = JSON.stringify(output, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
+  const text = JSON.stringify(output)
   if (text === undefined) return { content: [{ type: 'text', text: String(output) }] }
   const isObject = output !== null && typeof output === 'object'
   return {

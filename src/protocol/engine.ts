@@ -12,7 +12,7 @@ import { mismatch } from './headers.ts'
 import { isObject, type Message, parseJson, type RpcId, readMessage } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
 import { createListen } from './listen.ts'
-import { createModern } from './modern.ts'
+import { checkModernVersion, createModern } from './modern.ts'
 import type { EngineOptions, Incoming } from './options.ts'
 import {
   BATCH_VERSION,
@@ -70,25 +70,26 @@ export function createEngine(options: EngineOptions): Engine {
   const deliver = async (
     { id, answer }: Message & { kind: 'response' },
     incoming: Incoming,
-  ): Promise<Response> => {
+  ): Promise<void> => {
     const rendezvous = options.asking.rendezvousFor(incoming.platform.env)
-    if (rendezvous !== undefined && typeof id === 'string' && id.startsWith(QUESTION_ID)) {
-      await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
-    }
-    return accepted(incoming)
+    if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
+    await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
   }
 
   const serveMessage = async (message: Message, incoming: Incoming): Promise<Response> => {
-    if (message.kind === 'invalid') return refuse(invalidRequest(message.reason), message.id, incoming)
-    if (message.kind === 'response') return deliver(message, incoming)
-    if (message.kind === 'notification') {
-      incoming.record.method = message.method
-      return accepted(incoming)
-    }
     try {
-      return await serveRequest(message, incoming)
+      if (message.kind === 'request') return await serveRequest(message, incoming)
+      if (message.kind === 'invalid') throw invalidRequest(message.reason)
+      if (message.kind === 'notification') incoming.record.method = message.method
+      checkUnanswered(message.kind, incoming.request.headers.get('mcp-protocol-version'))
+      if (message.kind === 'response') await deliver(message, incoming)
+      return accepted(incoming)
     } catch (error) {
-      return refuse(error, message.id, incoming)
+      return refuse(
+        error,
+        message.kind === 'response' || !('id' in message) ? undefined : message.id,
+        incoming,
+      )
     }
   }
 
@@ -132,6 +133,16 @@ async function serveBatch(
   )
   incoming.record.method = 'batch'
   return jsonResponse(`[${responses.filter((text) => text !== '').join(',')}]`, 200, incoming.headers)
+}
+
+/** What needs no answer is dropped, but not in a version we do not speak (Streamable HTTP, "Protocol Version Header"). */
+function checkUnanswered(kind: 'notification' | 'response', version: string | null): void {
+  if (version === null || !isModernVersion(version)) {
+    checkLegacyVersion(version)
+    return
+  }
+  checkModernVersion(version)
+  if (kind === 'response') throw invalidRequest('clients do not send responses in this version')
 }
 
 function checkLegacyVersion(version: string | null): void {

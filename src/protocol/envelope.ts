@@ -8,7 +8,7 @@ import {
   type LogLevel,
 } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import type { Params } from '../request/params.ts'
+import { optionalObjectParam, type Params } from '../request/params.ts'
 import { isObject } from './json-rpc.ts'
 
 export const META = {
@@ -52,9 +52,9 @@ export function readEnvelope(params: Params): Envelope {
   return { protocolVersion, clientInfo, clientCapabilities, logLevel }
 }
 
-/** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer. */
+/** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer, in an object. */
 export function readProgressToken(params: Params): string | number | undefined {
-  const token = isObject(params._meta) ? params._meta.progressToken : undefined
+  const { progressToken: token } = optionalObjectParam(params, '_meta')
   if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token))
     return token as string | number | undefined
   throw new ProtocolError(

@@ -62,10 +62,14 @@ export function readMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
-  const invalid = (reason: string): Message => ({ kind: 'invalid', id: readableId, reason })
+  // Without a method the id may be that of a response: it is none of the client's own to echo.
+  const shownId = typeof method === 'string' ? readableId : undefined
+  const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
   if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
-  if (method === undefined && (Object.hasOwn(value, 'result') || isObject(value.error))) {
-    return readableId === undefined && id !== undefined
+  const { result, error } = value
+  if (method === undefined && isObject(result) !== (isObject(error) && Number.isInteger(error.code))) {
+    // Only an error may go without an id: whoever sent it could not read ours.
+    return readableId === undefined && (id !== undefined || isObject(result))
       ? invalid('"id" must be a string or an integer')
       : { kind: 'response', id: readableId, answer: value.result }
   }

@@ -94,15 +94,19 @@ function checkVersion({ protocolVersion }: Envelope, headers: Headers): void {
   if (header !== null && header !== protocolVersion) {
     throw mismatch(`the MCP-Protocol-Version header says "${header}", the body "${protocolVersion}"`)
   }
-  if (!(MODERN_VERSIONS as readonly string[]).includes(protocolVersion)) {
-    throw new ProtocolError(
-      ErrorCode.unsupportedProtocolVersion,
-      `Unsupported protocol version: ${protocolVersion}`,
-      { supported: MODERN_VERSIONS, requested: protocolVersion },
-      { status: 400 },
-    )
-  }
+  checkModernVersion(protocolVersion)
   if (header === null) throw mismatch('the MCP-Protocol-Version header is missing')
+}
+
+/** @throws ProtocolError `-32022`, HTTP 400, for a version we do not speak. */
+export function checkModernVersion(requested: string): void {
+  if ((MODERN_VERSIONS as readonly string[]).includes(requested)) return
+  throw new ProtocolError(
+    ErrorCode.unsupportedProtocolVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported: MODERN_VERSIONS, requested },
+    { status: 400 },
+  )
 }
 
 function checkToolHeaders(scope: RequestScope, params: Params, headers: Headers): void {

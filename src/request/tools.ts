@@ -1,7 +1,7 @@
 /**
  * `tools/list` and `tools/call`.
  */
-import { type CallToolResult, errorResult } from '../definition/content.ts'
+import { errorResult } from '../definition/content.ts'
 import type { RequestContext } from '../definition/context.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
@@ -74,26 +74,24 @@ export function callTool(
   const name = stringParam(params, 'name')
   const tool = scope.findTool(name)
   if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
-  const result = runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError)
-  return result instanceof Promise
-    ? result.then((settled) => toMethodResult(settled))
-    : toMethodResult(result)
+  return runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError)
 }
 
 /**
  * Validates, executes, converts. A tool that answers at once is answered at once: only what is asynchronous costs a
- * promise. Fails with nothing but a `ProtocolError`, which is meant for the client.
+ * promise. Fails with nothing but a `ProtocolError`, which is meant for the client: even a result that is no JSON is the
+ * tool's fault alone.
  */
 function runTool(
   tool: CompiledTool,
   input: unknown,
   context: RequestContext,
   reportError: ReportError,
-): CallToolResult | Promise<CallToolResult> {
-  const fail = (error: unknown): CallToolResult => {
+): MethodResult | Promise<MethodResult> {
+  const fail = (error: unknown): MethodResult => {
     if (error instanceof ProtocolError) throw error
     reportError(error, { tool: tool.name, requestId: context.requestId })
-    return errorResult(error instanceof Error ? error.message : String(error))
+    return toMethodResult(errorResult(error instanceof Error ? error.message : String(error)))
   }
   try {
     const validation = tool.input.validate(input)
@@ -112,16 +110,21 @@ function execute(
   validation: Validation,
   context: RequestContext,
   reportError: ReportError,
-): CallToolResult | Promise<CallToolResult> {
+): MethodResult | Promise<MethodResult> {
   if (!validation.ok)
-    return errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
+    return toMethodResult(
+      errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`),
+    )
   const { onInputAvailable, onOutput } = source
   if (onInputAvailable !== undefined) {
     runHook(onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
   }
-  const finish = (output: unknown): CallToolResult | Promise<CallToolResult> => {
+  const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
     if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
-    return toResult(output, context.era)
+    const result = toResult(output, context.era)
+    return result instanceof Promise
+      ? result.then((settled) => toMethodResult(settled))
+      : toMethodResult(result)
   }
   const output = source.execute!(validation.value, context)
   return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
