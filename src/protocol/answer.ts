@@ -10,6 +10,7 @@ import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { type MethodResult, toMethodResult } from '../request/result.ts'
+import { beginInteraction, type EarlierRounds, openRounds } from './asking.ts'
 import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
 import { errorMessage, isObject, notificationMessage, type RpcId, toProtocolError } from './json-rpc.ts'
@@ -18,6 +19,7 @@ import type { EngineOptions, Incoming } from './options.ts'
 /** A request as either era states it. */
 export interface Call {
   readonly id: RpcId
+  readonly method: string
   readonly params: Params
   readonly era: Era
   readonly protocolVersion: string
@@ -25,14 +27,8 @@ export interface Call {
   readonly clientCapabilities: ClientCapabilities
   readonly logLevel: LogLevel | undefined
   readonly sessionId: string | undefined
-  /** How the call asks, where its method may. */
-  readonly asking?: Asking | undefined
-}
-
-export interface Asking {
-  /** Opens the state that came with the request, before any user code runs. Absent where none came. */
-  readonly open?: (() => Promise<void>) | undefined
-  readonly begin: (control: CallControl, conditions: Conditions) => Interaction
+  /** What came with the request from earlier rounds of the same call. */
+  readonly rounds: EarlierRounds | undefined
 }
 
 /** What the call does, once `setup` has run. */
@@ -50,11 +46,11 @@ export function answer(
   run: Run,
   compose: Compose,
 ): Response | Promise<Response> {
-  const { id, params, logLevel, asking, ...facts } = call
-  const { platform } = incoming
+  const { id, params, rounds, era, protocolVersion, clientInfo, clientCapabilities, sessionId } = call
+  const { platform, requestId, waitUntil, auth, request } = incoming
   let exchange: Exchange | undefined
   let interaction: Interaction | undefined
-  const { canStream, mustStream } = acceptedTypes(incoming.request.headers.get('accept'))
+  const { canStream, mustStream } = acceptedTypes(request.headers.get('accept'))
   const streams = canStream && platform.canStream !== false
   const openExchange = (): Exchange => {
     exchange ??= new Exchange({
@@ -68,51 +64,51 @@ export function answer(
     })
     return exchange
   }
-  const conditions: Conditions = {
-    era: call.era,
-    protocolVersion: call.protocolVersion,
-    clientCapabilities: call.clientCapabilities,
+  const conditions = (): Conditions => ({
+    era,
+    protocolVersion,
+    clientCapabilities,
     canStream: streams,
     hasBus: options.bus !== undefined,
     hasSecret: options.asking.sealFor(platform.env) !== undefined,
     hasRendezvous: options.asking.rendezvousFor(platform.env) !== undefined,
     legacyPolicy: options.asking.legacyPolicy,
-  }
+  })
+  const control = (): CallControl => ({
+    signal: context.signal,
+    // A turn later: a question may be asked before the response is even begun.
+    end: (ending) => queueMicrotask(() => finishEarly(ending)),
+    sendRequest: (askId, method, sent) =>
+      openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id: askId, method, params: sent })),
+  })
   const context = new Context(
     {
-      ...facts,
-      requestId: incoming.requestId,
+      requestId,
+      sessionId,
+      era,
+      protocolVersion,
+      clientInfo,
+      clientCapabilities,
       deadline: platform.deadline,
-      auth: incoming.auth,
+      auth,
       env: (platform.env ?? NO_ENV) as Env,
-      request: incoming.request,
-      waitUntil: incoming.waitUntil,
+      request,
+      waitUntil,
     },
     {
       rpcId: id,
       meta: isObject(params._meta) ? params._meta : undefined,
       progressToken: readProgressToken(params),
-      logLevel,
+      logLevel: call.logLevel,
       conditions,
       send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
       interaction: () => {
-        if (asking === undefined)
-          throw new TypeError(`Only tools, prompts and resource reads can ask the client.`)
-        interaction ??= asking.begin(control, conditions)
+        interaction ??= beginInteraction(call, incoming, options, control(), conditions())
         return interaction
       },
     },
   )
   const scope = new RequestScope(options.definition, context)
-  const control: CallControl = {
-    get signal() {
-      return context.signal
-    },
-    // A turn later: a question may be asked before the response is even begun.
-    end: (ending) => queueMicrotask(() => finishEarly(ending)),
-    sendRequest: (requestId, method, sent) =>
-      openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id: requestId, method, params: sent })),
-  }
 
   let stopWatching = (): void => {}
   const finish = ({ message, status }: { message: string; status: number }): void => {
@@ -134,9 +130,9 @@ export function answer(
   let outcome: MethodResult | Promise<MethodResult>
   try {
     outcome =
-      options.setup === undefined && asking?.open === undefined
+      options.setup === undefined && rounds === undefined
         ? run(scope)
-        : prepare(scope, asking, incoming, options, run)
+        : prepare(scope, call, incoming, options, run)
   } catch (error) {
     outcome = Promise.reject(error)
   }
@@ -152,12 +148,12 @@ export function answer(
 
 async function prepare(
   scope: RequestScope,
-  asking: Asking | undefined,
+  call: Call,
   incoming: Incoming,
   options: EngineOptions,
   run: Run,
 ): Promise<MethodResult> {
-  await asking?.open?.()
+  if (call.rounds !== undefined) await openRounds(call.rounds, call, incoming, options)
   await options.setup?.(scope, incoming.request)
   return run(scope)
 }

@@ -1,15 +1,17 @@
 /**
  * How a request of either era asks the client: its binding, the state it brought, and the answers in it.
  */
+import type { LegacyPolicy } from '../definition/ask.ts'
+import type { Feature } from '../definition/context.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
-import { createModernInteraction } from '../interaction/interaction.ts'
+import { type CallControl, createModernInteraction, type Interaction } from '../interaction/interaction.ts'
 import { CONTINUE, createLegacyInteraction, readContinuation } from '../interaction/legacy.ts'
-import { availability } from '../interaction/matrix.ts'
+import { availability, type Conditions } from '../interaction/matrix.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/replay.ts'
 import type { Binding } from '../interaction/seal.ts'
 import { restoreJournal, type StateOptions } from '../interaction/state.ts'
 import type { Params } from '../request/params.ts'
-import type { Asking } from './answer.ts'
+import type { Call } from './answer.ts'
 import { isObject } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
 
@@ -25,7 +27,7 @@ export function principalOf({ auth }: Incoming): string {
   return auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
 }
 
-function bindingOf(method: string, params: Params, incoming: Incoming): Binding {
+function bindingOf({ method, params }: Call, incoming: Incoming): Binding {
   return {
     method,
     target: String(params[TARGET[method]!]),
@@ -47,75 +49,85 @@ function stateOptions(incoming: Incoming, { asking, reportError }: EngineOptions
   }
 }
 
+/** What a request brought from an earlier round of the same call. */
+export interface EarlierRounds {
+  /** Opened before any user code runs; empty until then, and where nothing was sealed. */
+  journal: Journal
+  /** What the client answered, by question key. */
+  readonly responses: { readonly [key: string]: unknown }
+  /** The sealed state, where one came. */
+  readonly sealed: string | undefined
+}
+
 /** @throws ProtocolError `-32602` where `inputResponses` or `requestState` is not what it must be. */
-export function modernAsking(
-  method: string,
-  params: Params,
-  clientCapabilities: Parameters<typeof createModernInteraction>[0]['clientCapabilities'],
-  incoming: Incoming,
-  options: EngineOptions,
-): Asking | undefined {
-  if (!Object.hasOwn(TARGET, method)) return undefined
-  const { inputResponses: responses = {}, requestState } = params
-  if (!isObject(responses)) throw invalidParams('Invalid params: "inputResponses" must be an object.')
-  if (requestState !== undefined && typeof requestState !== 'string') {
+export function modernRounds(params: Params): EarlierRounds | undefined {
+  const { inputResponses: responses, requestState: sealed } = params
+  if (responses === undefined && sealed === undefined) return undefined
+  if (responses !== undefined && !isObject(responses)) {
+    throw invalidParams('Invalid params: "inputResponses" must be an object.')
+  }
+  if (sealed !== undefined && typeof sealed !== 'string') {
     throw invalidParams('Invalid params: "requestState" must be a string.')
   }
-  let journal: Journal = EMPTY_JOURNAL
-  const open = async (): Promise<void> => {
-    journal = await restoreJournal(
-      requestState!,
-      bindingOf(method, params, incoming),
-      stateOptions(incoming, options),
-    )
-  }
-  return {
-    open: requestState === undefined ? undefined : open,
-    begin: (control) =>
-      createModernInteraction(
-        { journal, responses, clientCapabilities, binding: bindingOf(method, params, incoming) },
-        control,
-        stateOptions(incoming, options),
-      ),
-  }
+  return { journal: EMPTY_JOURNAL, responses: responses ?? {}, sealed }
 }
 
 /** Legacy: a continuation travels among the arguments of a tool. Returns the parameters without it. */
-export function legacyAsking(
+export function legacyRounds(
   method: string,
   params: Params,
+): { readonly rounds: EarlierRounds | undefined; readonly params: Params } {
+  const isContinued =
+    method === 'tools/call' && isObject(params.arguments) && Object.hasOwn(params.arguments, CONTINUE)
+  if (!isContinued) return { rounds: undefined, params }
+  const { [CONTINUE]: continuation, ...args } = params.arguments as Params
+  const { token, answers } = readContinuation(continuation)
+  return {
+    rounds: { journal: EMPTY_JOURNAL, responses: answers, sealed: token },
+    params: { ...params, arguments: args },
+  }
+}
+
+/** Opens the sealed state. @throws ProtocolError `-32602`, the same for every reason. */
+export async function openRounds(
+  rounds: EarlierRounds,
+  call: Call,
   incoming: Incoming,
   options: EngineOptions,
-): { readonly asking: Asking | undefined; readonly params: Params } {
-  if (!Object.hasOwn(TARGET, method)) return { asking: undefined, params }
-  const { [CONTINUE]: continuation, ...args } = isObject(params.arguments) ? params.arguments : {}
-  const isContinued = method === 'tools/call' && continuation !== undefined
-  const plain: Params = isContinued ? { ...params, arguments: args } : params
-  const { token, answers } = isContinued ? readContinuation(continuation) : { token: '', answers: {} }
-  const binding = bindingOf(method, plain, incoming)
-  let journal: Journal = EMPTY_JOURNAL
-  const open = async (): Promise<void> => {
-    journal = await restoreJournal(token, binding, stateOptions(incoming, options))
+): Promise<void> {
+  if (rounds.sealed === undefined) return
+  rounds.journal = await restoreJournal(
+    rounds.sealed,
+    bindingOf(call, incoming),
+    stateOptions(incoming, options),
+  )
+}
+
+/** How this call asks; made at its first question or step, so that other calls pay nothing for it. */
+export function beginInteraction(
+  call: Call,
+  incoming: Incoming,
+  options: EngineOptions,
+  control: CallControl,
+  conditions: Conditions,
+): Interaction {
+  if (!Object.hasOwn(TARGET, call.method)) {
+    throw new TypeError('Only tools, prompts and resource reads can ask the client.')
   }
-  const asking: Asking = {
-    open: isContinued ? open : undefined,
-    begin: (control, conditions) =>
-      createLegacyInteraction(
-        {
-          journal,
-          responses: answers,
-          binding,
-          protocolVersion: conditions.protocolVersion,
-          can: (feature, legacyPolicy) => availability(feature, { ...conditions, legacyPolicy }),
-        },
-        control,
-        {
-          ...stateOptions(incoming, options),
-          policy: options.asking.legacyPolicy,
-          rendezvous: options.asking.rendezvousFor(incoming.platform.env),
-          askTimeoutMs: options.asking.askTimeoutMs,
-        },
-      ),
+  const { journal = EMPTY_JOURNAL, responses = {} } = call.rounds ?? {}
+  const binding = bindingOf(call, incoming)
+  const state = stateOptions(incoming, options)
+  if (call.era === 'modern') {
+    const { clientCapabilities } = call
+    return createModernInteraction({ journal, responses, clientCapabilities, binding }, control, state)
   }
-  return { asking, params: plain }
+  const can = (feature: Feature, legacyPolicy: LegacyPolicy) =>
+    availability(feature, { ...conditions, legacyPolicy })
+  const { protocolVersion } = call
+  return createLegacyInteraction({ journal, responses, binding, protocolVersion, can }, control, {
+    ...state,
+    policy: options.asking.legacyPolicy,
+    rendezvous: options.asking.rendezvousFor(incoming.platform.env),
+    askTimeoutMs: options.asking.askTimeoutMs,
+  })
 }

@@ -8,7 +8,7 @@ import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
-import { legacyAsking } from './asking.ts'
+import { type EarlierRounds, legacyRounds } from './asking.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
@@ -26,15 +26,13 @@ const LOG_LEVEL: LogLevel = 'info'
 export function createLegacy(options: EngineOptions): ServeLegacy {
   const { definition } = options
   return (request, incoming) => {
-    const { id, method, params } = request
-    if (method === 'initialize') return initialize(id, params, incoming, options)
-    const call = toCall(request, incoming)
-    const plain = legacyAsking(method, params, incoming, options)
-    const run = findRun(method, plain.params, options)
+    const { id, method } = request
+    if (method === 'initialize') return initialize(id, request.params, incoming, options)
+    const { rounds, params } = legacyRounds(method, request.params)
+    const run = findRun(method, params, options)
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
-    return answer({ ...call, asking: plain.asking }, incoming, options, run, (result) =>
-      resultMessage(id, toMembers(result)),
-    )
+    const call = toCall({ id, method, params }, rounds, incoming)
+    return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
   }
 
   function findRun(method: string, params: Params, options: EngineOptions) {
@@ -50,7 +48,11 @@ function toMembers({ members, meta }: MethodResult): string {
   return `${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}`
 }
 
-function toCall({ id, params }: LegacyRequest, incoming: Incoming): Call {
+function toCall(
+  { id, method, params }: LegacyRequest,
+  rounds: EarlierRounds | undefined,
+  incoming: Incoming,
+): Call {
   const { headers } = incoming.request
   const sessionId = headers.get('mcp-session-id')
   const session = readSessionToken(sessionId)
@@ -58,7 +60,9 @@ function toCall({ id, params }: LegacyRequest, incoming: Incoming): Call {
   record(incoming, protocolVersion, session?.clientInfo)
   return {
     id,
+    method,
     params,
+    rounds,
     era: 'legacy',
     protocolVersion,
     clientInfo: session?.clientInfo,

@@ -9,7 +9,7 @@ import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { CacheHints, MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
-import { modernAsking } from './asking.ts'
+import { modernRounds } from './asking.ts'
 import { type Envelope, META, readEnvelope } from './envelope.ts'
 import { checkParamHeaders, checkStandardHeaders, mismatch } from './headers.ts'
 import { type RpcId, resultMessage } from './json-rpc.ts'
@@ -50,7 +50,18 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     checkVersion(envelope, headers)
     checkStandardHeaders(headers, method, params)
     record(incoming, envelope)
-    const call: Call = { id, params, era: 'modern', ...envelope, sessionId: undefined }
+    const call: Call = {
+      id,
+      method,
+      params,
+      era: 'modern',
+      protocolVersion: envelope.protocolVersion,
+      clientInfo: envelope.clientInfo,
+      clientCapabilities: envelope.clientCapabilities,
+      logLevel: envelope.logLevel,
+      sessionId: undefined,
+      rounds: modernRounds(params),
+    }
 
     if (method === 'subscriptions/listen') return serveListen(call, incoming)
     if (method === 'server/discover') {
@@ -67,9 +78,8 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,
       })
-    const asking = modernAsking(method, params, envelope.clientCapabilities, incoming, options)
     return answer(
-      { ...call, asking },
+      call,
       incoming,
       options,
       (scope) => {

@@ -1,7 +1,14 @@
 /**
  * The context of one request, as tools, resources, prompts and `setup` see it.
  */
-import type { CreateMessageParams, CreateMessageResult, Elicit, Root } from '../definition/ask.ts'
+import type {
+  CreateMessageParams,
+  CreateMessageResult,
+  ElicitAnswer,
+  ElicitOptions,
+  ElicitParams,
+  Root,
+} from '../definition/ask.ts'
 import type {
   Availability,
   ClientCapabilities,
@@ -11,6 +18,7 @@ import type {
   Progress,
   RequestContext,
 } from '../definition/context.ts'
+import type { InferOutput, Schema } from '../definition/schema.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
@@ -46,7 +54,7 @@ export interface ContextWire {
   readonly progressToken: string | number | undefined
   readonly logLevel: LogLevel | undefined
   /** What the degradation matrix is asked with. */
-  readonly conditions: Conditions
+  readonly conditions: () => Conditions
   readonly send: SendNotification
   /** How this call asks; made at the first question or step. */
   readonly interaction: () => Interaction
@@ -96,8 +104,20 @@ export class Context implements RequestContext {
     if (Object.keys(missing).length > 0) throw missingCapabilityError(missing)
   }
 
-  // Typed by `Elicit`, whose overloads a method cannot repeat.
-  readonly elicit = ((...args: ElicitArguments) => this.#ask(() => elicitQuestion(...args))) as Elicit
+  elicit<S extends Schema>(
+    message: string,
+    schema: S,
+    options?: ElicitOptions,
+  ): Promise<ElicitAnswer<InferOutput<S>>>
+  elicit(
+    message: string,
+    url: string | URL,
+    options?: ElicitOptions,
+  ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
+  elicit(params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
+  elicit(...args: unknown[]): Promise<unknown> {
+    return this.#ask(() => elicitQuestion(...(args as unknown[] & ElicitArguments)))
+  }
 
   createMessage(params: CreateMessageParams): Promise<CreateMessageResult> {
     return this.#ask(() => samplingQuestion(params)) as Promise<CreateMessageResult>
@@ -130,7 +150,7 @@ export class Context implements RequestContext {
 
   /** What the degradation matrix is asked with. */
   get conditions(): Conditions {
-    return this.#wire.conditions
+    return this.#wire.conditions()
   }
 
   /** Aborts `signal`. A signal that nobody has looked at yet is aborted when somebody does. */

@@ -57,7 +57,7 @@ export async function executeDirectly(
       meta: undefined,
       progressToken: undefined,
       logLevel: undefined,
-      conditions: OUTSIDE,
+      conditions: () => OUTSIDE,
       send: () => undefined,
       interaction: () => NOBODY,
     },
