@@ -116,7 +116,8 @@ export class Context implements RequestContext {
   ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
   elicit(params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
   elicit(...args: unknown[]): Promise<unknown> {
-    return this.#ask(() => elicitQuestion(...(args as unknown[] & ElicitArguments)))
+    // The overloads above are what callers can pass; TypeScript cannot see the tuples behind them.
+    return this.#ask(() => elicitQuestion(...(args as unknown as ElicitArguments)))
   }
 
   createMessage(params: CreateMessageParams): Promise<CreateMessageResult> {
