@@ -3,7 +3,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Era, Feature } from '../src/definition/context.ts'
-import { availability, MATRIX } from '../src/interaction/matrix.ts'
+import { type Cell, LEGACY_ALTERNATIVES, MATRIX, type Need } from '../src/interaction/matrix.ts'
 
 const FILE = new URL('../docs/degradation.md', import.meta.url)
 
@@ -12,39 +12,65 @@ const HEAD = `# What works where
 <!-- Written by \`npm run docs\` from src/interaction/matrix.ts: change it there. -->
 
 A stateless server cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
-says so in the request at hand, and this table says it beforehand. *Modern* clients speak MCP 2026-07-28, *legacy* ones
+says so in the request at hand, and this page says it beforehand. *Modern* clients speak MCP 2026-07-28, *legacy* ones
 2025-03-26 to 2025-11-25.
 
-A dash means not available; the notes say why, and what to do.
-
-| feature | modern | legacy |
+| feature | modern clients | legacy clients |
 |---|---|---|
 `
 
-function cell(feature: Feature, era: Era): string {
-  const { needs, unavailable } = MATRIX[feature][era]
-  if (unavailable !== undefined) return '–'
-  return needs.length === 0
-    ? 'yes'
-    : `with ${needs.map((need) => (need === 'bus' ? 'a bus' : need)).join(' and ')}`
+const NEEDS: { readonly [N in Need]: string } = {
+  streaming: 'a response that can stream',
+  bus: 'a bus',
+  secret: 'a secret',
+  rendezvous: 'a rendezvous',
+  client: 'a client that declares it',
 }
 
-function notes(): string {
+const TAIL = `
+## What to configure to get more
+
+| | where | what it brings |
+|---|---|---|
+| a secret | \`MAYFLY_SECRET\`, or \`secret\` | [questions](asking.md) that come after a step or another question; the legacy policy \`arguments\` |
+| a bus | \`bus\` | [change notifications](events.md) to modern clients |
+| a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
+| a response that can stream | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
+
+## What the user sees when it does not work
+
+- **A question** a legacy client cannot be asked: the tool's result says what is needed, why it cannot be asked here and what to
+  do, and \`_meta["mayfly/degraded"]\` has it typed: \`{ feature, reason, remedy }\`. Never a hang: every wait has a deadline.
+- **A question** a modern client did not declare itself able to answer: the error \`-32021\`, which names the capability.
+- **Progress and log messages** where nothing can stream: they are dropped, and the result is the same.
+- **Change notifications** without a bus, or for legacy clients: nothing is advertised, and lists carry a \`ttlMs\` after which
+  modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
+  follows.
+
+## Why not
+
+`
+
+function describe({ needs, unavailable }: Cell): string {
+  if (unavailable !== undefined) return 'no'
+  return needs.length === 0 ? 'yes' : `needs ${needs.map((need) => NEEDS[need]).join(' and ')}`
+}
+
+function cell(feature: Feature, era: Era): string {
+  const usual = describe(MATRIX[feature][era])
+  const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
+  if (alternative === undefined) return usual
+  const way =
+    feature === 'elicitation.url' ? 'as the error `-32042` of 2025-11-25' : "with `legacy: 'arguments'`"
+  return `${usual}; or ${way}: ${describe(alternative)}; else explained`
+}
+
+function reasons(): string {
   const lines = new Map<string, string[]>()
-  for (const feature of Object.keys(MATRIX) as Feature[]) {
-    for (const era of ['modern', 'legacy'] as const) {
-      const here = availability(feature, {
-        era,
-        hasBus: true,
-        canStream: true,
-        hasSecret: true,
-        hasRendezvous: true,
-        legacyPolicy: 'rendezvous',
-        protocolVersion: '2025-11-25',
-        clientCapabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
-      })
-      if (here.available) continue
-      const text = `${here.reason} ${here.remedy}`
+  for (const [feature, eras] of Object.entries(MATRIX)) {
+    for (const [era, { unavailable }] of Object.entries(eras)) {
+      if (unavailable === undefined) continue
+      const text = `${unavailable.reason} ${unavailable.remedy}`
       lines.set(text, [...(lines.get(text) ?? []), `\`${feature}\` (${era})`])
     }
   }
@@ -56,16 +82,7 @@ export function renderDegradation(): string {
   const rows = (Object.keys(MATRIX) as Feature[]).map(
     (feature) => `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} |`,
   )
-  return `${HEAD}${rows.join('\n')}
-
-**Streaming** needs a platform that can send a response piece by piece, and a client that accepts \`text/event-stream\`. A
-**bus** is configured on the server: see [change notifications](events.md).
-
-${notes()}
-
-Legacy \`resources/subscribe\` is acknowledged although it is not advertised, for clients that call it without looking; no
-update follows.
-`
+  return `${HEAD}${rows.join('\n')}\n${TAIL}${reasons()}\n`
 }
 
 /** The file as it is on disk. */

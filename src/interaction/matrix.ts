@@ -20,9 +20,9 @@ export interface Conditions {
   readonly legacyPolicy: LegacyPolicy
 }
 
-type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
+export type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
 
-interface Cell {
+export interface Cell {
   /** All that must hold; an empty list is always available. */
   readonly needs: readonly Need[]
   readonly unavailable?: { readonly reason: string; readonly remedy: string }
