@@ -8,6 +8,11 @@ export interface ElicitOptions {
   readonly notSecret?: readonly string[]
   /** What happens when a legacy client would have to be asked; default: what the server is configured with. */
   readonly legacy?: LegacyPolicy
+  /**
+   * The question's name in `inputRequests`. Default: its position and a hash of what it asks, so that a changed question
+   * drops an old answer; with a name of your own, change the name when you change the question.
+   */
+  readonly key?: string
 }
 
 /**

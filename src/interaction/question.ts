@@ -20,6 +20,8 @@ export interface Question {
   /** What the client must have declared. */
   readonly needs: ClientCapabilities
   readonly feature: 'elicitation.form' | 'elicitation.url' | 'sampling' | 'roots'
+  /** Its name on the wire, where the tool gave it one. */
+  readonly key?: string | undefined
   /** Overrides the server's policy for legacy clients. */
   readonly legacy?: LegacyPolicy | undefined
   /** Whether a client's answer is one to this question; the value is what the tool gets. */
@@ -36,6 +38,7 @@ export function formQuestion(message: string, schema: Schema, options?: ElicitOp
     params: { mode: 'form', message, requestedSchema: form.jsonSchema },
     needs: { elicitation: { form: {} } },
     feature: 'elicitation.form',
+    key: options?.key,
     legacy: options?.legacy,
     validate: (answer) => validateElicitation(answer, form),
   }
@@ -50,6 +53,7 @@ export function urlQuestion(message: string, url: string, options?: ElicitOption
     params: { mode: 'url', message, url },
     needs: { elicitation: { url: {} } },
     feature: 'elicitation.url',
+    key: options?.key,
     legacy: options?.legacy,
     validate: (answer) => validateElicitation(answer, undefined),
   }

@@ -39,6 +39,7 @@ export class Replay {
   readonly #open: OpenQuestion[] = []
   readonly #answers: Record<string, unknown> = {}
   readonly #steps: Record<string, readonly unknown[]> = {}
+  readonly #keys = new Set<string>()
   #asked = 0
   /** Steps and validations under way: their outcome belongs in the journal, so the call is not suspended before. */
   #busy = 0
@@ -50,7 +51,11 @@ export class Replay {
 
   /** The answer, or a promise that never settles. */
   async ask(question: Question): Promise<unknown> {
-    const key = `${this.#asked++}-${fingerprint(question.method, question.params)}`
+    const position = this.#asked++
+    const key = question.key ?? `${position}-${fingerprint(question.method, question.params)}`
+    if (this.#keys.has(key))
+      throw new TypeError(`Question "${key}" was asked already in this call: give each key once.`)
+    this.#keys.add(key)
     const { journal, responses } = this.#options
     const answer = Object.hasOwn(journal.answers, key)
       ? journal.answers[key]
