@@ -1,0 +1,158 @@
+/**
+ * The official conformance suite against `examples/everything`, on a real target: `npm run conformance -- --target node`.
+ *
+ * Judged scenario by scenario from the suite's own check files: a scenario passes when one of its checks succeeds and none
+ * fails or warns. Counts of passed checks say nothing: a dead server passes many.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+const TARGETS = ['cloudflare', 'node']
+
+/** Each revision's frozen set of required scenarios; 2025-06-18 has none, so its applicable scenarios are run. */
+const REVISIONS: { readonly [revision: string]: readonly string[] } = {
+  '2026-07-28': ['--requirements', '2026-07-28'],
+  '2025-11-25': ['--requirements', '2025-11-25'],
+  '2025-06-18': ['--suite', 'active', '--spec-version', '2025-06-18'],
+}
+
+/** Extensions and what came after a release: run by the suite, not required of anybody. */
+const NOT_REQUIRED = /^tasks-|^server-session-lifecycle$|^server-sse-polling$/
+
+interface Baseline {
+  readonly [target: string]: { readonly [revision: string]: readonly string[] }
+}
+
+interface Check {
+  readonly id: string
+  readonly status: string
+  readonly errorMessage?: string
+}
+
+interface Verdict {
+  readonly scenario: string
+  readonly passed: boolean
+  readonly faults: readonly string[]
+}
+
+const { values } = parseArgs({
+  options: { target: { type: 'string' }, revision: { type: 'string' }, scenario: { type: 'string' } },
+})
+const baseline = JSON.parse(readFileSync(join(import.meta.dirname, 'baseline.json'), 'utf8')) as Baseline
+const totals = { passed: 0, failed: 0, expected: 0 }
+let isClean = true
+
+for (const target of values.target === undefined ? TARGETS : [values.target]) {
+  const server = await startServer(target)
+  try {
+    for (const revision of values.revision === undefined ? Object.keys(REVISIONS) : [values.revision]) {
+      report(target, revision, await runSuite(server.url, revision))
+    }
+    await assertAlive(server.url)
+  } finally {
+    await server.stop()
+  }
+}
+console.log(
+  `\nconformance: ${totals.passed} passed, ${totals.failed} failed, ${totals.expected} expected to fail`,
+)
+process.exitCode = isClean ? 0 : 1
+
+function report(target: string, revision: string, verdicts: readonly Verdict[]): void {
+  const expected = new Set(baseline[target]?.[revision] ?? [])
+  console.log(`\n${target}, MCP ${revision}`)
+  for (const { scenario, passed, faults } of verdicts) {
+    const isExpected = expected.has(scenario)
+    if (passed) totals.passed++
+    else if (isExpected) totals.expected++
+    else totals.failed++
+    // A failure nobody expected, or an expectation that no longer holds: the baseline may only shrink.
+    if (passed === isExpected) isClean = false
+    const mark = passed ? (isExpected ? 'STALE BASELINE' : 'ok') : isExpected ? 'expected' : 'FAILED'
+    console.log(`  ${mark.padEnd(8)} ${scenario}${faults.map((fault) => `\n           ${fault}`).join('')}`)
+  }
+  if (verdicts.length === 0) throw new Error(`The suite ran no scenario for ${revision}.`)
+}
+
+async function runSuite(url: string, revision: string): Promise<Verdict[]> {
+  const output = mkdtempSync(join(tmpdir(), 'conformance-'))
+  try {
+    const which =
+      values.scenario === undefined
+        ? REVISIONS[revision]!
+        : ['--scenario', values.scenario, '--spec-version', revision]
+    // Its exit code is that of its own counting, so it is not asked.
+    await new Promise((done) => {
+      const suite = spawn(process.execPath, [SUITE, 'server', '--url', url, ...which, '-o', output], {
+        stdio: 'ignore',
+      })
+      suite.once('exit', done)
+    })
+    return readdirSync(output)
+      .map((folder) => judge(folder, output))
+      .filter(({ scenario }) => !NOT_REQUIRED.test(scenario))
+      .sort((a, b) => a.scenario.localeCompare(b.scenario))
+  } finally {
+    rmSync(output, { recursive: true, force: true })
+  }
+}
+
+function judge(folder: string, output: string): Verdict {
+  const checks = JSON.parse(readFileSync(join(output, folder, 'checks.json'), 'utf8')) as Check[]
+  const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+  return {
+    // The suite names folders server-<scenario>-<time>.
+    scenario: folder.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, ''),
+    passed: bad.length === 0 && checks.some(({ status }) => status === 'SUCCESS'),
+    faults: bad.map(({ id, errorMessage }) => `${id}: ${errorMessage ?? 'no reason given'}`),
+  }
+}
+
+async function startServer(target: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const port = await freePort()
+  const child = spawn(
+    process.execPath,
+    ['deploy/cli.ts', 'dev', 'examples/everything/server.ts', '--target', target, '--port', String(port)],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  await readyLine(child)
+  return {
+    // The DNS rebinding scenario takes "localhost" for local, and no address.
+    url: `http://localhost:${port}/mcp`,
+    stop: () =>
+      new Promise((done) => {
+        child.once('exit', () => done())
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+function readyLine(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    createInterface({ input: child.stdout! }).once('line', (line) =>
+      line.startsWith('ready ') ? done() : fail(new Error(`Not a ready line: ${line}`)),
+    )
+    child.once('exit', (code) => fail(new Error(`mayfly dev ended with ${code} before it was ready.`)))
+  })
+}
+
+async function assertAlive(url: string): Promise<void> {
+  const { status } = await fetch(new URL('/healthz', url))
+  if (status !== 200) throw new Error(`The server answered ${status} after the suite.`)
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => done(port))
+    })
+  })
+}
