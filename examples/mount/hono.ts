@@ -1,0 +1,16 @@
+/** An MCP server inside a Hono app that has other things to do. Deploys as it is wherever Hono does. */
+import { Hono } from 'hono'
+import { server } from './server.ts'
+
+const app = new Hono()
+
+app.get('/', (c) => c.text('The rest of the app.'))
+
+// As a route. The wildcard takes in /api/mcp itself, and the pulse at /api/mcp/healthz.
+app.all('/api/mcp/*', (c) => server.fetch(c.req.raw, c.env))
+
+// Or by mount, which takes any fetch. Unless told otherwise it cuts the prefix off, and the page would show a URL
+// without it.
+app.mount('/partners', server.fetch, { replaceRequest: false })
+
+export default app

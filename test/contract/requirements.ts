@@ -1,0 +1,584 @@
+/**
+ * Every behaviour Mayfly promises, with where the promise comes from: a section of the MCP specification, an RFC, or a
+ * page of our own documentation where neither has an opinion. A test cites a requirement by ending its name with the
+ * id in brackets; one that no test cites fails `requirements.test.ts`.
+ */
+
+export interface Requirement {
+  readonly statement: string
+  readonly source: readonly string[]
+}
+
+const SPEC = 'https://modelcontextprotocol.io/specification/2026-07-28'
+const BASIC = `${SPEC}/basic/index`
+const HTTP = `${SPEC}/basic/transports/streamable-http`
+const TOOLS = `${SPEC}/server/tools`
+const RESOURCES = `${SPEC}/server/resources`
+const PROMPTS = `${SPEC}/server/prompts`
+const COMPLETION = `${SPEC}/server/utilities/completion`
+const CACHING = `${SPEC}/server/utilities/caching`
+const PAGINATION = `${SPEC}/server/utilities/pagination`
+const LOGGING = `${SPEC}/server/utilities/logging`
+const SUBSCRIPTIONS = `${SPEC}/basic/patterns/subscriptions`
+const PROGRESS = `${SPEC}/basic/patterns/progress`
+const CANCELLATION = `${SPEC}/basic/patterns/cancellation`
+const LEGACY = 'https://modelcontextprotocol.io/specification/2025-11-25'
+const OLDEST = 'https://modelcontextprotocol.io/specification/2025-03-26'
+const RFC = 'https://www.rfc-editor.org/rfc'
+
+export const REQUIREMENTS = {
+  'tools.list': {
+    statement:
+      'tools/list shows the name, title, description, schemas, annotations, icons and _meta of each tool.',
+    source: [`${TOOLS}#listing-tools`],
+  },
+  'tools.order': {
+    statement: 'Tools are listed in the order of their definition, the same in every answer.',
+    source: [`${TOOLS}#listing-tools`],
+  },
+  'tools.name': {
+    statement: 'Clients see a tool under its key in `tools`, whatever its id.',
+    source: ['docs/tools.md', `${TOOLS}#tool-names`],
+  },
+  'tools.register': {
+    statement:
+      'registerTool adds what createTool does; without an inputSchema its callback gets the context alone.',
+    source: ['docs/tools.md'],
+  },
+  'tools.unknown': {
+    statement: 'Calling a tool the server does not have is -32602.',
+    source: [`${TOOLS}#error-handling`],
+  },
+  'tools.arguments': {
+    statement:
+      'Absent arguments are an empty object; execute receives the validated value, defaults applied.',
+    source: [`${TOOLS}#calling-tools`],
+  },
+  'tools.invalid-arguments': {
+    statement:
+      'Arguments that do not match are an isError result that names each field, and execute does not run.',
+    source: [`${TOOLS}#error-handling`],
+  },
+  'tools.thrown-error': {
+    statement: 'What a tool throws becomes an isError result with its message and never its stack.',
+    source: [`${TOOLS}#error-handling`],
+  },
+  'tools.protocol-error': {
+    statement: 'A thrown ProtocolError becomes a JSON-RPC error with its code, message and data.',
+    source: [`${BASIC}#error-responses`],
+  },
+  'tools.hooks': {
+    statement:
+      'onInputAvailable sees the validated input and onOutput the output; what they throw fails nothing.',
+    source: ['docs/tools.md'],
+  },
+  'tools.hidden': {
+    statement: 'A tool with `enabled: false` is neither listed nor callable until setup enables it.',
+    source: ['docs/tools.md'],
+  },
+  'results.text': {
+    statement: 'A returned string is one text block.',
+    source: [`${TOOLS}#text-content`],
+  },
+  'results.value': {
+    statement: 'A returned JSON value is text, and as an object also structuredContent.',
+    source: [`${TOOLS}#structured-content`],
+  },
+  'results.content': {
+    statement:
+      'A returned CallToolResult is sent as it is: text, image, audio, embedded resource, link, annotations.',
+    source: [`${TOOLS}#tool-result`],
+  },
+  'results.output-schema': {
+    statement:
+      'structuredContent that does not match the outputSchema never reaches the client: isError instead.',
+    source: [`${TOOLS}#output-schema`],
+  },
+  'results.any-json': {
+    statement: 'In the modern era structuredContent may be any JSON value.',
+    source: [`${TOOLS}#structured-content`],
+  },
+  'results.legacy-object': {
+    statement: 'Legacy clients see structuredContent and outputSchema only where they are of an object.',
+    source: [`${LEGACY}/server/tools#structured-content`],
+  },
+  'results.meta': {
+    statement: 'The _meta of a result is kept beside what the protocol puts there.',
+    source: [`${BASIC}#meta`],
+  },
+  'schemas.zod': {
+    statement: 'zod schemas advertise their JSON Schema and validate, with defaults and transforms.',
+    source: ['docs/tools.md', `${BASIC}#json-schema-usage`],
+  },
+  'schemas.standard': {
+    statement:
+      'Any Standard Schema validates; one that cannot say its JSON Schema is advertised as no more than true.',
+    source: ['docs/tools.md', `${BASIC}#json-schema-usage`],
+  },
+  'schemas.shape': {
+    statement: 'A shape of schemas is an object schema whose optional properties are not required.',
+    source: ['docs/tools.md'],
+  },
+  'schemas.json-schema': {
+    statement: 'jsonSchema() advertises the schema unchanged and validates it in its own dialect.',
+    source: [`${BASIC}#implementation-requirements`],
+  },
+  'schemas.dialect': {
+    statement: 'A schema in an unknown dialect is refused when it is written.',
+    source: [`${BASIC}#implementation-requirements`],
+  },
+  'schemas.no-remote-ref': {
+    statement: 'A $ref to another document is refused and never fetched.',
+    source: [`${BASIC}#ref-resolution`],
+  },
+  'schemas.plain-refused': {
+    statement: 'Plain JSON Schema without jsonSchema() is a TypeError that says what to write.',
+    source: ['docs/tools.md'],
+  },
+  'schemas.input-object': {
+    statement: 'A tool’s inputSchema must describe an object; a tool without one takes any object.',
+    source: [`${TOOLS}#tool`],
+  },
+  'agents.ask': {
+    statement: 'An agent is the tool ask_<key>, which takes a message and answers with its text.',
+    source: ['docs/tools.md'],
+  },
+  'agents.workflow': {
+    statement: 'A workflow is the tool run_<key> with its inputSchema; it answers with the run’s result.',
+    source: ['docs/tools.md'],
+  },
+  'agents.workflow-failure': {
+    statement: 'A run that does not succeed is an isError result with its status and error.',
+    source: ['docs/tools.md', `${TOOLS}#error-handling`],
+  },
+  'agents.description': {
+    statement: 'An agent or workflow without a description is a TypeError at construction.',
+    source: ['docs/tools.md'],
+  },
+  'agents.collision': {
+    statement: 'An explicit tool wins over an agent’s or workflow’s of the same name, and a warning says so.',
+    source: ['docs/tools.md', `${TOOLS}#tool-names`],
+  },
+  'resources.list': {
+    statement: 'resources/list shows fixed resources, resources/templates/list the templates.',
+    source: [`${RESOURCES}#listing-resources`, `${RESOURCES}#resource-templates`],
+  },
+  'resources.read': {
+    statement: 'resources/read answers text as text and bytes as base64, with URI and MIME type.',
+    source: [`${RESOURCES}#reading-resources`, `${RESOURCES}#binary-content`],
+  },
+  'resources.template': {
+    statement: 'A URI that matches an RFC 6570 template is read with its percent-decoded variables.',
+    source: [`${RESOURCES}#resource-templates`, `${RFC}/rfc6570`],
+  },
+  'resources.callbacks': {
+    statement: 'Callbacks list, list templates and read, with the context and extra of the request.',
+    source: ['docs/resources-and-prompts.md'],
+  },
+  'resources.unknown-modern': {
+    statement: 'An unknown URI is -32602 with data.uri in the modern era.',
+    source: [`${RESOURCES}#error-handling`],
+  },
+  'resources.unknown-legacy': {
+    statement: 'An unknown URI is -32002 with data.uri in the legacy era.',
+    source: [`${LEGACY}/server/resources#error-handling`],
+  },
+  'prompts.list': {
+    statement: 'prompts/list shows each prompt with its arguments and which of them are required.',
+    source: [`${PROMPTS}#listing-prompts`],
+  },
+  'prompts.get': {
+    statement: 'prompts/get answers messages, from text, from messages or from a whole result.',
+    source: [`${PROMPTS}#getting-a-prompt`],
+  },
+  'prompts.arguments': {
+    statement: 'Missing or invalid arguments are -32602 and named.',
+    source: [`${PROMPTS}#error-handling`],
+  },
+  'prompts.unknown': {
+    statement: 'An unknown prompt is -32602.',
+    source: [`${PROMPTS}#error-handling`],
+  },
+  'prompts.callbacks': {
+    statement: 'Callbacks list and fill in prompts, with the context and extra of the request.',
+    source: ['docs/resources-and-prompts.md'],
+  },
+  'prompts.versions': {
+    statement: 'Of several versions of a prompt the first is the default, and a client can ask for another.',
+    source: ['docs/resources-and-prompts.md'],
+  },
+  'completion.values': {
+    statement: 'Arguments of prompts and variables of templates are completed, given those already resolved.',
+    source: [`${COMPLETION}#requesting-completions`],
+  },
+  'completion.limit': {
+    statement: 'At most 100 values are sent; total and hasMore tell of the rest.',
+    source: [`${COMPLETION}#completion-results`],
+  },
+  'completion.unknown': {
+    statement: 'Completing for an unknown prompt or template, or an invalid reference, is -32602.',
+    source: [`${COMPLETION}#error-handling`],
+  },
+  'info.server': {
+    statement: 'getServerInfo and getServerDetail describe the server as a registry entry.',
+    source: ['docs/tools.md'],
+  },
+  'info.tools': {
+    statement: 'getToolListInfo and getToolInfo show every tool with its schemas and what it was made from.',
+    source: ['docs/tools.md'],
+  },
+  'info.execute': {
+    statement: 'executeTool validates, runs the tool outside a request and returns or throws what it does.',
+    source: ['docs/tools.md'],
+  },
+  'pagination.pages': {
+    statement: 'Every list is paged by an opaque cursor, complete and without repetition.',
+    source: [`${PAGINATION}#pagination-flow`],
+  },
+  'pagination.cursor': {
+    statement: 'A cursor this server did not give out is -32602.',
+    source: [`${PAGINATION}#error-handling`],
+  },
+  'pagination.scope': {
+    statement: 'All pages of a list carry the same cacheScope.',
+    source: [`${CACHING}#interaction-with-pagination`],
+  },
+  'setup.overlay': {
+    statement: 'setup can enable, disable, update, remove and add tools for its request.',
+    source: ['docs/context.md'],
+  },
+  'setup.isolation': {
+    statement: 'What setup does in one request is not seen by another, concurrent or later.',
+    source: ['docs/context.md', `${BASIC}#statelessness`],
+  },
+  'setup.failure': {
+    statement: 'A setup that throws refuses the request: a ProtocolError as it is, anything else as -32603.',
+    source: ['docs/context.md', `${BASIC}#error-responses`],
+  },
+  'context.facts': {
+    statement: 'The context says who asks, in which era and version, with which capabilities, and holds env.',
+    source: ['docs/context.md', `${BASIC}#meta`],
+  },
+  'context.extra': {
+    statement: 'ctx.mcp.extra holds the same under the names other frameworks use.',
+    source: ['docs/context.md'],
+  },
+  'context.can': {
+    statement: 'ctx.can says what works in this very request, and if not why and what to do.',
+    source: ['docs/degradation.md'],
+  },
+  'context.wait-until': {
+    statement: 'waitUntil hands work to the platform; its rejection is reported and harms no one.',
+    source: ['docs/context.md'],
+  },
+  'modern.discover': {
+    statement:
+      'server/discover answers versions, identity, instructions and only capabilities that are honoured.',
+    source: [`${SPEC}/server/discover#response`],
+  },
+  'modern.envelope': {
+    statement:
+      'A request without the required _meta fields, or with malformed ones, is -32602 with status 400.',
+    source: [`${BASIC}#meta`],
+  },
+  'modern.version': {
+    statement: 'An unsupported version is -32022 with status 400, supported and requested.',
+    source: [`${SPEC}/basic/versioning#protocol-version-negotiation`],
+  },
+  'modern.method': {
+    statement: 'A method the server does not have is -32601 with status 404.',
+    source: [`${HTTP}#protocol-version-header`],
+  },
+  'modern.result': {
+    statement: 'Every result carries resultType and the server’s identity in _meta.',
+    source: [`${BASIC}#resulttype`, `${BASIC}#meta`],
+  },
+  'modern.cache': {
+    statement: 'Cacheable results carry ttlMs and cacheScope, private once they depend on the caller.',
+    source: [`${CACHING}#cacheable-results`, `${CACHING}#choosing-a-cache-scope`],
+  },
+  'modern.capability': {
+    statement: 'A capability that a request needs and the client did not declare is -32021 with status 400.',
+    source: [`${BASIC}#meta`],
+  },
+  'modern.stateless': {
+    statement: 'Session ids and Last-Event-ID are ignored and none is minted.',
+    source: [`${HTTP}#earlier-streamable-http-revisions`, `${BASIC}#statelessness`],
+  },
+  'headers.version': {
+    statement:
+      'An MCP-Protocol-Version header that is missing or contradicts the body is -32020 with status 400.',
+    source: [`${HTTP}#protocol-version-header`],
+  },
+  'headers.method': {
+    statement: 'An Mcp-Method header that is missing or contradicts the body is -32020 with status 400.',
+    source: [`${HTTP}#standard-request-headers`],
+  },
+  'headers.name': {
+    statement: 'An Mcp-Name header that is missing or contradicts params.name or params.uri is -32020.',
+    source: [`${HTTP}#standard-request-headers`],
+  },
+  'headers.base64': {
+    statement: 'Values in the Base64 form are decoded before they are compared; broken ones are -32020.',
+    source: [`${HTTP}#value-encoding`],
+  },
+  'headers.param': {
+    statement:
+      'An Mcp-Param header that is missing or contradicts the argument is -32020; numbers compare as numbers.',
+    source: [`${HTTP}#server-behavior-for-custom-headers`, `${HTTP}#server-validation`],
+  },
+  'headers.param-absent': {
+    statement: 'No Mcp-Param header is expected for an argument that is absent or null.',
+    source: [`${HTTP}#server-behavior-for-custom-headers`],
+  },
+  'headers.param-declaration': {
+    statement: 'An x-mcp-header annotation that clients would reject is a TypeError.',
+    source: [`${HTTP}#schema-extension`],
+  },
+  'headers.case': {
+    statement: 'Header names compare without case, values with it.',
+    source: [`${HTTP}#case-sensitivity`],
+  },
+  'legacy.initialize': {
+    statement: 'initialize answers identity, instructions and only capabilities that are honoured.',
+    source: [`${LEGACY}/basic/lifecycle#initialization`],
+  },
+  'legacy.negotiation': {
+    statement: 'A legacy version is answered with itself, any other with 2025-11-25.',
+    source: [`${LEGACY}/basic/lifecycle#version-negotiation`],
+  },
+  'legacy.session': {
+    statement: 'Mcp-Session-Id brings back what initialize declared; one that cannot be read is ignored.',
+    source: [`${LEGACY}/basic/transports#session-management`],
+  },
+  'legacy.ping': {
+    statement: 'ping is answered with an empty result.',
+    source: [`${LEGACY}/basic/utilities/ping#behavior-requirements`],
+  },
+  'legacy.set-level': {
+    statement: 'logging/setLevel is acknowledged, and -32602 for what is no level.',
+    source: [`${LEGACY}/server/utilities/logging#setting-log-level`],
+  },
+  'legacy.batch': {
+    statement: 'Batches are answered as one array in 2025-03-26 and refused in every other version.',
+    source: [`${OLDEST}/basic/index#batching`, `${LEGACY}/basic/transports#sending-messages-to-the-server`],
+  },
+  'legacy.notification': {
+    statement: 'Notifications and responses are 202 without a body.',
+    source: [`${LEGACY}/basic/transports#sending-messages-to-the-server`],
+  },
+  'legacy.get-delete': {
+    statement: 'GET for a stream and DELETE for a session are 405 with Allow.',
+    source: [
+      `${LEGACY}/basic/transports#listening-for-messages-from-the-server`,
+      `${LEGACY}/basic/transports#session-management`,
+    ],
+  },
+  'legacy.version-header': {
+    statement:
+      'An MCP-Protocol-Version header that names no served version is 400; its absence means 2025-03-26.',
+    source: [`${LEGACY}/basic/transports#protocol-version-header`],
+  },
+  'legacy.method': {
+    statement: 'A method the server does not have is -32601 in a 200 answer.',
+    source: [`${LEGACY}/basic/index#error-responses`],
+  },
+  'legacy.subscribe': {
+    statement: 'resources/subscribe is acknowledged though not advertised, since no update can follow.',
+    source: ['docs/degradation.md', `${LEGACY}/server/resources#subscriptions`],
+  },
+  'streaming.json': {
+    statement: 'The answer is JSON where the tool sends nothing before its result.',
+    source: [`${HTTP}#sending-messages`],
+  },
+  'streaming.notify': {
+    statement:
+      'The answer becomes an SSE stream the moment the tool notifies, with the result as its last event.',
+    source: [`${HTTP}#receiving-messages`],
+  },
+  'streaming.slow': {
+    statement: 'An answer that takes longer than streamAfterMs becomes a stream, kept alive by comments.',
+    source: ['docs/http.md', `${HTTP}#receiving-messages`],
+  },
+  'streaming.unbuffered': {
+    statement: 'Streams carry X-Accel-Buffering: no.',
+    source: [`${HTTP}#receiving-messages`],
+  },
+  'streaming.accept': {
+    statement:
+      'A client that takes only JSON gets JSON without notifications; one that takes only SSE gets SSE.',
+    source: [`${RFC}/rfc9110#section-12.5.1`, `${HTTP}#sending-messages`],
+  },
+  'streaming.buffered-platform': {
+    statement: 'On a platform that cannot stream every answer is JSON.',
+    source: ['docs/degradation.md'],
+  },
+  'streaming.cancel': {
+    statement: 'Closing the response stream aborts ctx.signal, and nothing more is sent.',
+    source: [`${HTTP}#cancellation`, `${CANCELLATION}#transport-specific-cancellation`],
+  },
+  'streaming.disconnect': {
+    statement: 'A client that goes away before the answer aborts ctx.signal; the answer is an empty 499.',
+    source: [`${CANCELLATION}#transport-specific-cancellation`],
+  },
+  'streaming.deadline': {
+    statement: 'A call that nears the platform’s deadline is aborted and answered with a typed error.',
+    source: ['docs/http.md', `${CANCELLATION}#timeouts`],
+  },
+  'progress.token': {
+    statement: 'Progress is sent with the token of the request, and not at all without one.',
+    source: [`${PROGRESS}#behavior-requirements`],
+  },
+  'progress.throttle': {
+    statement: 'Progress is sent at most once in 100 ms, and the last report always.',
+    source: [`${PROGRESS}#implementation-notes`],
+  },
+  'progress.increasing': {
+    statement: 'Progress that does not increase is not sent.',
+    source: [`${PROGRESS}#progress-flow`],
+  },
+  'logging.level': {
+    statement: 'Log messages are sent from the level the request names, and an unknown level is -32602.',
+    source: [`${LOGGING}#per-request-log-level`, `${LOGGING}#error-handling`],
+  },
+  'logging.silent': {
+    statement: 'A modern request that names no level gets no log messages.',
+    source: [`${LOGGING}#per-request-log-level`],
+  },
+  'malformed.json': {
+    statement: 'A body that is not JSON, or not UTF-8, is -32700 with status 400.',
+    source: [`${BASIC}#error-codes`, `${RFC}/rfc8259#section-8.1`],
+  },
+  'malformed.message': {
+    statement: 'JSON that is no JSON-RPC message is -32600 with status 400.',
+    source: [`${BASIC}#requests`],
+  },
+  'malformed.id': {
+    statement: 'An id that is no string or integer is -32600, and an error without a readable id has none.',
+    source: [`${BASIC}#requests`, `${BASIC}#error-responses`],
+  },
+  'malformed.depth': {
+    statement: 'JSON nested deeper than maxJsonDepth is -32600 with status 400.',
+    source: [`${RFC}/rfc8259#section-9`],
+  },
+  'malformed.pollution': {
+    statement: 'Keys that could pollute a prototype are -32600 with status 400.',
+    source: ['docs/http.md'],
+  },
+  'malformed.params': {
+    statement: 'Parameters of the wrong type are -32602 and named.',
+    source: [`${BASIC}#error-codes`],
+  },
+  'http.size': {
+    statement: 'A body over maxBodyBytes is 413, counted as it streams.',
+    source: [`${RFC}/rfc9110#section-15.5.14`],
+  },
+  'http.content-type': {
+    statement: 'A POST that is not application/json is 415 before its body is read.',
+    source: [`${RFC}/rfc9110#section-15.5.16`],
+  },
+  'http.method': {
+    statement: 'Methods other than those served are 405 with Allow.',
+    source: [`${RFC}/rfc9110#section-15.5.6`, `${HTTP}#earlier-streamable-http-revisions`],
+  },
+  'http.any-path': {
+    statement: 'server.fetch works under any path and inside another app.',
+    source: ['docs/mounting.md'],
+  },
+  'http.request-id': {
+    statement: 'Every answer carries x-request-id: the client’s where it is safe, else a new one.',
+    source: ['docs/http.md'],
+  },
+  'http.no-sniff': {
+    statement: 'Every answer forbids sniffing, and none is stored by shared caches.',
+    source: [`${RFC}/rfc9111#section-5.2.2.5`],
+  },
+  'guard.host': {
+    statement: 'A Host that is not allowed is 403; MAYFLY_ALLOWED_HOSTS declares hosts at run time.',
+    source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
+  },
+  'guard.origin': {
+    statement: 'An Origin that is not allowed is 403.',
+    source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
+  },
+  'guard.rebinding': {
+    statement: 'A loopback listener serves local hosts alone, and a local host local origins alone.',
+    source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
+  },
+  'cors.preflight': {
+    statement: 'A preflight allows the MCP headers and each Mcp-Param header that is asked for.',
+    source: ['https://fetch.spec.whatwg.org/#cors-preflight-fetch', `${HTTP}#request-metadata`],
+  },
+  'cors.response': {
+    statement: 'Answers to browsers may be read by them, session and request id included.',
+    source: ['https://fetch.spec.whatwg.org/#http-cors-protocol'],
+  },
+  'page.shown': {
+    statement: 'A browser’s GET shows an HTML page without external assets, under a policy that allows none.',
+    source: ['docs/http.md'],
+  },
+  'page.off': {
+    statement: 'Page and pulse can be turned off.',
+    source: ['docs/http.md'],
+  },
+  'page.health': {
+    statement: 'GET /healthz answers JSON, under any prefix.',
+    source: ['docs/http.md'],
+  },
+  'listen.acknowledged': {
+    statement: 'The first message of a listen stream acknowledges the part of the filter that is honoured.',
+    source: [`${SUBSCRIPTIONS}#acknowledgment`],
+  },
+  'listen.no-bus': {
+    statement: 'Without a bus a listen stream is acknowledged with an empty filter and completed at once.',
+    source: ['docs/events.md', `${SUBSCRIPTIONS}#graceful-closure`],
+  },
+  'listen.delivery': {
+    statement: 'A change reaches each stream that asked for it, with its subscription id, and no other.',
+    source: [`${SUBSCRIPTIONS}#receiving-notifications`, `${SUBSCRIPTIONS}#opening-a-stream`],
+  },
+  'listen.filter': {
+    statement: 'A filter that is none is -32602.',
+    source: [`${SUBSCRIPTIONS}#notification-filter`],
+  },
+  'listen.cancel': {
+    statement: 'Closing a listen stream ends its subscription.',
+    source: [`${SUBSCRIPTIONS}#cancellation`],
+  },
+  'listen.graceful': {
+    statement: 'A stream is kept alive by comments, and ended by a result before any limit of the platform.',
+    source: [`${SUBSCRIPTIONS}#graceful-closure`, `${HTTP}#receiving-messages`],
+  },
+  'listen.limit': {
+    statement: 'Streams beyond maxListenStreams are refused with 503 until one ends.',
+    source: ['docs/http.md'],
+  },
+  'log.line': {
+    statement: 'Each request is logged once, as one JSON object, when it is answered or its stream ends.',
+    source: ['docs/http.md'],
+  },
+  'log.secrets': {
+    statement: 'The log holds no arguments, results, tokens or query strings.',
+    source: ['docs/http.md', `${LOGGING}#security`],
+  },
+  'log.sink': {
+    statement: 'The log can be taken over or turned off.',
+    source: ['docs/http.md'],
+  },
+  'faults.reported': {
+    statement: 'An exception of user code is reported with its stack to the console and to onError.',
+    source: ['docs/http.md'],
+  },
+  'faults.hidden': {
+    statement: 'A fault of the server is -32603 without text or stack, and onError cannot change that.',
+    source: [`${BASIC}#error-codes`],
+  },
+  'config.required': {
+    statement: 'A configuration that cannot be served is a TypeError that names the option.',
+    source: ['docs/http.md'],
+  },
+  'config.frozen': {
+    statement: 'Once a request was served, registering more is a TypeError.',
+    source: ['docs/tools.md'],
+  },
+} satisfies Record<string, Requirement>
