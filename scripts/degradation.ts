@@ -43,6 +43,8 @@ const TAIL = `
   do, and \`_meta["mayfly/degraded"]\` has it typed: \`{ feature, reason, remedy }\`. Never a hang: every wait has a deadline.
 - **A question** a modern client did not declare itself able to answer: the error \`-32021\`, which names the capability.
 - **Progress and log messages** where nothing can stream: they are dropped, and the result is the same.
+- **Cancelling** closes the response, in both eras. A legacy client that posts \`notifications/cancelled\` instead is heard, but
+  nothing can be found that it refers to.
 - **Change notifications** without a bus, or for legacy clients: nothing is advertised, and lists carry a \`ttlMs\` after which
   modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
   follows.

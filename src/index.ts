@@ -52,6 +52,7 @@ export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
 export {
   createResource,
   type FixedResourceConfig,
+  type ReadAnswer,
   type ReadOutput,
   type Resource,
   type ResourceCallbacks,

@@ -40,7 +40,7 @@ export interface HttpConfig {
   maxJsonDepth?: number
   /** Milliseconds after which an unanswered request becomes a stream with keep-alives. Default 3000. */
   streamAfterMs?: number
-  /** Milliseconds between keep-alive comments. Default 15 000. */
+  /** Milliseconds between keep-alive comments: some platforms notice only then that a client has gone. Default 5000. */
   keepAliveMs?: number
   /** Milliseconds before the platform's deadline at which a call is ended. Default 1000. */
   deadlineMarginMs?: number
@@ -156,7 +156,7 @@ export class MCPServer {
   }
   readonly #config: MCPServerConfig
   readonly #reportError: ReportError
-  readonly #tools: Record<string, AnyTool>
+  readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
   #definition: Definition | undefined
@@ -167,7 +167,7 @@ export class MCPServer {
     checkConfig(config)
     this.#config = config
     this.#reportError = createReportError(config.onError)
-    this.#tools = { ...config.tools }
+    this.#tools = new Map(Object.entries(config.tools ?? {}))
     this.id = config.id
     this.name = config.name
     this.version = config.version
@@ -217,8 +217,8 @@ export class MCPServer {
     callback: ToolCallback<Input, Output>,
   ): void {
     this.#refuseFrozen('registerTool')
-    if (Object.hasOwn(this.#tools, name)) throw new TypeError(`Tool "${name}" is defined already.`)
-    this.#tools[name] = toTool(name, config, callback)
+    if (this.#tools.has(name)) throw new TypeError(`Tool "${name}" is defined already.`)
+    this.#tools.set(name, toTool(name, config, callback))
   }
 
   /** Adds a resource or a resource template. @throws TypeError once a request was served. */
@@ -271,7 +271,7 @@ export class MCPServer {
     if (compiled === undefined) return undefined
     const { description, inputSchema, outputSchema } = compiled.tool
     const { agents = {}, workflows = {} } = this.#config
-    const isExplicit = Object.hasOwn(this.#tools, name)
+    const isExplicit = this.#tools.has(name)
     const isAgent = !isExplicit && name.startsWith('ask_') && Object.hasOwn(agents, name.slice(4))
     const isWorkflow = !isExplicit && name.startsWith('run_') && Object.hasOwn(workflows, name.slice(4))
     return {
@@ -344,7 +344,7 @@ export class MCPServer {
       },
       maxJsonDepth: http.maxJsonDepth ?? 64,
       streamAfterMs: http.streamAfterMs ?? 3000,
-      keepAliveMs: http.keepAliveMs ?? 15_000,
+      keepAliveMs: http.keepAliveMs ?? 5000,
       deadlineMarginMs: http.deadlineMarginMs ?? 1000,
       maxListenStreams: http.maxListenStreams ?? 1024,
       maxListenMs: http.maxListenMs ?? 300_000,
@@ -427,7 +427,8 @@ function checkConfig(config: MCPServerConfig): void {
   }
   for (const [option, value] of Object.entries(http)) {
     const isLimit = /(Ms|Bytes|Depth|Streams)$/.test(option)
-    if (isLimit && !(Number.isFinite(value) && (value as number) >= 0))
-      throw new TypeError(`"http.${option}" must be a number, 0 or more.`)
+    // setTimeout takes 32 bits: a longer time would end at once.
+    if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
+      throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
   }
 }

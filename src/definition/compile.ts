@@ -15,7 +15,7 @@ import { type AnyTool, type CompiledTool, compileTool } from './tool.ts'
 export interface DefinitionSource {
   readonly serverInfo: Implementation
   readonly instructions: string | undefined
-  readonly tools: { readonly [name: string]: AnyTool }
+  readonly tools: ReadonlyMap<string, AnyTool>
   readonly agents: { readonly [key: string]: AgentLike }
   readonly workflows: { readonly [key: string]: WorkflowLike }
   readonly resources: ResourcesConfig | undefined
@@ -46,7 +46,7 @@ export interface Definition {
  */
 export function compileDefinition(source: DefinitionSource): Definition {
   const tools = new Map<string, CompiledTool>()
-  for (const [name, tool] of Object.entries(source.tools)) tools.set(name, compileTool(name, tool))
+  for (const [name, tool] of source.tools) tools.set(name, compileTool(name, tool))
   for (const [name, tool] of derivedTools(source)) {
     if (tools.has(name))
       source.warn(

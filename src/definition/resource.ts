@@ -42,13 +42,16 @@ export type ReadOutput =
   | readonly ResourceContent[]
   | { contents: readonly ResourceContent[] }
 
+/** What a read answers: undefined or null for a URI it does not know, and the client gets "resource not found". */
+export type ReadAnswer = ReadOutput | undefined | null
+
 /** A resource at a fixed URI. */
 export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   name?: string
   read(
     request: { uri: string; variables: Record<string, string> },
     context: RequestContext,
-  ): ReadOutput | Promise<ReadOutput>
+  ): ReadAnswer | Promise<ReadAnswer>
 }
 
 /** The resources an RFC 6570 template matches. */
@@ -59,7 +62,7 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   read(
     request: { uri: string; variables: Record<string, string> },
     context: RequestContext,
-  ): ReadOutput | Promise<ReadOutput>
+  ): ReadAnswer | Promise<ReadAnswer>
 }
 
 export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
@@ -73,10 +76,7 @@ export interface ResourceRequest {
 /** Resources that only your code can list and read. */
 export interface ResourceCallbacks {
   listResources(request: ResourceRequest): readonly Resource[] | Promise<readonly Resource[]>
-  /** Returns undefined (or null) for a URI it does not know: the client gets "resource not found". */
-  getResourceContent(
-    request: ResourceRequest & { uri: string },
-  ): ReadOutput | undefined | null | Promise<ReadOutput | undefined | null>
+  getResourceContent(request: ResourceRequest & { uri: string }): ReadAnswer | Promise<ReadAnswer>
   resourceTemplates?(
     request: ResourceRequest,
   ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>

@@ -1,6 +1,6 @@
 /**
  * RFC 6570 URI templates: which URIs one matches, with which variables. Levels 1 to 3 and the `*` and `:n` modifiers
- * are read; matching never backtracks over more than one path segment for a simple expression.
+ * are read. A value reaches as far as the rest of the template allows.
  */
 
 export interface UriTemplate {
@@ -10,25 +10,36 @@ export interface UriTemplate {
   match(uri: string): Record<string, string> | undefined
 }
 
-/** Longer URIs match nothing: an attacker's megabyte never meets a regular expression. */
-const MAX_URI_LENGTH = 4096
+/** Longer URIs match nothing: matching takes time with the square of the length. */
+const MAX_URI_LENGTH = 2048
 
 interface Operator {
   readonly prefix: string
   readonly separator: string
-  readonly value: string
-  readonly isNamed: boolean
+  /** One character of a value. */
+  readonly value: RegExp
+  /** `?name=value`, and absent where it is undefined. */
+  readonly isNamed?: true
 }
 
-const SIMPLE: Operator = { prefix: '', separator: ',', value: '[^/?#&,=;]+', isNamed: false }
+const SIMPLE: Operator = { prefix: '', separator: ',', value: /[^/?#&,=;]/ }
 const OPERATORS: { readonly [operator: string]: Operator } = {
-  '+': { prefix: '', separator: ',', value: '[^?#]+', isNamed: false },
-  '#': { prefix: '#', separator: ',', value: '.+', isNamed: false },
-  '.': { prefix: '.', separator: '.', value: '[^/?#&,=;.]+', isNamed: false },
-  '/': { prefix: '/', separator: '/', value: '[^/?#&,=;]+', isNamed: false },
-  ';': { prefix: ';', separator: ';', value: '[^/?#&,=;]*', isNamed: true },
-  '?': { prefix: '?', separator: '&', value: '[^&#]*', isNamed: true },
-  '&': { prefix: '&', separator: '&', value: '[^&#]*', isNamed: true },
+  '+': { prefix: '', separator: ',', value: /[^?#]/ },
+  '#': { prefix: '#', separator: ',', value: /./ },
+  '.': { prefix: '.', separator: '.', value: /[^/?#&,=;.]/ },
+  '/': { prefix: '/', separator: '/', value: /[^/?#&,=;]/ },
+  ';': { prefix: ';', separator: ';', value: /[^/?#&,=;]/, isNamed: true },
+  '?': { prefix: '?', separator: '&', value: /[^&#]/, isNamed: true },
+  '&': { prefix: '&', separator: '&', value: /[^&#]/, isNamed: true },
+}
+
+/** A literal, or a variable with the text before it. */
+interface Part {
+  readonly lead: string
+  /** The text before it where a variable of the same expression came first. */
+  readonly laterLead: string
+  readonly variable?: string
+  readonly operator?: Operator
 }
 
 /**
@@ -37,58 +48,95 @@ const OPERATORS: { readonly [operator: string]: Operator } = {
  * @throws TypeError for an unclosed or empty expression, or a variable named twice.
  */
 export function compileUriTemplate(template: string): UriTemplate {
-  const variables: string[] = []
-  let pattern = ''
+  const parts: Part[] = []
+  const addLiteral = (lead: string): void => {
+    if (/[{}]/.test(lead)) throw new TypeError(`URI template ${template} has a brace without its partner.`)
+    if (lead !== '') parts.push({ lead, laterLead: lead })
+  }
   let position = 0
   for (const expression of template.matchAll(/\{([^{}]*)\}/g)) {
-    pattern += escapeLiteral(template.slice(position, expression.index), template)
-    pattern += expressionPattern(expression[1]!, template, variables)
+    addLiteral(template.slice(position, expression.index))
+    parts.push(...expressionParts(expression[1]!, template))
     position = expression.index + expression[0].length
   }
-  pattern += escapeLiteral(template.slice(position), template)
+  addLiteral(template.slice(position))
+  const variables = parts.flatMap(({ variable }) => variable ?? [])
   if (new Set(variables).size !== variables.length) {
     throw new TypeError(`URI template ${template} names a variable twice.`)
   }
-  const expression = new RegExp(`^${pattern}$`)
   return {
     template,
     variables,
     match(uri) {
-      if (uri.length > MAX_URI_LENGTH) return undefined
-      const found = expression.exec(uri)
-      return found === null ? undefined : decodeVariables(variables, found)
+      const found = uri.length > MAX_URI_LENGTH ? undefined : matchParts(parts, uri)
+      return found && decodeVariables(variables, found)
     },
   }
 }
 
-function expressionPattern(expression: string, template: string, variables: string[]): string {
+function expressionParts(expression: string, template: string): Part[] {
   const operator = OPERATORS[expression[0] ?? ''] ?? SIMPLE
+  const { prefix, separator, isNamed } = operator
   const list = operator === SIMPLE ? expression : expression.slice(1)
-  const names = list.split(',').map((name) => name.trim().replace(/(\*|:\d+)$/, ''))
-  if (names.some((name) => !/^[\w.%-]+$/.test(name))) {
-    throw new TypeError(`URI template ${template} has an expression that is not RFC 6570: {${expression}}.`)
+  return list.split(',').map((item, index) => {
+    const variable = item.trim().replace(/(\*|:\d+)$/, '')
+    if (!/^[\w.%-]+$/.test(variable)) {
+      throw new TypeError(`URI template ${template} has an expression that is not RFC 6570: {${expression}}.`)
+    }
+    const name = isNamed ? variable : ''
+    const lead = (index === 0 || isNamed ? prefix : separator) + name
+    return { lead, laterLead: index === 0 ? lead : separator + name, variable, operator }
+  })
+}
+
+/**
+ * The longest value for each variable from the left, as a regular expression would find them; but what failed once is
+ * not tried again, so no URI makes it take exponential or cubic time.
+ */
+function matchParts(parts: readonly Part[], uri: string): Map<string, string> | undefined {
+  const values = new Map<string, string>()
+  const { length } = uri
+  const failed = new Uint8Array(parts.length * 2 * (length + 1))
+
+  /** @param isLater whether a named variable of the expression that `index` is in has matched. */
+  const matches = (index: number, offset: number, isLater: boolean): boolean => {
+    if (index === parts.length) return offset === length
+    const state = (index * 2 + Number(isLater)) * (length + 1) + offset
+    if (failed[state] === 1) return false
+    const { lead, laterLead, variable, operator } = parts[index]!
+    const isNamed = operator?.isNamed === true
+    const text = isLater ? laterLead : lead
+    if (uri.startsWith(text, offset)) {
+      const afterLead = offset + text.length
+      const start = isNamed && uri[afterLead] === '=' ? afterLead + 1 : afterLead
+      let end = start
+      // A name without "=" has no value, and must not be the beginning of a longer name.
+      if (operator !== undefined && (!isNamed || start > afterLead)) {
+        while (end < length && operator.value.test(uri[end]!)) end++
+      }
+      const least = operator === undefined || isNamed ? start : start + 1
+      for (; end >= least; end--) {
+        if (!matches(index + 1, end, isNamed)) continue
+        if (variable !== undefined) values.set(variable, uri.slice(start, end))
+        return true
+      }
+    }
+    // RFC 6570 leaves out undefined variables.
+    if (isNamed && matches(index + 1, offset, isLater && lead !== laterLead)) return true
+    failed[state] = 1
+    return false
   }
-  variables.push(...names)
-  const prefix = escapeRegExp(operator.prefix)
-  const separator = escapeRegExp(operator.separator)
-  if (!operator.isNamed) {
-    return prefix + names.map(() => `(${operator.value})`).join(separator)
-  }
-  // Query parameters may be absent: RFC 6570 leaves out undefined variables.
-  return names
-    .map(
-      (name, index) => `(?:${index === 0 ? prefix : separator}${escapeRegExp(name)}=?(${operator.value}))?`,
-    )
-    .join('')
+
+  return matches(0, 0, false) ? values : undefined
 }
 
 function decodeVariables(
   variables: readonly string[],
-  found: RegExpExecArray,
+  found: ReadonlyMap<string, string>,
 ): Record<string, string> | undefined {
   const values: Record<string, string> = Object.create(null)
-  for (const [index, name] of variables.entries()) {
-    const value = found[index + 1]
+  for (const name of variables) {
+    const value = found.get(name)
     if (value === undefined) continue
     try {
       values[name] = decodeURIComponent(value)
@@ -97,13 +145,4 @@ function decodeVariables(
     }
   }
   return values
-}
-
-function escapeLiteral(literal: string, template: string): string {
-  if (/[{}]/.test(literal)) throw new TypeError(`URI template ${template} has a brace without its partner.`)
-  return escapeRegExp(literal)
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 }

@@ -24,7 +24,9 @@ export type ServeModern = (request: ModernRequest, incoming: Incoming) => Respon
 /** Precomputes what every modern response repeats. */
 export function createModern(options: EngineOptions, serveListen: ServeListen): ServeModern {
   const { definition } = options
-  const serverMeta = { [META.serverInfo]: definition.serverInfo }
+  // Who we are, in every result; all that we are, in discovery alone.
+  const { name, version } = definition.serverInfo
+  const serverMeta = { [META.serverInfo]: { name, version } }
   const plainMeta = JSON.stringify(serverMeta)
   const instructions =
     definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
@@ -35,12 +37,13 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   ): string => {
     const type = isInputRequired ? 'input_required' : 'complete'
     const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
-    const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...meta, ...serverMeta })
+    const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...serverMeta, ...meta })
     return `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`
   }
 
   const discover = (conditions: Conditions): MethodResult => ({
     members: `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+    meta: { [META.serverInfo]: definition.serverInfo },
   })
 
   return (request, incoming) => {

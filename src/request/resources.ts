@@ -2,7 +2,7 @@
  * `resources/list`, `resources/templates/list`, `resources/read`, and the legacy `resources/subscribe`.
  */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
-import { type ReadOutput, type ResourceRequest, toResourceContents } from '../definition/resource.ts'
+import { type ReadAnswer, type ResourceRequest, toResourceContents } from '../definition/resource.ts'
 import type { RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
@@ -44,9 +44,9 @@ export async function listResourceTemplates(
 /** @throws ProtocolError for an unknown URI: `-32602` with `data.uri`, in the legacy era `-32002`. */
 export async function readResource(scope: RequestScope, params: Params): Promise<MethodResult> {
   const uri = stringParam(params, 'uri')
-  const found = await read(scope, uri)
-  if (found === undefined) throw unknownResource(scope, uri)
-  return toMethodResult({ contents: toResourceContents(found.output, uri, found.mimeType) } as object)
+  const { answer, mimeType } = await read(scope, uri)
+  if (answer === undefined || answer === null) throw unknownResource(scope, uri)
+  return toMethodResult({ contents: toResourceContents(answer, uri, mimeType) } as object)
 }
 
 /**
@@ -58,26 +58,22 @@ export function acknowledgeSubscription(params: Params): MethodResult {
   return { members: '' }
 }
 
+/** Asks whoever knows the URI: a fixed resource, the first template that matches, or the callback. */
 async function read(
   scope: RequestScope,
   uri: string,
-): Promise<{ output: ReadOutput; mimeType: string | undefined } | undefined> {
+): Promise<{ answer: ReadAnswer; mimeType?: string | undefined }> {
   const { fixed, templates, callbacks } = scope.definition.resources
-  const declared = fixed.get(uri)
+  const declared = fixed.get(uri)?.config
   if (declared !== undefined) {
-    return {
-      output: await declared.config.read({ uri, variables: {} }, scope.context),
-      mimeType: declared.resource.mimeType,
-    }
+    return { answer: await declared.read({ uri, variables: {} }, scope.context), mimeType: declared.mimeType }
   }
   for (const { template, config } of templates) {
     const variables = template.match(uri)
-    if (variables !== undefined) {
-      return { output: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
-    }
+    if (variables === undefined) continue
+    return { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
   }
-  const output = await callbacks?.getResourceContent({ uri, ...callbackRequest(scope) })
-  return output === undefined || output === null ? undefined : { output, mimeType: undefined }
+  return { answer: await callbacks?.getResourceContent({ uri, ...callbackRequest(scope) }) }
 }
 
 function callbackRequest({ context }: RequestScope): ResourceRequest {
