@@ -2,6 +2,7 @@
  * Resources: declared one by one, or answered by callbacks, and what each compiles to.
  */
 
+import { toBase64 } from './base64.ts'
 import type { Completers } from './completion.ts'
 import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
 import type { RequestContext } from './context.ts'
@@ -202,13 +203,4 @@ function toContents(
   }
   if ('text' in part) return { ...facts, text: part.text }
   return { ...facts, blob: typeof part.blob === 'string' ? part.blob : toBase64(part.blob) }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  // In slices: a spread of a large array overflows the call stack.
-  for (let start = 0; start < bytes.length; start += 32_768) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))
-  }
-  return btoa(binary)
 }

@@ -6,6 +6,7 @@
  * inside, so that a refusal can be told apart in the log and nowhere else. Sealing bounds how long and where a token can
  * be used; it cannot make it single-use.
  */
+import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 
 /** What a token is good for. */
 export interface Binding {
@@ -175,23 +176,4 @@ function concatenate(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     offset += part.length
   }
   return whole
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-}
-
-/** Strict: one token has one spelling, so that no change of a character goes unnoticed. */
-function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[\w-]*$/.test(text)) return undefined
-  try {
-    const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
-      character.charCodeAt(0),
-    )
-    return toBase64Url(bytes) === text ? bytes : undefined
-  } catch {
-    return undefined
-  }
 }

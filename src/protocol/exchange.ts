@@ -62,8 +62,7 @@ export class Exchange {
   /** Starts the clock of a request that is not answered at once. */
   begin(): void {
     if (this.#isDone || this.#stream !== undefined || !this.#options.canStream) return
-    if (this.#options.mustStream) this.#openIdle()
-    else this.#timer = setTimeout(() => this.#openIdle(), this.#options.streamAfterMs)
+    this.#timer = setTimeout(() => this.#openIdle(), this.#options.streamAfterMs)
   }
 
   /** Sends a notification; where nothing can be streamed it is dropped, as the degradation matrix says, and false returned. */
@@ -78,6 +77,9 @@ export class Exchange {
   finish(message: string, status: number, headers?: { readonly [name: string]: string }): void {
     if (this.#isDone) return
     clearTimeout(this.#timer)
+    const { canStream, mustStream } = this.#options
+    // A refusal is JSON even then: a stream could not carry its status.
+    if (this.#stream === undefined && canStream && mustStream && status === 200) this.#open()
     if (this.#stream !== undefined) {
       this.#write(sseEvent(message))
       this.#end()

@@ -2,6 +2,7 @@
  * The request metadata headers of 2026-07-28 against the body (Streamable HTTP, "Server Validation"). Each check throws
  * `-32020` with HTTP 400.
  */
+import { fromBase64 } from '../definition/base64.ts'
 import type { ParamHeader } from '../definition/param-header.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
@@ -66,8 +67,7 @@ function decode(value: string, header: string): string {
   const encoded = value.slice(SENTINEL_START.length, -SENTINEL_END.length)
   if (!BASE64.test(encoded)) throw mismatch(`the ${header} header is not valid Base64`)
   try {
-    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fromBase64(encoded))
   } catch {
     throw mismatch(`the ${header} header is not Base64 of UTF-8`)
   }

@@ -3,6 +3,7 @@
  * as a token, and each later request brings it along. It holds only what the client said of itself, so it grants
  * nothing: one that cannot be read is ignored, never a 404.
  */
+import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { ClientCapabilities, Implementation } from '../definition/context.ts'
 import { isImplementation } from './envelope.ts'
 import { isObject } from './json-rpc.ts'
@@ -26,16 +27,15 @@ export function writeSessionToken({
   const facts = clientInfo && { name: clientInfo.name, version: clientInfo.version }
   const bytes = new TextEncoder().encode(JSON.stringify([protocolVersion, facts ?? null, clientCapabilities]))
   if (bytes.length > (MAX_LENGTH * 3) / 4 - PREFIX.length) return undefined
-  const base64 = btoa(String.fromCharCode(...bytes))
-  return PREFIX + base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return PREFIX + toBase64Url(bytes)
 }
 
 /** What the token holds, or undefined where it is not one of ours. */
 export function readSessionToken(token: string | null): SessionToken | undefined {
   if (token === null || token.length > MAX_LENGTH || !token.startsWith(PREFIX)) return undefined
+  const bytes = fromBase64Url(token.slice(PREFIX.length))
+  if (bytes === undefined) return undefined
   try {
-    const base64 = token.slice(PREFIX.length).replaceAll('-', '+').replaceAll('_', '/')
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
     const [protocolVersion, clientInfo, clientCapabilities] = JSON.parse(
       new TextDecoder().decode(bytes),
     ) as unknown[]

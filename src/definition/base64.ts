@@ -1,0 +1,33 @@
+/**
+ * Base64 and base64url (RFC 4648 §4, §5) over the platform's `btoa` and `atob`.
+ */
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  // In slices: a spread of a large array overflows the call stack.
+  for (let start = 0; start < bytes.length; start += 32_768) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))
+  }
+  return btoa(binary)
+}
+
+/** @throws DOMException for text that is no Base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}
+
+/** Without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** Strict: bytes have one spelling, so that no change of a character goes unnoticed. Undefined for any other text. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined
+  try {
+    const bytes = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+    return toBase64Url(bytes) === text ? bytes : undefined
+  } catch {
+    return undefined
+  }
+}
