@@ -39,6 +39,9 @@ type Compose = (result: MethodResult, scope: RequestScope) => string
 
 const NO_ENV: Env = Object.freeze({})
 
+/** What setTimeout takes; with more it would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 export function answer(
   call: Call,
   incoming: Incoming,
@@ -117,7 +120,15 @@ export function answer(
     openExchange().finish(message, status)
   }
   const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
-  const fail = (error: unknown): void => finish(describeError(error, id, incoming, options))
+  const fail = (error: unknown): void => {
+    if (!context.signal.aborted || error !== context.signal.reason) {
+      finish(describeError(error, id, incoming, options))
+      return
+    }
+    // What stops because it was told to has no fault to report, and nobody to answer.
+    stopWatching()
+    context.close()
+  }
   // The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory.
   const finishEarly = (ending: Ending): void => {
     if (ending.kind === 'error') fail(ending.error)
@@ -194,7 +205,10 @@ function endEarly(
   const timer =
     deadline === undefined
       ? undefined
-      : setTimeout(expire, Math.max(0, deadline - options.deadlineMarginMs - Date.now()))
+      : setTimeout(
+          expire,
+          Math.min(Math.max(0, deadline - options.deadlineMarginMs - Date.now()), MAX_TIMER_MS),
+        )
   function expire(): void {
     const error = new ProtocolError(
       ErrorCode.internal,

@@ -28,9 +28,10 @@ export function principalOf({ auth }: Incoming): string {
 }
 
 function bindingOf({ method, params }: Call, incoming: Incoming): Binding {
+  const target = params[TARGET[method]!]
   return {
     method,
-    target: String(params[TARGET[method]!]),
+    target: typeof target === 'string' ? target : '', // the method refuses it, when it comes to it
     arguments: params.arguments,
     principal: principalOf(incoming),
   }

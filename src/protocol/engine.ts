@@ -154,9 +154,9 @@ function checkLegacyVersion(version: string | null): void {
 
 function describe({ method, params }: Message & { kind: 'request' }, { record }: Incoming): void {
   record.method = method
-  const target = params.name ?? params.uri
+  const { name, uri } = isObject(params.ref) ? params.ref : params
+  const target = name ?? uri
   if (typeof target === 'string') record.target = target
-  else if (isObject(params.ref)) record.target = String(params.ref.name ?? params.ref.uri ?? '')
 }
 
 function invalidRequest(reason: string): ProtocolError {

@@ -28,22 +28,23 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   const { name, version } = definition.serverInfo
   const serverMeta = { [META.serverInfo]: { name, version } }
   const plainMeta = JSON.stringify(serverMeta)
+  const discoveryMeta = JSON.stringify({ [META.serverInfo]: definition.serverInfo })
   const instructions =
     definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
 
   const toMembers = (
     { members, meta, isInputRequired }: MethodResult,
     cache: CacheHints | undefined,
+    ownMeta = plainMeta,
   ): string => {
     const type = isInputRequired ? 'input_required' : 'complete'
     const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
-    const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...serverMeta, ...meta })
+    const metaJson = meta === undefined ? ownMeta : JSON.stringify({ ...serverMeta, ...meta })
     return `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`
   }
 
   const discover = (conditions: Conditions): MethodResult => ({
     members: `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
-    meta: { [META.serverInfo]: definition.serverInfo },
   })
 
   return (request, incoming) => {
@@ -73,7 +74,8 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
         incoming,
         options,
         (scope) => discover(scope.context.conditions),
-        (result, scope) => resultMessage(id, toMembers(result, listHints(scope, options, false))),
+        (result, scope) =>
+          resultMessage(id, toMembers(result, listHints(scope, options, false), discoveryMeta)),
       )
     }
     const entry = findMethod(method, 'modern', definition)

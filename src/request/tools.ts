@@ -90,7 +90,9 @@ function runTool(
 ): MethodResult | Promise<MethodResult> {
   const fail = (error: unknown): MethodResult => {
     if (error instanceof ProtocolError) throw error
-    reportError(error, { tool: tool.name, requestId: context.requestId })
+    // A tool that stops because it was told to has no fault to report.
+    const isAbort = context.signal.aborted && error === context.signal.reason
+    if (!isAbort) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(error instanceof Error ? error.message : String(error)))
   }
   try {
