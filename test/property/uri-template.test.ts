@@ -1,0 +1,156 @@
+/** URI templates (RFC 6570): what is expanded matches again, and no URI takes long to refuse. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { MCPServer } from '../../src/index.ts'
+import { type Answer, answerOf, modernRequest } from './_client.ts'
+import { check } from './_seeded.ts'
+
+type Values = { readonly [variable: string]: string | undefined }
+
+interface Expansion {
+  readonly template: string
+  readonly uri: string
+  readonly values: Values
+}
+
+async function read(uriTemplate: string, uri: string): Promise<Answer> {
+  const server = new MCPServer({
+    id: 'templates',
+    name: 'Templates',
+    version: '1.0.0',
+    log: false,
+    resources: [{ uriTemplate, read: ({ variables }) => JSON.stringify(variables) }],
+  })
+  return answerOf(await server.fetch(modernRequest('resources/read', { params: { uri } })))
+}
+
+function variablesIn({ result }: Answer): unknown {
+  return JSON.parse((result!.contents as { text: string }[])[0]!.text)
+}
+
+/** What RFC 6570 makes of a reserved character that `encodeURIComponent` leaves alone. */
+const encode = (value: string): string =>
+  encodeURIComponent(value).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+
+const word = fc.stringMatching(/^[a-z0-9_-]{1,6}$/)
+const text = fc
+  .oneof(
+    fc.string({ minLength: 1, maxLength: 12 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
+  )
+  .filter((value) => Buffer.from(value, 'utf8').toString('utf8') === value)
+
+/** `/literal` and `/{variable}`, some of them as `{/variable}`. */
+const segment = fc.oneof(
+  word.map((literal) => ({ literal })),
+  fc.record({ value: text, isPathStyle: fc.boolean() }),
+)
+
+/** What comes last: nothing, a path, a query of which some variables are undefined, or a fragment. */
+const tail = fc.oneof(
+  fc.constant({ template: '', uri: '', values: {} as Values }),
+  fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => ({
+    template: '/{+path}',
+    uri: `/${words.join('/')}`,
+    values: { path: words.join('/') } as Values,
+  })),
+  fc
+    .record({
+      q: fc.option(text, { nil: undefined }),
+      qq: fc.option(text, { nil: undefined }),
+      r: fc.option(text, { nil: undefined }),
+    })
+    .map((values: Values) => {
+      const defined = Object.entries(values).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      )
+      const query = defined.map(([name, value]) => `${name}=${encode(value)}`).join('&')
+      return { template: '{?q,qq,r}', uri: query === '' ? '' : `?${query}`, values }
+    }),
+  word.map((fragment) => ({
+    template: '{#part}',
+    uri: `#${fragment}`,
+    values: { part: fragment } as Values,
+  })),
+)
+
+const expansion = fc
+  .tuple(fc.array(segment, { minLength: 1, maxLength: 5 }), tail)
+  .map(([segments, last]): Expansion => {
+    let template = 'test:/'
+    let uri = 'test:/'
+    const values: Record<string, string | undefined> = {}
+    for (const [index, part] of segments.entries()) {
+      if ('literal' in part) {
+        template += `/${part.literal}`
+        uri += `/${part.literal}`
+        continue
+      }
+      const name = `v${index}`
+      template += part.isPathStyle ? `{/${name}}` : `/{${name}}`
+      uri += `/${encode(part.value)}`
+      values[name] = part.value
+    }
+    return { template: template + last.template, uri: uri + last.uri, values: { ...values, ...last.values } }
+  })
+
+describe('a URI template', () => {
+  test('matches what it expands to → with the same values', async () => {
+    await check(
+      fc.asyncProperty(expansion, async ({ template, uri, values }) => {
+        const defined = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+        fc.pre(Object.keys(values).length > 0)
+        expect(variablesIn(await read(template, uri))).toEqual(defined)
+      }),
+      500,
+    )
+  })
+
+  test('two variables in one segment → the first takes as much as it can', async () => {
+    const letters = fc.stringMatching(/^[a-z.]{1,8}$/)
+    await check(
+      fc.asyncProperty(letters, fc.stringMatching(/^[a-z]{1,8}$/), async (name, extension) => {
+        const answer = await read('file://{name}.{extension}', `file://${name}.${extension}`)
+        expect(variablesIn(answer)).toEqual({ name, extension })
+      }),
+      100,
+    )
+  })
+
+  test('any URI → its variables, or -32602 with the URI', async () => {
+    await check(
+      fc.asyncProperty(expansion, fc.oneof(fc.webUrl(), fc.string(), text), async ({ template }, uri) => {
+        const { status, error, result } = await read(template, uri)
+        expect(status).toBe(200)
+        if (result === undefined) expect(error).toMatchObject({ code: -32602, data: { uri } })
+      }),
+      300,
+    )
+  })
+
+  test('ambiguous, and a long URI that almost matches → refused in no time', async () => {
+    const templates = fc.constantFrom(
+      'x://{a}.{b}.{c}.{d}',
+      'x://{a}{b}{c}{d}{e}',
+      'x://{+a}/{+b}/{+c}/{+d}',
+      'x://{a}-{b}_{c}-{d}!',
+      'x://{+a}{?b,c,d}{&e,f}{#g}',
+    )
+    const filler = fc.constantFrom('.', 'a', '/', '-_', '.a', '?b=', '&e=', 'b=&', '%2e')
+    await check(
+      fc.asyncProperty(
+        templates,
+        filler,
+        fc.constantFrom('', '/', '?', '#', ' '),
+        async (template, part, end) => {
+          const uri = `x://${part.repeat(Math.floor(2000 / part.length))}${end}`
+          const startedAt = performance.now()
+          await read(template, uri)
+          // A matcher that backtracks needs minutes.
+          expect(performance.now() - startedAt).toBeLessThan(2000)
+        },
+      ),
+      40,
+    )
+  })
+})
