@@ -4,6 +4,12 @@
  */
 import type { MCPServer } from '../src/index.ts'
 
+export {
+  type DurableObjectNamespace,
+  durableObjectRendezvous,
+  MayflyRendezvous,
+} from './cloudflare-rendezvous.ts'
+
 /** What workerd passes to `fetch`; inlined, so that no platform package is needed for its type. */
 export interface ExecutionContext {
   waitUntil(promise: Promise<unknown>): void

@@ -74,7 +74,7 @@ export {
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { Log, LogEntry } from './http/log.ts'
 export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
-export { createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
+export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'
 export type { ReportError } from './request/options.ts'
 export type { RequestPlatform } from './request/platform.ts'

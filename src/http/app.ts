@@ -13,7 +13,7 @@ import type { RequestPlatform } from '../request/platform.ts'
 import { readBody } from './body.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
-import type { Log } from './log.ts'
+import type { Log, LogEntry } from './log.ts'
 import { PAGE_CSP, renderPage } from './page.ts'
 import { toPageModel } from './page-model.ts'
 
@@ -48,7 +48,7 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
   const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 
   const writeLog = ({ request, requestId, startedAt, record }: Arrival, status: number): void => {
-    options.log?.({
+    const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
       requestId,
@@ -57,7 +57,12 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       status,
       durationMs: Date.now() - startedAt,
       ...record,
-    })
+    }
+    try {
+      options.log?.(entry)
+    } catch (error) {
+      options.reportError(error, { requestId, log: true })
+    }
   }
 
   const post = async (arrival: Arrival): Promise<Response> => {

@@ -67,13 +67,13 @@ export function createLegacyInteraction(
 
   const meet = async (question: Question): Promise<unknown> => {
     const id = QUESTION_ID + crypto.randomUUID()
-    const answered = options.rendezvous!.wait(
+    const { answer: arrival } = await options.rendezvous!.wait(
       rendezvousKey(id, call.binding.principal),
       Date.now() + options.askTimeoutMs,
       control.signal,
     )
     control.sendRequest(id, question.method, forVersion(question, call.protocolVersion))
-    const answer = await answered
+    const answer = await arrival
     if (control.signal.aborted) return never()
     const validation = await question.validate(answer)
     if (validation.ok) return validation.value

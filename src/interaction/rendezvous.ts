@@ -3,38 +3,62 @@
  * meets the call that waits for it. Legacy era only; modern clients bring the answer along.
  */
 
+/** An answer on its way. */
+export interface Awaited {
+  /** What is delivered; undefined at the deadline, or when the call is aborted. Never rejects. */
+  readonly answer: Promise<unknown>
+}
+
 /** Carries one answer from the request that receives it to the one that waits. Keys are unguessable and used once. */
 export interface Rendezvous {
   /**
-   * Resolves with what is delivered under `key`, or with undefined at `deadline` (milliseconds since the epoch) or when
-   * `signal` aborts. Whoever waits, waits before the question is sent.
+   * Resolves once an answer under `key` would arrive: only then is the question sent. The wait ends at `deadline`
+   * (milliseconds since the epoch) or when `signal` aborts.
    */
-  wait(key: string, deadline: number, signal: AbortSignal): Promise<unknown>
+  wait(key: string, deadline: number, signal: AbortSignal): Promise<Awaited>
   /** Delivers an answer. Where nobody waits (a second, late or foreign answer) it is dropped. */
   deliver(key: string, answer: unknown): void | Promise<void>
+}
+
+/** A wait that ends by itself: at the deadline, or when the signal aborts. `settle` ends it with an answer. */
+export function createWait(
+  deadline: number,
+  signal: AbortSignal,
+  onEnd: () => void,
+): Awaited & { readonly settle: (answer: unknown) => void } {
+  const { promise, resolve } = withResolvers()
+  const settle = (answer: unknown): void => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', giveUp)
+    resolve(answer)
+    onEnd()
+  }
+  const giveUp = (): void => settle(undefined)
+  const timer = setTimeout(giveUp, Math.max(0, deadline - Date.now()))
+  if (signal.aborted) giveUp()
+  else signal.addEventListener('abort', giveUp, { once: true })
+  return { answer: promise, settle }
 }
 
 /** A rendezvous within one process or isolate. */
 export function createMemoryRendezvous(): Rendezvous {
   const waiting = new Map<string, (answer: unknown) => void>()
   return {
-    wait(key, deadline, signal) {
-      return new Promise((resolve) => {
-        const settle = (answer: unknown): void => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', giveUp)
-          waiting.delete(key)
-          resolve(answer)
-        }
-        const giveUp = (): void => settle(undefined)
-        const timer = setTimeout(giveUp, Math.max(0, deadline - Date.now()))
-        waiting.set(key, settle)
-        signal.addEventListener('abort', giveUp, { once: true })
-        if (signal.aborted) giveUp()
-      })
+    async wait(key, deadline, signal) {
+      const wait = createWait(deadline, signal, () => waiting.delete(key))
+      waiting.set(key, wait.settle)
+      return wait
     },
     deliver(key, answer) {
       waiting.get(key)?.(answer)
     },
   }
+}
+
+function withResolvers(): { promise: Promise<unknown>; resolve: (value: unknown) => void } {
+  let resolve!: (value: unknown) => void
+  const promise = new Promise<unknown>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
 }

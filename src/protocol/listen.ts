@@ -45,14 +45,23 @@ export function createListen(options: EngineOptions): ServeListen {
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
     if (open >= options.maxListenStreams) throw tooMany(options.maxListenStreams)
+    // Counted while it subscribes, or many at once would pass the limit.
     open++
-    const subscription = await subscribe(bus, filter)
-    const close = once(() => {
+    const subscription = await subscribe(bus, filter).catch((error: unknown) => {
+      open--
+      throw error
+    })
+    let isOpen = true
+    const close = (): void => {
+      if (!isOpen) return
+      isOpen = false
       open--
       subscription.close()
       incoming.onStreamEnd()
-    })
-    incoming.request.signal.addEventListener('abort', close, { once: true })
+    }
+    const { signal } = incoming.request
+    if (signal.aborted) close()
+    else signal.addEventListener('abort', close, { once: true })
     const endsAt = Math.min(
       Date.now() + options.maxListenMs,
       (incoming.platform.deadline ?? Number.POSITIVE_INFINITY) - options.deadlineMarginMs,
@@ -63,8 +72,11 @@ export function createListen(options: EngineOptions): ServeListen {
         start: (controller) => controller.enqueue(encoder.encode(acknowledged)),
         // Pulled, never pushed: each event is written in the request that listens, whoever published it.
         async pull(controller) {
-          const event = await subscription.next(Math.max(0, Math.min(keepAliveMs, endsAt - Date.now())))
-          if (event !== undefined) {
+          const waitMs = Math.max(0, Math.min(keepAliveMs, endsAt - Date.now()))
+          const event = isOpen ? await subscription.next(waitMs) : undefined
+          if (!isOpen) {
+            controller.close()
+          } else if (event !== undefined) {
             const { method, params } = toNotification(event)
             controller.enqueue(
               encoder.encode(sseEvent(notificationMessage(method, { ...params, _meta: meta }))),
@@ -91,13 +103,4 @@ function tooMany(limit: number): ProtocolError {
     { limit: 'maxListenStreams' },
     { status: 503 },
   )
-}
-
-function once(action: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (isDone) return
-    isDone = true
-    action()
-  }
 }

@@ -7,7 +7,7 @@ const SOURCE =
   /^https:\/\/(modelcontextprotocol\.io\/specification\/20\d\d-\d\d-\d\d\/|www\.rfc-editor\.org\/rfc\/rfc\d+|fetch\.spec\.whatwg\.org\/)/
 
 /** Ids in brackets at the end of a test's name, one after another where it proves several. */
-const CITATION = /\[([a-z]+\.[a-z-]+)\](?=['"`]| \[)/g
+const CITATION = /\[([a-z]+\.[a-z0-9-]+)\](?=['"`]| \[)/g
 
 const testFiles = globSync('test/**/*.ts', { cwd: ROOT }).filter(
   (file) => !file.startsWith('test/contract/requirements'),
