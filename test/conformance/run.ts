@@ -6,15 +6,29 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { end, freePort, startProxy, startRedis } from '../runtimes/node/_processes.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
-const TARGETS = ['cloudflare', 'node']
+
+interface Target {
+  readonly entry: string
+  readonly cli: 'cloudflare' | 'node'
+  /** Where the platform's configuration is. */
+  readonly cwd?: string
+  /** Processes behind a proxy that sends every request to the next; they share a secret and a Redis. */
+  readonly processes?: number
+}
+
+const TARGETS: { readonly [name: string]: Target } = {
+  cloudflare: { entry: 'worker.ts', cli: 'cloudflare', cwd: 'examples/everything' },
+  node: { entry: 'server.ts', cli: 'node' },
+  'node-several': { entry: 'several.ts', cli: 'node', processes: 2 },
+}
 
 /** Each revision's frozen set of required scenarios; 2025-06-18 has none, so its applicable scenarios are run. */
 const REVISIONS: { readonly [revision: string]: readonly string[] } = {
@@ -49,7 +63,7 @@ const baseline = JSON.parse(readFileSync(join(import.meta.dirname, 'baseline.jso
 const totals = { passed: 0, failed: 0, expected: 0 }
 let isClean = true
 
-for (const target of values.target === undefined ? TARGETS : [values.target]) {
+for (const target of values.target === undefined ? Object.keys(TARGETS) : [values.target]) {
   const server = await startServer(target)
   try {
     for (const revision of values.revision === undefined ? Object.keys(REVISIONS) : [values.revision]) {
@@ -115,23 +129,42 @@ function judge(folder: string, output: string): Verdict {
   }
 }
 
-async function startServer(target: string): Promise<{ url: string; stop: () => Promise<void> }> {
-  const port = await freePort()
-  const child = spawn(
-    process.execPath,
-    ['deploy/cli.ts', 'dev', 'examples/everything/server.ts', '--target', target, '--port', String(port)],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] },
-  )
-  await readyLine(child)
-  return {
+async function startServer(name: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const target = TARGETS[name]
+  if (target === undefined)
+    throw new Error(`No target ${name}: there are ${Object.keys(TARGETS).join(', ')}.`)
+  if (target.processes === undefined) {
+    const { port, stop } = await startProcess(target, {})
     // The DNS rebinding scenario takes "localhost" for local, and no address.
-    url: `http://localhost:${port}/mcp`,
-    stop: () =>
-      new Promise((done) => {
-        child.once('exit', () => done())
-        child.kill('SIGTERM')
-      }),
+    return { url: `http://localhost:${port}/mcp`, stop }
   }
+  const redis = await startRedis()
+  const start = () => startProcess(target, { REDIS_URL: redis.url.href })
+  const processes = await Promise.all(Array.from({ length: target.processes }, start))
+  const proxy = await startProxy(processes.map(({ port }) => new URL(`http://127.0.0.1:${port}/mcp`)))
+  return {
+    url: proxy.url.href.replace('127.0.0.1', 'localhost'),
+    stop: async () => {
+      await proxy.stop()
+      await Promise.all(processes.map(({ stop }) => stop()))
+      await redis.stop()
+    },
+  }
+}
+
+async function startProcess(
+  { entry, cli, cwd = '.' }: Target,
+  env: { readonly [name: string]: string },
+): Promise<{ port: number; stop: () => Promise<void> }> {
+  const port = await freePort()
+  const args = ['dev', join(ROOT, 'examples/everything', entry), '--target', cli, '--port', String(port)]
+  const child = spawn(process.execPath, [join(ROOT, 'deploy/cli.ts'), ...args], {
+    cwd: join(ROOT, cwd),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await readyLine(child)
+  return { port, stop: () => end(child) }
 }
 
 function readyLine(child: ChildProcess): Promise<void> {
@@ -146,13 +179,4 @@ function readyLine(child: ChildProcess): Promise<void> {
 async function assertAlive(url: string): Promise<void> {
   const { status } = await fetch(new URL('/healthz', url))
   if (status !== 200) throw new Error(`The server answered ${status} after the suite.`)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => done(port))
-    })
-  })
 }

@@ -1,0 +1,64 @@
+/** What stands around Node processes in tests: a real Redis, and a proxy that sends every request to the next process. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Running {
+  readonly url: URL
+  stop(): Promise<void>
+}
+
+/** A redis-server on a free port, that writes nothing to disk. */
+export async function startRedis(): Promise<Running> {
+  const port = await freePort()
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', options)
+  await new Promise<void>((ready, fail) => {
+    child.once('error', () => fail(new Error('redis-server is missing: apt-get install -y redis-server')))
+    child.stdout.setEncoding('utf8').on('data', (output: string) => {
+      if (output.includes('Ready to accept connections')) ready()
+    })
+  })
+  return { url: new URL(`redis://127.0.0.1:${port}`), stop: () => end(child) }
+}
+
+/** Sends each request to the next process, and streams both ways. */
+export async function startProxy(targets: readonly URL[]): Promise<Running> {
+  let turn = 0
+  const server = createServer((incoming, outgoing) => {
+    const { hostname, port } = targets[turn++ % targets.length]!
+    const { method, url: path, headers } = incoming
+    const forwarded = request({ hostname, port, method, path, headers }, (response) => {
+      outgoing.writeHead(response.statusCode!, response.headers)
+      response.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+    outgoing.once('close', () => forwarded.destroy())
+    forwarded.once('error', () => outgoing.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`),
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+/** Ends a process, and waits until it has. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((done) => probe.close(done))
+  return port
+}
