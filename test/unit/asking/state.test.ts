@@ -1,0 +1,136 @@
+/** Sealed state: what is refused, and how little the client learns of why. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { createTool, type MCPServerConfig, type RequestContext } from '../../../src/index.ts'
+import { createSeal } from '../../../src/interaction/seal.ts'
+import { createServer } from '../_client.ts'
+import { accept, askedIn, round } from './_rounds.ts'
+
+const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
+const OTHER = 'another-secret-of-the-tests-long-enough'
+
+const inputSchema = z.object({ order: z.string().optional() })
+const asks = async (_input: unknown, ctx: RequestContext) => {
+  await ctx.step('load', () => 'loaded')
+  return ctx.elicit('?', z.object({ ok: z.boolean() }))
+}
+const tools = {
+  a: createTool({ id: 'a', inputSchema, execute: asks }),
+  b: createTool({ id: 'b', inputSchema, execute: asks }),
+}
+
+function serverOf(config: Partial<MCPServerConfig> = {}) {
+  const reasons: unknown[] = []
+  const server = createServer({
+    secret: SECRET,
+    tools,
+    onError: (_error, { refused }) => reasons.push(refused),
+    ...config,
+  })
+  return { server, reasons }
+}
+
+async function stateOf(server: ReturnType<typeof serverOf>['server'], params: object = { name: 'a' }) {
+  const answer = await round(server, { ...params })
+  const inputResponses = Object.fromEntries(askedIn(answer).map(({ key }) => [key, accept({ ok: true })]))
+  return { requestState: answer.result?.requestState as string, inputResponses }
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+describe('a state', () => {
+  it('that comes back as it left → opens', async () => {
+    const { server } = serverOf()
+    const { result } = await round(server, { name: 'a', ...(await stateOf(server)) })
+    expect(result).toMatchObject({ resultType: 'complete' })
+  })
+
+  it.each<[string, (state: string) => object]>([
+    [
+      'tampered with',
+      (state) => ({
+        requestState: `${state.slice(0, -2)}${state.at(-2) === 'A' ? 'B' : 'A'}${state.at(-1)}`,
+      }),
+    ],
+    ['truncated', (state) => ({ requestState: state.slice(0, 20) })],
+    ['of no form', () => ({ requestState: 'nonsense' })],
+    ['for another tool', (requestState) => ({ name: 'b', requestState })],
+    ['for other arguments', (requestState) => ({ arguments: { order: '2' }, requestState })],
+    ['far too long', () => ({ requestState: `1.${'A'.repeat(40_000)}` })],
+  ])('%s → the one refusal there is, and the reason in the log', async (_label, change) => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const { server, reasons } = serverOf()
+    const { requestState } = await stateOf(server)
+    const answer = await round(server, { name: 'a', ...change(requestState) })
+    expect(answer.error).toEqual({
+      code: -32602,
+      message: 'Invalid params: "requestState" is not valid here. Send the request again without it.',
+    })
+    expect(reasons).toEqual([expect.any(String)])
+  })
+
+  it('of another deployment, or another server → refused', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const { requestState } = await stateOf(serverOf().server)
+    for (const config of [{ secret: OTHER }, { id: 'other' }]) {
+      expect((await round(serverOf(config).server, { name: 'a', requestState })).error?.code).toBe(-32602)
+    }
+  })
+
+  it('past its time → refused', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const { server, reasons } = serverOf({ stateTtlMs: 60_000 })
+    const state = await stateOf(server)
+    vi.useFakeTimers({ now: Date.now() + 61_000, toFake: ['Date'] })
+    expect((await round(server, { name: 'a', ...state })).error?.code).toBe(-32602)
+    expect(reasons).toEqual(['it has expired'])
+  })
+
+  it('after a rotation → the old secret still opens, the new one seals', async () => {
+    const old = await stateOf(serverOf().server)
+    const rotated = serverOf({ secret: [OTHER, SECRET] }).server
+    expect((await round(rotated, { name: 'a', ...old })).result?.resultType).toBe('complete')
+    const fresh = await stateOf(rotated)
+    expect(
+      (await round(serverOf({ secret: OTHER }).server, { name: 'a', ...fresh })).result?.resultType,
+    ).toBe('complete')
+  })
+
+  it('with a single-use store → opens once', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const seen = new Set<string>()
+    const claim = (id: string) => !seen.has(id) && seen.add(id) !== undefined
+    const { server } = serverOf({ singleUse: { claim } })
+    const state = await stateOf(server)
+    expect((await round(server, { name: 'a', ...state })).result?.resultType).toBe('complete')
+    expect((await round(server, { name: 'a', ...state })).error?.code).toBe(-32602)
+  })
+
+  it('over 32 KB → an error that names the step', async () => {
+    const big = createTool({
+      id: 'big',
+      execute: async (_i, ctx) => {
+        await ctx.step('small', () => 1)
+        await ctx.step('export everything', () => Array.from({ length: 6000 }, () => crypto.randomUUID()))
+        return ctx.elicit('?', z.object({ ok: z.boolean() }))
+      },
+    })
+    const answer = await round(serverOf({ tools: { big } }).server, { name: 'big' })
+    expect(answer.error?.message).toContain('step "export everything"')
+  })
+
+  it('for another principal → refused', async () => {
+    const seal = createSeal([SECRET], 'server')
+    const binding = { method: 'tools/call', target: 'a', arguments: {}, principal: 'ada' }
+    const token = await seal.seal('state', binding, Date.now() + 1000)
+    expect(await seal.open(token, binding)).toMatchObject({ ok: true, value: 'state' })
+    expect(await seal.open(token, { ...binding, principal: 'eve' })).toMatchObject({ ok: false })
+  })
+
+  it('sealed with too short a secret → refused at construction of the seal, with what to do', () => {
+    expect(() => createSeal(['short'], 'server')).toThrow('openssl rand')
+  })
+})
