@@ -18,29 +18,41 @@ const FORMATS = ['email', 'uri', 'date', 'date-time']
 const SECRET =
   /pass(word|phrase|wd|code)|^pass$|secret|token|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|credential|^(pin|cvv|cvc|ssn)$/i
 
+/** By schema: a tool asks with the same form in every call. */
+const compiledForms = new WeakMap<object, CompiledSchema>()
+
 /**
- * Compiles the schema of a form.
+ * Compiles the schema of a form, once.
  *
  * @throws TypeError naming the field that a form cannot have.
  */
-export function compileForm(schema: Schema, options: ElicitOptions = {}): CompiledSchema {
+export function compileForm(schema: Schema, { notSecret = [] }: ElicitOptions = {}): CompiledSchema {
+  const form = compiledForms.get(schema) ?? compile(schema)
+  compiledForms.set(schema, form)
+  const secret = Object.keys(form.jsonSchema.properties as object).find(
+    (name) => SECRET.test(name) && !notSecret.includes(name),
+  )
+  if (secret !== undefined) {
+    throw new TypeError(
+      `The form field "${secret}" looks like a secret: ask for it in URL mode, or list it in "notSecret" if it is none.`,
+    )
+  }
+  return form
+}
+
+function compile(schema: Schema): CompiledSchema {
   const compiled = compileSchema(schema, 'The schema of a form')
   const { type, properties, required } = compiled.jsonSchema as {
     type?: unknown
     properties?: Record<string, JsonSchema>
     required?: readonly string[]
   }
-  if (type !== 'object' || properties === undefined)
+  if (type !== 'object' || properties === undefined) {
     throw new TypeError('The schema of a form must be an object with properties.')
-  const fields: Record<string, JsonSchema> = {}
-  for (const [name, field] of Object.entries(properties)) {
-    if (SECRET.test(name) && !options.notSecret?.includes(name)) {
-      throw new TypeError(
-        `The form field "${name}" looks like a secret: ask for it in URL mode, or list it in "notSecret" if it is none.`,
-      )
-    }
-    fields[name] = toField(name, field)
   }
+  const fields = Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [name, toField(name, field)]),
+  )
   return {
     ...compiled,
     jsonSchema: { type: 'object', properties: fields, ...(required?.length && { required }) },

@@ -10,9 +10,13 @@ import type {
   Root,
 } from '../definition/ask.ts'
 import type {
+  AuthInfo,
   Availability,
   ClientCapabilities,
+  Env,
+  Era,
   Feature,
+  Implementation,
   LogLevel,
   McpContext,
   Progress,
@@ -60,17 +64,35 @@ export interface ContextWire {
   readonly interaction: () => Interaction
 }
 
-export interface Context extends ContextFacts {}
-
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every fact.
 export class Context implements RequestContext {
+  readonly requestId: string
+  readonly sessionId: string | undefined
+  readonly era: Era
+  readonly protocolVersion: string
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  readonly deadline: number | undefined
+  readonly auth: AuthInfo | undefined
+  readonly env: Env
+  readonly request: Request | undefined
+  readonly waitUntil: (promise: Promise<unknown>) => void
   readonly #wire: ContextWire
   #controller: AbortController | undefined
   #notifier: Notifier | undefined
   #mcp: McpContext | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
-    Object.assign(this, facts)
+    this.requestId = facts.requestId
+    this.sessionId = facts.sessionId
+    this.era = facts.era
+    this.protocolVersion = facts.protocolVersion
+    this.clientInfo = facts.clientInfo
+    this.clientCapabilities = facts.clientCapabilities
+    this.deadline = facts.deadline
+    this.auth = facts.auth
+    this.env = facts.env
+    this.request = facts.request
+    this.waitUntil = facts.waitUntil
     this.#wire = wire
   }
 

@@ -1,0 +1,109 @@
+/** The budgets of the design, held against one run. A missed one is reported and fails nothing: timing is no test. */
+import type { Bundle, WorkerId } from './bundle.ts'
+import type { ToolCount } from './in-process.ts'
+import type { Era } from './requests.ts'
+import { bundleOf, coldStartOf, memoryOf, type Results, samplesOf } from './results.ts'
+import { pairedRatio, spread } from './statistics.ts'
+
+export interface Verdict {
+  readonly what: string
+  readonly budget: string
+  /** The median of what the rounds measured: this is held against the budget. */
+  readonly measured: string
+  /** The same from each side's fastest round alone. Where it differs much from the median, the machine was busy. */
+  readonly fastest: string
+  readonly isMet: boolean
+}
+
+/** The smallest object and the set entry that holds it cost 40 bytes; leaked by the rarest kind of request, one in ten, 4. */
+const FLAT_BYTES_PER_REQUEST = 4
+
+const KILOBYTE = 1000
+
+export function judge(results: Results): readonly Verdict[] {
+  const call = (name: string, era: Era, toolCount: ToolCount = 10): readonly number[] =>
+    samplesOf(results, name, era, 'tools/call', toolCount)
+  const list = (name: string): readonly number[] => samplesOf(results, name, 'modern', 'tools/list', 100)
+  const modern = call('mayfly', 'modern')
+  const legacy = call('mayfly', 'legacy')
+  const asking = (name: string): readonly number[] =>
+    results.asking.find(({ what }) => what === name)?.samples ?? []
+  const coldStart = (id: WorkerId): readonly number[] => coldStartOf(results, id).totalMs
+  return [
+    atMost('call, 10 tools, modern, of the floor', compare(modern, call('floor', 'modern')), 1.5),
+    atMost('call, 10 tools, legacy, of the floor', compare(legacy, call('floor', 'legacy')), 1.5),
+    atLeast('call, 10 tools, faster than SDK v2', compare(call('SDK v2', 'modern'), modern), 10),
+    atMost(
+      'call, 10 tools, legacy, of mcp-lite (JSON)',
+      compare(legacy, call('mcp-lite (JSON)', 'legacy')),
+      1,
+    ),
+    atMost('call, modern, 500 tools of 10', compare(call('mayfly', 'modern', 500), modern), 1.1),
+    atMost('call, legacy, 500 tools of 10', compare(call('mayfly', 'legacy', 500), legacy), 1.1),
+    atLeast('list, 100 tools, faster than SDK v2', compare(list('SDK v2'), list('mayfly')), 50),
+    atMost(
+      'a question, of two plain calls',
+      compare(asking('a question, nothing to remember'), asking('two plain calls')),
+      2,
+    ),
+    atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.5),
+    bundleAtMost('bundle without zod', bundleOf(results, 'mayfly-json-schema'), 20),
+    bundleAtMost('bundle with zod', bundleOf(results, 'mayfly-zod'), 48),
+    memoryFlat(results),
+  ]
+}
+
+interface Comparison {
+  readonly median: number
+  readonly fastest: number
+}
+
+function compare(samples: readonly number[], others: readonly number[]): Comparison {
+  return { median: pairedRatio(samples, others).median, fastest: spread(samples).min / spread(others).min }
+}
+
+function atMost(what: string, { median, fastest }: Comparison, limit: number): Verdict {
+  return {
+    what,
+    budget: `≤ ${limit}×`,
+    measured: times(median),
+    fastest: times(fastest),
+    isMet: median <= limit,
+  }
+}
+
+function atLeast(what: string, { median, fastest }: Comparison, limit: number): Verdict {
+  return {
+    what,
+    budget: `≥ ${limit}×`,
+    measured: times(median),
+    fastest: times(fastest),
+    isMet: median >= limit,
+  }
+}
+
+function bundleAtMost(what: string, { gzippedBytes }: Bundle, limit: number): Verdict {
+  const size = gzippedBytes / KILOBYTE
+  return {
+    what,
+    budget: `≤ ${limit} KB`,
+    measured: `${size.toFixed(1)} KB`,
+    fastest: '',
+    isMet: size <= limit,
+  }
+}
+
+function memoryFlat(results: Results): Verdict {
+  const { bytesPerRequest } = memoryOf(results, 'mayfly')
+  return {
+    what: `memory over ${results.settings.memoryRequests} requests, aborted ones included`,
+    budget: `flat (< ${FLAT_BYTES_PER_REQUEST} bytes a request)`,
+    measured: `${bytesPerRequest.toFixed(2)} bytes`,
+    fastest: '',
+    isMet: bytesPerRequest < FLAT_BYTES_PER_REQUEST,
+  }
+}
+
+function times(ratio: number): string {
+  return `${ratio.toFixed(2)}×`
+}

@@ -1,0 +1,25 @@
+/** Mayfly, as it is published: `mayfly-mcp` is this package's own built entry point. */
+import { createTool, MCPServer } from 'mayfly-mcp'
+import type { Dialect } from '../requests.ts'
+import type { EchoTool } from '../tools.ts'
+import { type FetchHandler, type Peer, SERVER_INFO } from './peer.ts'
+
+export function mayfly(dialect: Dialect): Peer {
+  return { name: 'mayfly', dialect, serve }
+}
+
+function serve(tools: readonly EchoTool[]): FetchHandler {
+  const server = new MCPServer({
+    id: 'bench',
+    ...SERVER_INFO,
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, echoTool(tool)])),
+    log: false,
+    // No paging: every peer answers the whole list at once.
+    pageSize: 1000,
+  })
+  return (request) => server.fetch(request)
+}
+
+function echoTool({ name, description, inputSchema }: EchoTool) {
+  return createTool({ id: name, description, inputSchema, execute: async ({ text }) => text })
+}
