@@ -1,0 +1,69 @@
+/** The modules of the repository as the TypeScript parser sees them: what each imports, and its syntax tree. */
+import { globSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import ts from 'typescript'
+
+const ROOT = new URL('../../', import.meta.url)
+
+export interface Import {
+  readonly specifier: string
+  /** The imported file, from the root of the repository; undefined for a package. */
+  readonly file: string | undefined
+  /** Erased when compiled. `import { type A }` is not: under `verbatimModuleSyntax` the module is still loaded. */
+  readonly isTypeOnly: boolean
+}
+
+export interface Module {
+  /** From the root of the repository, such as `src/server.ts`. */
+  readonly file: string
+  readonly text: string
+  readonly source: ts.SourceFile
+  readonly imports: readonly Import[]
+}
+
+export function readModules(folder: string): Module[] {
+  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).sort().map(readModule)
+}
+
+function readModule(file: string): Module {
+  const text = readFileSync(new URL(file, ROOT), 'utf8')
+  return parseModule(file, text)
+}
+
+export function parseModule(file: string, text: string): Module {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
+  const imports: Import[] = []
+  const add = (specifier: string, isTypeOnly: boolean): void => {
+    const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
+    imports.push({ specifier, file: target, isTypeOnly })
+  }
+  walk(source, (node) => {
+    if (ts.isImportDeclaration(node))
+      add(textOf(node.moduleSpecifier), node.importClause?.isTypeOnly === true)
+    else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined) {
+      add(textOf(node.moduleSpecifier), node.isTypeOnly)
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(textOf(node.argument.literal), true)
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(textOf(node.arguments[0]!), false)
+    }
+  })
+  return { file, text, source, imports }
+}
+
+/** Visits a node and all below it; where `visit` returns false, not what is below. */
+export function walk(node: ts.Node, visit: (node: ts.Node) => unknown): void {
+  if (visit(node) === false) return
+  ts.forEachChild(node, (child) => walk(child, visit))
+}
+
+function textOf(node: ts.Node): string {
+  return ts.isStringLiteralLike(node) ? node.text : node.getText()
+}
+
+/** Where a node is, for the message of a failed test. */
+export function placeOf(node: ts.Node): string {
+  const source = node.getSourceFile()
+  const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+  return `${source.fileName}:${line + 1}`
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { type Module, parseModule, readModules } from './_modules.ts'
+
+const src = readModules('src')
+const adapters = readModules('adapters')
+const deploy = readModules('deploy')
+
+/** What each layer may import besides itself: everything to its right, and events also interaction. */
+const LAYERS: { readonly [layer: string]: readonly string[] } = {
+  http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
+  auth: ['request', 'interaction', 'events', 'definition'],
+  protocol: ['request', 'interaction', 'events', 'definition'],
+  request: ['interaction', 'events', 'definition'],
+  events: ['interaction', 'definition'],
+  interaction: ['definition'],
+  definition: [],
+}
+
+/** What users import, and the server: they stand above the layers and may import them all. */
+const TOP = [
+  ...new Set(
+    Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [] : (/^\.\/dist\/(src\/\w+)\.js$/.exec(entry.default)?.[1] ?? []),
+    ),
+  ),
+  'src/server',
+].map((name) => `${name}.ts`)
+
+const layerOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(file)?.[1]
+
+/** Imports that point against the arrows, types included: `a → b`. */
+function violations(modules: readonly Module[], isAllowed: (from: string, to: string) => boolean): string[] {
+  return modules.flatMap(({ file, imports }) =>
+    imports
+      .filter((one) => one.file !== undefined && !isAllowed(file, one.file))
+      .map((one) => `${file} → ${one.file}`),
+  )
+}
+
+function isAllowedInSrc(from: string, to: string): boolean {
+  if (TOP.includes(from)) return to === 'src/server.ts' || layerOf(to) !== undefined
+  const [own, other] = [layerOf(from), layerOf(to)]
+  if (own === undefined || other === undefined) return false
+  return own === other || LAYERS[own]?.includes(other) === true
+}
+
+/** The first cycle of imports that run, as the files on it. */
+function findCycle(modules: readonly Module[]): string[] | undefined {
+  const targets = new Map(
+    modules.map(({ file, imports }) => [
+      file,
+      imports.filter(({ isTypeOnly }) => !isTypeOnly).flatMap((one) => one.file ?? []),
+    ]),
+  )
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    for (const next of targets.get(file) ?? []) {
+      const cycle = visit(next, [...path, file])
+      if (cycle !== undefined) return cycle
+    }
+    done.add(file)
+    return undefined
+  }
+  for (const { file } of modules) {
+    const cycle = visit(file, [])
+    if (cycle !== undefined) return cycle
+  }
+  return undefined
+}
+
+describe('the arrows', () => {
+  it('every folder of src is a layer', () => {
+    const folders = new Set(src.flatMap(({ file }) => layerOf(file) ?? []))
+    expect([...folders].filter((folder) => !Object.hasOwn(LAYERS, folder))).toEqual([])
+    expect(
+      src
+        .filter(({ file }) => layerOf(file) === undefined)
+        .map(({ file }) => file)
+        .sort(),
+    ).toEqual([...TOP].sort())
+  })
+
+  it('a layer imports only what is to its right', () => {
+    expect(violations(src, isAllowedInSrc)).toEqual([])
+  })
+
+  it('src imports nothing outside of it', () => {
+    expect(violations(src, (_from, to) => to.startsWith('src/'))).toEqual([])
+  })
+
+  it('an adapter imports src, and nothing of deploy or of another platform’s adapter', () => {
+    const platformOf = (file: string) => /^adapters\/([a-z]+)/.exec(file)?.[1]
+    const isOwn = (from: string, to: string) =>
+      platformOf(to) !== undefined && platformOf(to) === platformOf(from)
+    expect(violations(adapters, (from, to) => to.startsWith('src/') || isOwn(from, to))).toEqual([])
+  })
+
+  it('deploy imports itself, adapters and src', () => {
+    expect(violations(deploy, (_from, to) => /^(deploy|adapters|src)\//.test(to))).toEqual([])
+  })
+
+  it('no imports in a circle, but for types', () => {
+    expect(findCycle(src)).toBeUndefined()
+    expect(findCycle([...src, ...adapters, ...deploy])).toBeUndefined()
+  })
+
+  it('every import says its extension, as Node runs the sources', () => {
+    const modules = [...src, ...adapters, ...deploy]
+    expect(modules.length).toBeGreaterThan(40)
+    expect(violations(modules, (_from, to) => to.endsWith('.ts'))).toEqual([])
+  })
+})
+
+describe('these tests', () => {
+  it('see an arrow that points the other way, in every form an import has', () => {
+    for (const code of [
+      `import { answer } from '../protocol/answer.ts'`,
+      `import type { Answer } from '../protocol/answer.ts'`,
+      `export * from '../protocol/answer.ts'`,
+      `export type { Answer } from '../protocol/answer.ts'`,
+      `type Answer = import('../protocol/answer.ts').Answer`,
+      `const load = () => import('../protocol/answer.ts')`,
+      `import '../protocol/answer.ts'`,
+    ]) {
+      expect(violations([parseModule('src/definition/bad.ts', code)], isAllowedInSrc), code).toHaveLength(1)
+    }
+  })
+
+  it('see a circle, and not one of types alone', () => {
+    const ring = (keyword: string) => [
+      parseModule('src/http/a.ts', `import { b } from './b.ts'`),
+      parseModule('src/http/b.ts', `import ${keyword} { c } from './c.ts'`),
+      parseModule('src/http/c.ts', `import { a } from './a.ts'`),
+    ]
+    expect(findCycle(ring(''))).toEqual(['src/http/a.ts', 'src/http/b.ts', 'src/http/c.ts', 'src/http/a.ts'])
+    expect(findCycle(ring('type'))).toBeUndefined()
+  })
+})

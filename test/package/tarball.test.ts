@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BIN, type PackedPackage, packPackage, ROOT, run } from './_packed.ts'
+
+let packed: PackedPackage
+beforeAll(() => {
+  packed = packPackage()
+})
+afterAll(() => packed.remove())
+
+describe('the tarball', () => {
+  it('holds the compiled sources, their types and four documents, and nothing else', () => {
+    const documents = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+    const compiled = /^dist\/(src|adapters|deploy)\/[\w/-]+\.(js|d\.ts)$/
+    expect(packed.files.filter((file) => !compiled.test(file)).sort()).toEqual(documents.sort())
+    expect(packed.files.length).toBeGreaterThan(100)
+  })
+
+  it('has types for every module', () => {
+    const modules = packed.files.filter((file) => file.endsWith('.js'))
+    expect(modules.filter((file) => !packed.files.includes(file.replace(/\.js$/, '.d.ts')))).toEqual([])
+  })
+
+  it('is built from the sources there are: no module of one that was deleted', () => {
+    for (const file of packed.files.filter((one) => one.endsWith('.js'))) {
+      const source = join(ROOT, file.replace(/^dist\//, '').replace(/\.js$/, '.ts'))
+      expect(() => readFileSync(source), file).not.toThrow()
+    }
+  })
+
+  it('names no path of the machine that built it', () => {
+    for (const file of packed.files) {
+      expect(readFileSync(join(packed.installed, file), 'utf8'), file).not.toContain(ROOT.replace(/\/$/, ''))
+    }
+  })
+
+  it('refers to no source map that it does not hold', () => {
+    for (const file of packed.files.filter((one) => one.endsWith('.js'))) {
+      expect(readFileSync(join(packed.installed, file), 'utf8'), file).not.toContain('sourceMappingURL')
+    }
+  })
+
+  it('licenses itself as it says: MIT', () => {
+    expect(readFileSync(join(packed.installed, 'LICENSE'), 'utf8')).toContain('MIT License')
+    expect(packed.manifest).toMatchObject({ license: 'MIT' })
+  })
+
+  it('has a CLI that runs where it is installed', () => {
+    const cli = join(packed.installed, 'dist/deploy/cli.js')
+    expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+    expect(run(process.execPath, [cli, '--help'], packed.project)).toContain('mayfly')
+  })
+})
+
+describe('the linters of packages', () => {
+  it('publint finds nothing', () => {
+    expect(run(join(BIN, 'publint'), [packed.tarball, '--strict'], packed.project)).toContain('All good')
+  })
+
+  it('attw finds nothing: the types resolve as the modules do, ESM only', () => {
+    const args = [packed.tarball, '--profile', 'esm-only', '--format', 'json']
+    const { analysis } = JSON.parse(run(join(BIN, 'attw'), args, packed.project)) as {
+      analysis: { problems?: { kind: string; resolutionKind?: string }[]; entrypoints: object }
+    }
+    const ignored = ['node10', 'node16-cjs']
+    const problems = (analysis.problems ?? []).filter(
+      ({ resolutionKind = '' }) => !ignored.includes(resolutionKind),
+    )
+    expect(problems).toEqual([])
+    expect(Object.keys(analysis.entrypoints)).toHaveLength(Object.keys(packed.manifest.exports).length)
+  })
+})

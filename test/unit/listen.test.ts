@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  type Bus,
+  createMemoryBus,
+  createPrompt,
+  createResource,
+  createTool,
+  ErrorCode,
+  type MCPServerConfig,
+} from '../../src/index.ts'
+import { createServer, META, modern, modernRequest, type SendOptions, StreamReader } from './_client.ts'
+
+const everything: Partial<MCPServerConfig> = {
+  tools: { t: createTool({ id: 't', execute: () => '' }) },
+  prompts: { p: createPrompt({ get: () => '' }) },
+  resources: [createResource({ uri: 'a://1', read: () => '' })],
+}
+
+const ALL = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['a://1', 'a://2'],
+}
+
+/** A memory bus that knows how many listen. */
+function countingBus(): Bus & { listeners: number } {
+  const bus = createMemoryBus()
+  const counting = {
+    listeners: 0,
+    publish: bus.publish,
+    async subscribe(listener: Parameters<Bus['subscribe']>[0]) {
+      const unsubscribe = await bus.subscribe(listener)
+      counting.listeners++
+      return () => {
+        counting.listeners--
+        unsubscribe()
+      }
+    },
+  }
+  return counting
+}
+
+function fixture(config: Partial<MCPServerConfig> = {}) {
+  const bus = countingBus()
+  const server = createServer({ ...everything, bus, ...config })
+  const listen = async (notifications: unknown = ALL, options: SendOptions = {}) => {
+    const request = modernRequest('subscriptions/listen', { notifications }, { id: 'sub-1', ...options })
+    const response = await server.handle(request, options.platform ?? {})
+    return { response, stream: new StreamReader(response) }
+  }
+  return { bus, server, listen }
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
+const OURS = { [META.subscriptionId]: 'sub-1' }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+describe('subscriptions/listen', () => {
+  it('acknowledges first, with its id and the filter [listen.acknowledged]', async () => {
+    const { listen } = fixture()
+    const { response, stream } = await listen()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    expect(await stream.next()).toEqual({
+      jsonrpc: '2.0',
+      method: ACKNOWLEDGED,
+      params: { notifications: ALL, _meta: OURS },
+    })
+    await stream.cancel()
+  })
+
+  it('what the server has nothing of is left out of it [listen.acknowledged]', async () => {
+    const { listen } = fixture({ prompts: undefined as never, resources: [] })
+    const { stream } = await listen()
+    expect(await stream.next()).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
+    await stream.cancel()
+  })
+
+  it.each([{}, { toolsListChanged: false }, { resourceSubscriptions: [] }, { nobodyKnows: true }])(
+    'the filter %j asks for nothing → completed at once [listen.acknowledged]',
+    async (notifications) => {
+      const { bus, listen } = fixture()
+      const { stream } = await listen(notifications)
+      expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED, params: { notifications: {} } })
+      expect(await stream.next()).toMatchObject({
+        id: 'sub-1',
+        result: { resultType: 'complete', _meta: OURS },
+      })
+      expect(await stream.next()).toBeUndefined()
+      expect(bus.listeners).toBe(0)
+    },
+  )
+
+  it('without a bus → acknowledged with nothing, completed at once [listen.no-bus]', async () => {
+    const server = createServer(everything)
+    const { notifications, result, isStream } = await modern(server, 'subscriptions/listen', {
+      notifications: ALL,
+    })
+    expect(isStream).toBe(true)
+    expect(notifications).toMatchObject([{ method: ACKNOWLEDGED, params: { notifications: {} } }])
+    expect(result).toMatchObject({ resultType: 'complete', _meta: { [META.subscriptionId]: 1 } })
+  })
+
+  it.each<[string, SendOptions]>([
+    ['on a platform that cannot stream', { platform: { canStream: false } }],
+    ['for a client that takes only JSON', { headers: { accept: 'application/json' } }],
+  ])(
+    '%s → completed at once, in JSON [listen.no-bus] [streaming.buffered-platform]',
+    async (_kind, options) => {
+      const { bus, server } = fixture()
+      const answer = await modern(server, 'subscriptions/listen', { notifications: ALL }, options)
+      expect([answer.isStream, answer.result?.resultType, bus.listeners]).toEqual([false, 'complete', 0])
+    },
+  )
+
+  it.each([
+    undefined,
+    null,
+    'all',
+    [],
+    { toolsListChanged: 'yes' },
+    { resourceSubscriptions: 'a://1' },
+    { resourceSubscriptions: [1] },
+    { resourceSubscriptions: Array.from({ length: 1001 }, () => 'a://1') },
+  ])('the filter %j → -32602 [listen.filter]', async (notifications) => {
+    const { bus, server } = fixture()
+    const { error } = await modern(server, 'subscriptions/listen', { notifications })
+    expect([error?.code, bus.listeners]).toEqual([ErrorCode.invalidParams, 0])
+  })
+})
+
+describe('delivery', () => {
+  it('every kind of change, under the subscription’s id [listen.delivery]', async () => {
+    const { server, listen } = fixture()
+    const { stream } = await listen()
+    await stream.next()
+    await server.tools.notifyListChanged()
+    await server.prompts.notifyListChanged()
+    await server.resources.notifyListChanged()
+    await server.resources.notifyUpdated({ uri: 'a://2' })
+    const events = [await stream.next(), await stream.next(), await stream.next(), await stream.next()]
+    expect(events).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: OURS } },
+      { jsonrpc: '2.0', method: 'notifications/prompts/list_changed', params: { _meta: OURS } },
+      { jsonrpc: '2.0', method: 'notifications/resources/list_changed', params: { _meta: OURS } },
+      { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a://2', _meta: OURS } },
+    ])
+    await stream.cancel()
+  })
+
+  it('nothing that was not asked for [listen.delivery]', async () => {
+    const { server, listen } = fixture()
+    const { stream } = await listen({ promptsListChanged: true, resourceSubscriptions: ['a://1'] })
+    await stream.next()
+    await server.tools.notifyListChanged()
+    await server.resources.notifyListChanged()
+    await server.resources.notifyUpdated({ uri: 'a://2' })
+    await server.prompts.notifyListChanged()
+    expect(await stream.next()).toMatchObject({ method: 'notifications/prompts/list_changed' })
+    await stream.cancel()
+  })
+
+  it('two streams get it each under its own id; nothing from before they listened [listen.delivery]', async () => {
+    const { server, listen } = fixture()
+    await server.tools.notifyListChanged()
+    const [one, two] = [await listen(ALL, { id: 1 }), await listen(ALL, { id: 'two' })]
+    await one.stream.next()
+    await two.stream.next()
+    await server.prompts.notifyListChanged()
+    expect(await one.stream.next()).toMatchObject({
+      method: 'notifications/prompts/list_changed',
+      params: { _meta: { [META.subscriptionId]: 1 } },
+    })
+    expect(await two.stream.next()).toMatchObject({ params: { _meta: { [META.subscriptionId]: 'two' } } })
+    await Promise.all([one.stream.cancel(), two.stream.cancel()])
+  })
+
+  it('a change that a tool publishes reaches streams of other requests [listen.delivery]', async () => {
+    const { server, listen } = fixture({
+      tools: {
+        touch: createTool({
+          id: 'touch',
+          execute: async () => {
+            await server.resources.notifyUpdated({ uri: 'a://1' })
+            return 'touched'
+          },
+        }),
+      },
+    })
+    const { stream } = await listen()
+    await stream.next()
+    const { isStream } = await modern(server, 'tools/call', { name: 'touch' })
+    expect(isStream).toBe(false)
+    expect(await stream.next()).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'a://1' },
+    })
+    await stream.cancel()
+  })
+
+  it('a reader that sleeps gets the newest 1000, after the one on its way [listen.delivery]', async () => {
+    const { server, listen } = fixture()
+    const uris = Array.from({ length: 1000 }, (_, index) => `a://${index}`)
+    const { stream } = await listen({ resourceSubscriptions: uris })
+    await stream.next()
+    for (const uri of [...uris, ...uris.slice(0, 500)]) await server.resources.notifyUpdated({ uri })
+    const seen: unknown[] = []
+    while (seen.length < 1001) {
+      const item = await stream.next()
+      seen.push(item && 'params' in item && item.params?.uri)
+    }
+    expect(seen).toEqual([uris[0], ...uris.slice(500), ...uris.slice(0, 500)])
+    await stream.cancel()
+  })
+})
+
+describe('the end of a stream', () => {
+  it('the client closes it → the subscription ends [listen.cancel]', async () => {
+    const { bus, listen } = fixture()
+    const { stream } = await listen()
+    await stream.next()
+    expect(bus.listeners).toBe(1)
+    await stream.cancel()
+    expect(bus.listeners).toBe(0)
+  })
+
+  it('the client goes away → subscription and stream end [listen.cancel]', async () => {
+    const { bus, listen } = fixture()
+    const client = new AbortController()
+    const { stream } = await listen(ALL, { signal: client.signal })
+    await stream.next()
+    const pending = stream.next()
+    client.abort()
+    expect(bus.listeners).toBe(0)
+    expect(await pending).toBeUndefined()
+  })
+
+  it('a client that was gone before → nothing stays behind [listen.cancel]', async () => {
+    const { bus, server } = fixture()
+    const request = new Request(modernRequest('subscriptions/listen', { notifications: ALL }), {
+      signal: AbortSignal.abort(),
+    })
+    const response = await server.fetch(request)
+    await response.text()
+    expect(bus.listeners).toBe(0)
+  })
+
+  it('comments keep it alive, a result ends it after maxListenMs [listen.graceful]', async () => {
+    const { bus, listen } = fixture({ http: { keepAliveMs: 10_000, maxListenMs: 25_000 } })
+    const beganAt = Date.now()
+    const { stream } = await listen()
+    await stream.next()
+    const arrivals: [number, unknown][] = []
+    const reading = (async () => {
+      for (let item = await stream.next(); item !== undefined; item = await stream.next()) {
+        arrivals.push([Date.now() - beganAt, 'comment' in item ? 'comment' : item.result])
+      }
+    })()
+    await vi.advanceTimersByTimeAsync(25_000)
+    await reading
+    expect(arrivals).toEqual([
+      [10_000, 'comment'],
+      [20_000, 'comment'],
+      [
+        25_000,
+        { resultType: 'complete', _meta: { ...OURS, [META.serverInfo]: { name: 'Test', version: '1.0.0' } } },
+      ],
+    ])
+    expect(bus.listeners).toBe(0)
+  })
+
+  it('a result ends it before the platform’s deadline [listen.graceful]', async () => {
+    const { bus, listen } = fixture({ http: { deadlineMarginMs: 1000 } })
+    const { response, stream } = await listen(ALL, { platform: { deadline: Date.now() + 5000 } })
+    await stream.next()
+    const last = stream.next()
+    await vi.advanceTimersByTimeAsync(4000)
+    expect(await last).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
+    expect(await stream.next()).toBeUndefined()
+    expect([response.status, bus.listeners]).toEqual([200, 0])
+  })
+
+  it('an event in the last moment is delivered before it [listen.graceful]', async () => {
+    const { server, listen } = fixture({ http: { maxListenMs: 1000, keepAliveMs: 5000 } })
+    const { stream } = await listen()
+    await stream.next()
+    const first = stream.next()
+    await vi.advanceTimersByTimeAsync(999)
+    await server.tools.notifyListChanged()
+    expect(await first).toMatchObject({ method: 'notifications/tools/list_changed' })
+    const last = stream.next()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await last).toMatchObject({ result: { resultType: 'complete' } })
+    expect(await stream.next()).toBeUndefined()
+  })
+})
+
+describe('maxListenStreams', () => {
+  it('one more → 503; once one has ended, served again [listen.limit]', async () => {
+    const { server, listen } = fixture({ http: { maxListenStreams: 2 } })
+    const [one, two] = [await listen(), await listen()]
+    const { status, error } = await modern(server, 'subscriptions/listen', { notifications: ALL })
+    expect([status, error?.code]).toEqual([503, ErrorCode.internal])
+    await one.stream.cancel()
+    const three = await listen()
+    expect(three.response.status).toBe(200)
+    await Promise.all([two.stream.cancel(), three.stream.cancel()])
+  })
+
+  it('what the bus refused does not count [listen.limit]', async () => {
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const bus: Bus = { publish: () => undefined, subscribe: () => Promise.reject(new Error('no connection')) }
+    const { server } = fixture({ bus, http: { maxListenStreams: 1 } })
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { status, error } = await modern(server, 'subscriptions/listen', { notifications: ALL })
+      expect([status, error]).toEqual([500, { code: ErrorCode.internal, message: 'Internal error' }])
+    }
+    expect(reported).toHaveBeenCalledTimes(3)
+    reported.mockRestore()
+  })
+})

@@ -1,0 +1,253 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createMemoryBus,
+  createResource,
+  createTool,
+  type LogEntry,
+  MCPServer,
+  type MCPServerConfig,
+} from '../../src/index.ts'
+import {
+  CLIENT,
+  callTool,
+  createServer,
+  initialize,
+  legacy,
+  META,
+  modern,
+  modernRequest,
+  post,
+  StreamReader,
+} from './_client.ts'
+
+const SECRET = 'hunter2'
+
+/** A server whose log the test reads. */
+function logged(config: Partial<MCPServerConfig> = {}) {
+  const entries: LogEntry[] = []
+  const server = createServer({
+    log: (entry) => entries.push(entry),
+    tools: {
+      echo: createTool({ id: 'echo', execute: () => `the ${SECRET}` }),
+      chatty: createTool({
+        id: 'chatty',
+        execute: (_input, ctx) => {
+          ctx.log('error', SECRET)
+          return SECRET
+        },
+      }),
+    },
+    resources: [createResource({ uri: 'docs://readme', read: () => SECRET })],
+    ...config,
+  })
+  return { server, entries }
+}
+
+let reported: ReturnType<typeof vi.spyOn>
+beforeEach(() => {
+  reported = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  return () => reported.mockRestore()
+})
+
+describe('the log', () => {
+  it('one entry a request: what was asked, by whom, and how it went [log.line]', async () => {
+    const { server, entries } = logged()
+    const { headers } = await callTool(server, 'echo')
+    expect(entries).toEqual([
+      {
+        level: 'info',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        requestId: headers.get('x-request-id'),
+        httpMethod: 'POST',
+        path: '/mcp',
+        status: 200,
+        durationMs: expect.any(Number),
+        method: 'tools/call',
+        target: 'echo',
+        era: 'modern',
+        protocolVersion: '2026-07-28',
+        client: `${CLIENT.name}/${CLIENT.version}`,
+      },
+    ])
+  })
+
+  it.each([
+    ['tools/call', { name: 'nothing' }, { target: 'nothing', status: 200, code: -32_602 }],
+    ['resources/read', { uri: 'docs://readme' }, { target: 'docs://readme', status: 200 }],
+    ['nothing', {}, { method: 'nothing', status: 404, code: -32_601 }],
+  ])('%s %j → %j [log.line]', async (method, params, entry) => {
+    const { server, entries } = logged()
+    await modern(server, method, params)
+    expect(entries).toHaveLength(1)
+    expect(entries[0]).toMatchObject(entry)
+  })
+
+  it('legacy requests, notifications and batches too [log.line]', async () => {
+    const { server, entries } = logged()
+    await initialize(server)
+    await legacy(server, 'tools/list')
+    await server.fetch(post({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    await server.fetch(post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))
+    expect(entries).toMatchObject([
+      { method: 'initialize', era: 'legacy', client: 'unit/1.0.0' },
+      { method: 'tools/list', era: 'legacy', protocolVersion: '2025-11-25' },
+      { method: 'notifications/initialized', status: 202 },
+      { method: 'batch', status: 200 },
+    ])
+  })
+
+  it('what never became a message: by its status [log.line]', async () => {
+    const { server, entries } = logged()
+    await server.fetch(post('nonsense'))
+    await server.fetch(post('', { headers: { 'content-type': 'text/plain' } }))
+    await server.fetch(new Request('https://mcp.example/healthz'))
+    await server.fetch(new Request('https://mcp.example/', { method: 'DELETE' }))
+    expect(entries.map(({ status, code }) => [status, code])).toEqual([
+      [400, -32_700],
+      [415, undefined],
+      [200, undefined],
+      [405, undefined],
+    ])
+  })
+
+  it('a stream is logged once, when it ends [log.line]', async () => {
+    const { server, entries } = logged()
+    const request = modernRequest('tools/call', { name: 'chatty' }, { meta: { [META.logLevel]: 'debug' } })
+    const response = await server.fetch(request)
+    await response.text()
+    expect(entries).toMatchObject([{ method: 'tools/call', target: 'chatty', status: 200 }])
+  })
+
+  it('a listen stream when its client goes [log.line]', async () => {
+    const { server, entries } = logged({ bus: createMemoryBus() })
+    const request = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    const stream = new StreamReader(await server.fetch(request))
+    await stream.next()
+    expect(entries).toEqual([])
+    await stream.cancel()
+    expect(entries).toMatchObject([{ method: 'subscriptions/listen', status: 200 }])
+  })
+
+  it('holds no arguments, results, tokens or query strings [log.secrets]', async () => {
+    const { server, entries } = logged()
+    await callTool(
+      server,
+      'echo',
+      { password: SECRET, nested: [SECRET] },
+      {
+        url: `https://mcp.example/mcp?token=${SECRET}`,
+        headers: { authorization: `Bearer ${SECRET}`, cookie: SECRET, 'x-api-key': SECRET },
+        meta: { trace: SECRET, [META.logLevel]: 'debug' },
+      },
+    )
+    await callTool(server, 'chatty', {}, { meta: { [META.logLevel]: 'debug' } })
+    await modern(server, 'resources/read', { uri: 'docs://readme' })
+    await server.fetch(new Request(`https://mcp.example/healthz?token=${SECRET}`))
+    expect(entries).toHaveLength(4)
+    expect(JSON.stringify(entries)).not.toContain(SECRET)
+  })
+
+  it('goes to the console as one line of JSON, unless told otherwise [log.sink]', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const server = new MCPServer({ id: 'x', name: 'X', version: '1' })
+    await modern(server, 'server/discover', {}, { headers: { 'x-request-id': 'one' } })
+    expect(log).toHaveBeenCalledOnce()
+    const line = String(log.mock.calls[0]?.[0])
+    expect(line).not.toContain('\n')
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', requestId: 'one', method: 'server/discover' })
+    log.mockRestore()
+  })
+
+  it('false → none [log.sink]', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    await modern(createServer({ log: false }), 'server/discover')
+    expect(log).not.toHaveBeenCalled()
+    log.mockRestore()
+  })
+
+  it('what the client names itself cannot forge a line [log.line]', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const server = new MCPServer({ id: 'x', name: 'X', version: '1' })
+    const name = 'evil"}\n{"level":"error"'
+    await modern(server, 'server/discover', {}, { meta: { [META.clientInfo]: { name, version: '1' } } })
+    const line = String(log.mock.calls[0]?.[0])
+    expect(line).not.toContain('\n')
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', client: `${name}/1` })
+    log.mockRestore()
+  })
+})
+
+describe('a fault of user code', () => {
+  const boom = createTool({
+    id: 'boom',
+    execute: () => {
+      throw new RangeError('The index is off.')
+    },
+  })
+
+  it('is reported to the console with its stack, as one line of JSON [faults.reported]', async () => {
+    const { headers } = await callTool(createServer({ tools: { boom } }), 'boom')
+    expect(reported).toHaveBeenCalledOnce()
+    const line = String(reported.mock.calls[0]?.[0])
+    expect(line).not.toContain('\n')
+    expect(JSON.parse(line)).toEqual({
+      level: 'error',
+      time: expect.any(String),
+      tool: 'boom',
+      requestId: headers.get('x-request-id'),
+      message: 'The index is off.',
+      stack: expect.stringContaining('logging.test'),
+    })
+  })
+
+  it('and to onError, as it was thrown [faults.reported]', async () => {
+    const onError = vi.fn()
+    const { headers } = await callTool(createServer({ tools: { boom }, onError }), 'boom')
+    expect(onError).toHaveBeenCalledExactlyOnceWith(new RangeError('The index is off.'), {
+      tool: 'boom',
+      requestId: headers.get('x-request-id'),
+    })
+  })
+
+  it('reaches the client without its stack [faults.hidden] [tools.thrown-error]', async () => {
+    const { message, result } = await callTool(createServer({ tools: { boom } }), 'boom')
+    expect(result).toMatchObject({ isError: true, content: [{ text: 'The index is off.' }] })
+    expect(JSON.stringify(message)).not.toMatch(/logging\.test|at .*execute/)
+  })
+
+  it('an onError that throws changes nothing [faults.hidden]', async () => {
+    const onError = () => {
+      throw new Error('the reporter is down')
+    }
+    const { status, result } = await callTool(createServer({ tools: { boom }, onError }), 'boom')
+    expect([status, result?.isError]).toEqual([200, true])
+    expect(reported).toHaveBeenCalledTimes(2)
+  })
+
+  it('what is no Error is reported as text [faults.reported]', async () => {
+    const odd = createTool({ id: 'odd', execute: () => Promise.reject({ toString: () => 'an object' }) })
+    await callTool(createServer({ tools: { odd } }), 'odd')
+    expect(JSON.parse(String(reported.mock.calls[0]?.[0]))).toMatchObject({ message: 'an object' })
+  })
+})
+
+describe('a log that throws', () => {
+  it('does not cost the client its answer [log.sink]', async () => {
+    const log = () => {
+      throw new Error('disk full')
+    }
+    const { status, result } = await callTool(logged({ log }).server, 'echo')
+    expect([status, result?.isError]).toEqual([200, undefined])
+    expect(String(reported.mock.calls[0]?.[0])).toContain('disk full')
+  })
+
+  it('nor the end of its stream [log.sink]', async () => {
+    const log = () => {
+      throw new Error('disk full')
+    }
+    const { server } = logged({ log })
+    const { message } = await callTool(server, 'chatty', {}, { meta: { [META.logLevel]: 'debug' } })
+    expect(message).toHaveProperty('result')
+    expect(reported).toHaveBeenCalled()
+  })
+})

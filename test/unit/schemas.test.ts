@@ -1,0 +1,266 @@
+import * as v from 'valibot'
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { createTool, jsonSchema, type Schema } from '../../src/index.ts'
+import { type Answer, callTool, createServer, itemsIn, legacy, modern, textOf } from './_client.ts'
+
+/** A server with one tool that answers what it received. */
+function echoServer(inputSchema: Schema | undefined) {
+  const execute = vi.fn((input: unknown) => JSON.stringify(input))
+  const echo = createTool({ id: 'echo', ...(inputSchema && { inputSchema }), execute })
+  const server = createServer({ tools: { echo } })
+  return {
+    server,
+    execute,
+    call: (args?: unknown): Promise<Answer> => callTool(server, 'echo', args),
+    advertised: async () => itemsIn(await modern(server, 'tools/list'))[0]?.inputSchema,
+  }
+}
+
+/** A tool whose schema cannot be served fails the first request that compiles it. */
+function compile(fields: { inputSchema?: unknown; outputSchema?: unknown }): () => unknown {
+  const server = createServer({ tools: { broken: { ...fields, execute: () => '' } } })
+  return () => server.getToolListInfo()
+}
+
+describe('zod', () => {
+  it('advertises its JSON Schema, and what is optional as optional [schemas.zod]', async () => {
+    const { advertised } = echoServer(
+      z.object({
+        city: z.string().min(2).describe('Where'),
+        days: z.number().int().max(7).default(3),
+        unit: z.enum(['C', 'F']).optional(),
+      }),
+    )
+    expect(await advertised()).toMatchObject({
+      type: 'object',
+      properties: {
+        city: { type: 'string', minLength: 2, description: 'Where' },
+        days: { type: 'integer', maximum: 7, default: 3 },
+        unit: { type: 'string', enum: ['C', 'F'] },
+      },
+      required: ['city'],
+    })
+  })
+
+  it('a transform → its input is advertised, its output reaches execute [schemas.zod]', async () => {
+    const { call, advertised } = echoServer(
+      z.object({ tags: z.string().transform((text) => text.split(',')) }),
+    )
+    expect(await advertised()).toMatchObject({ properties: { tags: { type: 'string' } } })
+    expect(textOf(await call({ tags: 'a,b' }))).toBe('{"tags":["a","b"]}')
+  })
+
+  it('an asynchronous refinement is awaited [schemas.zod]', async () => {
+    const { call } = echoServer(z.object({ id: z.string().refine(async (id) => id === 'free', 'taken') }))
+    expect(textOf(await call({ id: 'free' }))).toBe('{"id":"free"}')
+    const refused = await call({ id: 'used' })
+    expect(refused.result).toMatchObject({ isError: true })
+    expect(textOf(refused)).toContain('id: taken')
+  })
+
+  it('a recursive schema → references within it [schemas.zod]', async () => {
+    const tree = z.object({
+      name: z.string(),
+      get children() {
+        return z.array(tree).optional()
+      },
+    })
+    const { call, advertised } = echoServer(tree)
+    expect(JSON.stringify(await advertised())).toContain('"$ref":"#')
+    expect((await call({ name: 'a', children: [{ name: 5 }] })).result).toMatchObject({ isError: true })
+  })
+
+  it('a union of objects → advertised as an object, as MCP asks [schemas.input-object]', async () => {
+    const { advertised } = echoServer(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]))
+    expect(await advertised()).toMatchObject({
+      type: 'object',
+      anyOf: [{ type: 'object' }, { type: 'object' }],
+    })
+  })
+})
+
+describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
+  it('validates, and is advertised as any object [schemas.standard]', async () => {
+    const { call, advertised } = echoServer(
+      v.object({ seat: v.object({ row: v.pipe(v.string(), v.toUpperCase()) }) }),
+    )
+    expect(await advertised()).toEqual({ type: 'object' })
+    expect(textOf(await call({ seat: { row: 'a' } }))).toBe('{"seat":{"row":"A"}}')
+    const refused = await call({ seat: { row: 5 } })
+    expect(refused.result).toMatchObject({ isError: true })
+    expect(textOf(refused)).toContain('seat.row: ')
+  })
+
+  it('as outputSchema of a list → not advertised as an object [schemas.standard] [results.legacy-object]', async () => {
+    const names = createTool({ id: 'names', outputSchema: v.array(v.string()), execute: () => ['ada'] })
+    const server = createServer({ tools: { names } })
+    expect(itemsIn(await modern(server, 'tools/list'))[0]?.outputSchema).toEqual({})
+    expect((await callTool(server, 'names')).result?.structuredContent).toEqual(['ada'])
+    expect(itemsIn(await legacy(server, 'tools/list'))[0]).not.toHaveProperty('outputSchema')
+    expect((await legacy(server, 'tools/call', { name: 'names' })).result).not.toHaveProperty(
+      'structuredContent',
+    )
+  })
+})
+
+describe('a shape of schemas', () => {
+  const shape = {
+    city: z.string().describe('Where'),
+    days: z.number().default(3),
+    unit: v.optional(v.string()),
+  }
+
+  it('→ an object schema; what accepts undefined is not required [schemas.shape]', async () => {
+    expect(await echoServer(shape).advertised()).toEqual({
+      type: 'object',
+      properties: {
+        city: { type: 'string', description: 'Where' },
+        days: { type: 'number', default: 3 },
+        unit: {},
+      },
+      required: ['city'],
+    })
+  })
+
+  it('validates each property and applies defaults [schemas.shape]', async () => {
+    const { call } = echoServer(shape)
+    expect(textOf(await call({ city: 'Bern', stray: 1 }))).toBe('{"city":"Bern","days":3}')
+    const refused = textOf(await call({ city: 4, unit: 5 }))
+    expect(refused).toContain('city: ')
+    expect(refused).toContain('unit: ')
+  })
+
+  it('takes no value from a prototype [schemas.shape]', async () => {
+    const { call } = echoServer({ constructor: z.unknown().optional(), toString: z.string().optional() })
+    expect(textOf(await call({}))).toBe('{}')
+  })
+
+  it('with an asynchronous member is awaited [schemas.shape]', async () => {
+    const { call } = echoServer({
+      id: z.string().refine(async (id) => id === 'free', 'taken'),
+      n: z.number(),
+    })
+    expect(textOf(await call({ id: 'free', n: 1 }))).toBe('{"id":"free","n":1}')
+    expect(textOf(await call({ id: 'used', n: 1 }))).toContain('id: taken')
+  })
+})
+
+describe('jsonSchema()', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      city: { type: 'string', minLength: 2 },
+      days: { type: 'array', items: { $ref: '#/$defs/day' } },
+    },
+    required: ['city'],
+    additionalProperties: false,
+    $defs: { day: { type: 'integer', maximum: 31 } },
+    'x-vendor': { kept: true },
+  } as const
+
+  it('is advertised unchanged [schemas.json-schema]', async () => {
+    expect(await echoServer(jsonSchema(schema)).advertised()).toEqual(schema)
+  })
+
+  it.each([
+    [{ city: 'X' }, 'city: '],
+    [{ city: 'Bern', days: [1, 32] }, 'days.1: '],
+    [{}, 'city'],
+    [{ city: 'Bern', stray: 1 }, 'stray'],
+  ])('refuses %j, naming what is wrong [schemas.json-schema]', async (args, named) => {
+    const refused = await echoServer(jsonSchema(schema)).call(args)
+    expect(refused.result).toMatchObject({ isError: true })
+    expect(textOf(refused)).toContain(named)
+  })
+
+  it('validates without building code at run time [schemas.json-schema]', async () => {
+    const compiled = vi.spyOn(globalThis, 'Function')
+    const evaluated = vi.spyOn(globalThis, 'eval')
+    const { call } = echoServer(jsonSchema(schema))
+    expect(textOf(await call({ city: 'Bern', days: [1] }))).toBe('{"city":"Bern","days":[1]}')
+    expect([compiled.mock.calls, evaluated.mock.calls]).toEqual([[], []])
+    compiled.mockRestore()
+    evaluated.mockRestore()
+  })
+
+  it.each([
+    ['http://json-schema.org/draft-04/schema#', { minimum: 0, exclusiveMinimum: true }],
+    ['http://json-schema.org/draft-07/schema#', { exclusiveMinimum: 0 }],
+    ['https://json-schema.org/draft/2019-09/schema', { exclusiveMinimum: 0 }],
+    ['https://json-schema.org/draft/2020-12/schema', { exclusiveMinimum: 0 }],
+  ])('in the dialect %s → validated by its rules [schemas.json-schema]', async ($schema, bounds) => {
+    const { call } = echoServer(
+      jsonSchema({ $schema, type: 'object', properties: { n: { type: 'number', ...bounds } } }),
+    )
+    expect((await call({ n: 0 })).result).toMatchObject({ isError: true })
+    expect(textOf(await call({ n: 1 }))).toBe('{"n":1}')
+  })
+
+  it.each(['http://json-schema.org/draft-03/schema#', 'https://example.com/own', 7])(
+    'in the unknown dialect %j → TypeError [schemas.dialect]',
+    ($schema) => {
+      expect(() => jsonSchema({ $schema, type: 'object' })).toThrow(TypeError)
+    },
+  )
+
+  it.each(['https://evil.example/schema.json', 'file:///etc/passwd', 'urn:uuid:1'])(
+    'a $ref to %s → TypeError, nothing fetched [schemas.no-remote-ref]',
+    ($ref) => {
+      const fetched = vi.spyOn(globalThis, 'fetch')
+      expect(() => jsonSchema({ type: 'object', properties: { deep: { items: [{ $ref }] } } })).toThrow(
+        TypeError,
+      )
+      expect(fetched).not.toHaveBeenCalled()
+      fetched.mockRestore()
+    },
+  )
+})
+
+describe('what is no schema for a tool', () => {
+  const plain = { type: 'object', properties: { city: { type: 'string' } } }
+
+  it.each(['inputSchema', 'outputSchema'])(
+    'plain JSON Schema as %s → TypeError that says what to write [schemas.plain-refused]',
+    (field) => {
+      expect(compile({ [field]: plain })).toThrow(TypeError)
+      expect(compile({ [field]: plain })).toThrow(/jsonSchema\(/)
+      expect(compile({ [field]: plain })).toThrow(/"broken"/)
+    },
+  )
+
+  it.each([[[z.string()]], ['string'], [5], [() => z.string()]])(
+    '%j → TypeError that names the tool',
+    (schema) => {
+      expect(compile({ inputSchema: schema })).toThrow(TypeError)
+      expect(compile({ inputSchema: schema })).toThrow(/"broken"/)
+    },
+  )
+
+  it.each([
+    z.string(),
+    z.array(z.string()),
+    jsonSchema({ type: 'number' }),
+    jsonSchema({ type: ['object', 'null'] }),
+  ])('an inputSchema that describes no object → TypeError [schemas.input-object]', (schema) => {
+    expect(compile({ inputSchema: schema })).toThrow(TypeError)
+  })
+})
+
+describe('no inputSchema', () => {
+  it.each([undefined, {}])(
+    '%j → any object is taken and handed on [schemas.input-object]',
+    async (schema) => {
+      const { call, advertised } = echoServer(schema)
+      expect(await advertised()).toMatchObject({ type: 'object' })
+      expect(textOf(await call({ stray: 1 }))).toBe('{"stray":1}')
+    },
+  )
+
+  it('a JSON Schema without a type → advertised as an object [schemas.input-object]', async () => {
+    expect(await echoServer(jsonSchema({ required: ['a'] })).advertised()).toEqual({
+      type: 'object',
+      required: ['a'],
+    })
+  })
+})

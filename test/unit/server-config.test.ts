@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import {
+  createMemoryBus,
+  createPrompt,
+  createResource,
+  createTool,
+  MCPServer,
+  type MCPServerConfig,
+} from '../../src/index.ts'
+import { createServer, modern } from './_client.ts'
+
+const VALID = { id: 'test', name: 'Test', version: '1.0.0' }
+
+/** What JavaScript users may pass, whatever the types say. */
+const construct = (config: object): MCPServer => new MCPServer(config as MCPServerConfig)
+
+beforeEach(() => {
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  return () => reported.mockRestore()
+})
+
+describe('new MCPServer', () => {
+  it.each(['id', 'name', 'version'])(
+    'without %s, or with an empty one → TypeError that names it [config.required]',
+    (option) => {
+      for (const value of [undefined, '', 5]) {
+        expect(() => construct({ ...VALID, [option]: value })).toThrow(TypeError)
+        expect(() => construct({ ...VALID, [option]: value })).toThrow(`"${option}"`)
+      }
+    },
+  )
+
+  it.each([
+    ['pageSize', [0, -1, 1.5, Number.NaN, '10']],
+    ['cache.ttlMs', [-1, 1.5, Number.NaN, '10']],
+    ['http.maxBodyBytes', [-1, Number.NaN, Number.POSITIVE_INFINITY, '10', 2 ** 31]],
+    ['http.maxJsonDepth', [-1, Number.NaN, '10']],
+    ['http.streamAfterMs', [-1, Number.NaN, Number.POSITIVE_INFINITY, '10', 2 ** 31]],
+    ['http.keepAliveMs', [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]],
+    ['http.deadlineMarginMs', [-1, Number.NaN, 2 ** 31]],
+    ['http.maxListenStreams', [-1, Number.NaN]],
+    ['http.maxListenMs', [-1, Number.NaN, 2 ** 31]],
+  ])('%s out of range → TypeError that names it [config.required]', (option, values) => {
+    const [first = '', second] = option.split('.')
+    for (const value of values) {
+      const config = { ...VALID, [first]: second === undefined ? value : { [second]: value } }
+      expect(() => construct(config), String(value)).toThrow(TypeError)
+      expect(() => construct(config), String(value)).toThrow(option)
+    }
+  })
+
+  it('a tool without execute → TypeError that names it [config.required]', () => {
+    expect(() => construct({ ...VALID, tools: { idle: { id: 'idle' } } })).toThrow(/"idle"/)
+    expect(() => construct({ ...VALID, tools: { idle: undefined } })).toThrow(TypeError)
+  })
+
+  it('costs no compilation: schemas are looked at when they are first needed', () => {
+    const inputSchema = z.object({ a: z.string() })
+    const described = vi.spyOn(inputSchema['~standard'], 'validate')
+    const server = createServer({ tools: { t: createTool({ id: 't', inputSchema, execute: () => '' }) } })
+    expect(described).not.toHaveBeenCalled()
+    expect(server.getToolInfo('t')).toMatchObject({ name: 't' })
+  })
+
+  it('keeps no hold on the caller’s objects: a tool added to them later is not served', async () => {
+    const tools: Record<string, ReturnType<typeof createTool>> = {
+      a: createTool({ id: 'a', execute: () => '' }),
+    }
+    const server = createServer({ tools })
+    tools.b = createTool({ id: 'b', execute: () => '' })
+    expect(server.getToolListInfo().tools.map(({ name }) => name)).toEqual(['a'])
+    expect((await modern(server, 'tools/list')).result?.tools).toHaveLength(1)
+  })
+})
+
+describe('what only compiling can tell', () => {
+  const read = () => ''
+  it.each<[string, Partial<MCPServerConfig> | object, RegExp]>([
+    ['a resource without uri', { resources: [{ name: 'lost', read }] }, /uri/],
+    ['a resource without read', { resources: [{ uri: 'a://', name: 'mute' }] }, /mute/],
+    [
+      'a URI declared twice',
+      {
+        resources: [
+          { uri: 'a://1', read },
+          { uri: 'a://1', read },
+        ],
+      },
+      /a:\/\/1/,
+    ],
+    ['an unclosed template', { resources: [{ uriTemplate: 'a://{id', read }] }, /a:\/\/\{id/],
+    ['an empty expression', { resources: [{ uriTemplate: 'a://{}', read }] }, /a:\/\//],
+    ['a variable named twice', { resources: [{ uriTemplate: 'a://{id}/{id}', read }] }, /a:\/\//],
+    ['listResources alone', { resources: { listResources: () => [] } }, /getResourceContent/],
+    ['listPrompts alone', { prompts: { listPrompts: () => [] } }, /getPromptMessages/],
+    ['a prompt without get', { prompts: { mute: {} } }, /"mute"/],
+    [
+      'a prompt with plain JSON Schema',
+      { prompts: { p: { argsSchema: { type: 'object' }, get: read } } },
+      /"p"/,
+    ],
+    ['an empty tool name', { tools: { '': createTool({ id: 'x', execute: read }) } }, /name/],
+  ])('%s → TypeError that says which [config.required]', (_kind, config, message) => {
+    const server = construct({ ...VALID, ...config })
+    expect(() => server.getToolListInfo()).toThrow(TypeError)
+    expect(() => server.getToolListInfo()).toThrow(message)
+  })
+
+  it('and a request to it → 500 without its text, reported with it [faults.hidden] [faults.reported]', async () => {
+    const onError = vi.fn()
+    const { status, error } = await modern(
+      createServer({ prompts: { mute: {} as never }, onError }),
+      'prompts/list',
+    )
+    expect([status, error]).toEqual([500, { code: -32_603, message: 'Internal error' }])
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.any(TypeError), expect.anything())
+  })
+})
+
+describe('registering', () => {
+  const late: [string, (server: MCPServer) => void][] = [
+    ['registerTool', (server) => server.registerTool('late', {}, () => '')],
+    [
+      'registerResource',
+      (server) => server.registerResource(createResource({ uri: 'a://late', read: () => '' })),
+    ],
+    ['registerPrompt', (server) => server.registerPrompt('late', createPrompt({ get: () => '' }))],
+  ]
+
+  it.each(late)('%s after the first request → TypeError [config.frozen]', async (method, register) => {
+    const server = createServer()
+    await modern(server, 'server/discover')
+    expect(() => register(server)).toThrow(TypeError)
+    expect(() => register(server)).toThrow(method)
+  })
+
+  it.each(late)('%s of a name that is taken → TypeError [config.required]', (_method, register) => {
+    const server = createServer()
+    expect(() => {
+      register(server)
+      register(server)
+      server.getToolListInfo()
+    }).toThrow(TypeError)
+  })
+
+  it('tools named like members of Object are tools like any other', async () => {
+    const server = createServer({ tools: { constructor: createTool({ id: 'c', execute: () => '' }) } })
+    server.registerTool('__proto__', {}, () => '')
+    server.registerTool('toString', {}, () => '')
+    expect(server.getToolListInfo().tools.map(({ name }) => name)).toEqual([
+      'constructor',
+      '__proto__',
+      'toString',
+    ])
+  })
+})
+
+describe('notify without a bus', () => {
+  it('resolves: nobody could be told', async () => {
+    const { tools, prompts, resources } = createServer()
+    await tools.notifyListChanged()
+    await prompts.notifyListChanged()
+    await resources.notifyListChanged()
+    await resources.notifyUpdated({ uri: 'a://1' })
+  })
+
+  it('with one publishes the event', async () => {
+    const bus = createMemoryBus()
+    const events: unknown[] = []
+    bus.subscribe((event) => events.push(event))
+    const { tools, prompts, resources } = createServer({ bus })
+    await tools.notifyListChanged()
+    await prompts.notifyListChanged()
+    await resources.notifyListChanged()
+    await resources.notifyUpdated({ uri: 'a://1' })
+    expect(events).toEqual([
+      { type: 'toolsListChanged' },
+      { type: 'promptsListChanged' },
+      { type: 'resourcesListChanged' },
+      { type: 'resourceUpdated', uri: 'a://1' },
+    ])
+  })
+})
