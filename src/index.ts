@@ -47,6 +47,7 @@ export {
   type PromptCallbacks,
   type PromptConfig,
   type PromptOutput,
+  type PromptRequest,
 } from './definition/prompt.ts'
 export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
 export {
@@ -57,6 +58,8 @@ export {
   type Resource,
   type ResourceCallbacks,
   type ResourceConfig,
+  type ResourceContent,
+  type ResourceRequest,
   type ResourceTemplate,
   type TemplateResourceConfig,
 } from './definition/resource.ts'

@@ -427,6 +427,7 @@ function checkConfig(config: MCPServerConfig): void {
   }
   for (const [option, value] of Object.entries(http)) {
     const isLimit = /(Ms|Bytes|Depth|Streams)$/.test(option)
+    if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
     // setTimeout takes 32 bits: a longer time would end at once.
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
       throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)

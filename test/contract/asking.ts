@@ -69,7 +69,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
     }, 60_000)
     afterAll(() => served?.stop())
 
-    it('legacy, rendezvous: the client is asked on the stream and its answer reaches the tool', async () => {
+    it('legacy, rendezvous: the client is asked on the stream and its answer reaches the tool [legacy.rendezvous]', async () => {
       const client = await connectV1(served.url, accept)
       expect(text(await callV1(client, 'ask'))).toBe('Hello <What is your name?>')
       await client.close()
@@ -97,7 +97,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
       await client.close()
     })
 
-    it('legacy, rendezvous: a client that never answers → a typed result at the deadline', async () => {
+    it('legacy, rendezvous: a client that never answers → a typed result at the deadline [legacy.deadline]', async () => {
       const client = await connectV1(served.url, () => new Promise(() => {}))
       const result = await callV1(client, 'ask')
       expect(result.isError).toBe(true)
@@ -118,7 +118,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
       expect(response.status).toBe(202)
     })
 
-    it('legacy, explain: the result says what is needed, typed', async () => {
+    it('legacy, explain: the result says what is needed, typed [legacy.explain]', async () => {
       const client = await connectV1(served.url, accept)
       const result = await callV1(client, 'ask', { policy: 'explain' })
       expect(result.isError).toBe(true)
@@ -131,7 +131,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
       await client.close()
     })
 
-    it('legacy, arguments: the model asks and calls again with the answers', async () => {
+    it('legacy, arguments: the model asks and calls again with the answers [legacy.arguments]', async () => {
       const client = await connectV1(served.url, accept)
       const first = await callV1(client, 'ask', { policy: 'arguments' })
       const { token, questions } = first._meta!['mayfly/continue'] as {
@@ -155,7 +155,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
       await client.close()
     })
 
-    it('modern: five rounds by the official client, the step run exactly once', async () => {
+    it('modern: five rounds by the official client, the step run exactly once [ask.rounds] [ask.step]', async () => {
       const client = await connectV2(served.url, accept)
       const before = await stepsRun(served)
       const result = (await client.callTool({ name: 'wizard', arguments: {} })) as CallResult

@@ -21,6 +21,8 @@ const PAGINATION = `${SPEC}/server/utilities/pagination`
 const LOGGING = `${SPEC}/server/utilities/logging`
 const SUBSCRIPTIONS = `${SPEC}/basic/patterns/subscriptions`
 const PROGRESS = `${SPEC}/basic/patterns/progress`
+const MRTR = `${SPEC}/basic/patterns/mrtr`
+const ELICITATION = `${SPEC}/client/elicitation`
 const CANCELLATION = `${SPEC}/basic/patterns/cancellation`
 const LEGACY = 'https://modelcontextprotocol.io/specification/2025-11-25'
 const OLDEST = 'https://modelcontextprotocol.io/specification/2025-03-26'
@@ -580,5 +582,98 @@ export const REQUIREMENTS = {
   'config.frozen': {
     statement: 'Once a request was served, registering more is a TypeError.',
     source: ['docs/tools.md'],
+  },
+  'ask.question': {
+    statement:
+      'A question without an answer ends the request with input_required; the answer reaches the tool.',
+    source: [`${MRTR}#basic-workflow`],
+  },
+  'ask.together': {
+    statement: 'Questions asked side by side go out in one round.',
+    source: [`${MRTR}#inputrequests`],
+  },
+  'ask.rounds': {
+    statement: 'Questions one after the other take a round each, and earlier answers come back.',
+    source: [`${MRTR}#basic-workflow`],
+  },
+  'ask.refusals': {
+    statement: 'decline and cancel are answers.',
+    source: [`${ELICITATION}#response-actions`],
+  },
+  'ask.invalid': {
+    statement: 'An answer that is invalid or missing is asked for again; one to nothing is ignored.',
+    source: [`${MRTR}#error-handling`],
+  },
+  'ask.diverge': {
+    statement: 'An answer to a question that has changed is dropped.',
+    source: ['docs/asking.md'],
+  },
+  'ask.everywhere': {
+    statement: 'Tools, prompts and resource reads can ask.',
+    source: [`${MRTR}#supported-requests`],
+  },
+  'ask.silent': {
+    statement: 'A suspended call enters no catch and no finally, and its signal aborts.',
+    source: ['docs/asking.md'],
+  },
+  'ask.capability': {
+    statement:
+      'Only what the client declared is asked for; otherwise -32021, which user code cannot swallow.',
+    source: [`${MRTR}#server-requirements-basic-workflow`],
+  },
+  'ask.step': {
+    statement: 'A step runs once, however many rounds the call takes.',
+    source: ['docs/asking.md'],
+  },
+  'ask.memory': {
+    statement: 'Nothing of a suspended call stays in memory.',
+    source: ['docs/asking.md'],
+  },
+  'ask.no-secret': {
+    statement:
+      'Without a secret a first question works; what would have to be remembered fails and says what to set.',
+    source: ['docs/asking.md'],
+  },
+  'ask.form': {
+    statement: 'Forms hold what the specification allows, and anything else throws naming the field.',
+    source: [`${ELICITATION}#requested-schema`],
+  },
+  'ask.sensitive': {
+    statement: 'A form field that looks like a secret throws: secrets are asked for in URL mode.',
+    source: [`${ELICITATION}#user-interaction-model`],
+  },
+  'state.refused': {
+    statement:
+      'A state that was changed, or made for something else, is refused with one -32602 before user code runs.',
+    source: [`${MRTR}#server-requirements-basic-workflow`],
+  },
+  'state.bounds': {
+    statement: 'A state expires, is bound to its principal, may be single-use, and is at most 32 KB.',
+    source: [`${MRTR}#server-requirements-basic-workflow`],
+  },
+  'state.rotation': {
+    statement: 'Of several secrets the first seals and all open.',
+    source: ['docs/asking.md'],
+  },
+  'state.opaque': {
+    statement: 'A state never opens after any change, and shows nothing of what it holds.',
+    source: [`${MRTR}#security-considerations`],
+  },
+  'legacy.explain': {
+    statement: 'A legacy client that cannot be asked gets a typed explanation.',
+    source: ['docs/degradation.md'],
+  },
+  'legacy.arguments': {
+    statement: 'Under the policy `arguments` the model asks its user and calls again.',
+    source: ['docs/asking.md'],
+  },
+  'legacy.rendezvous': {
+    statement:
+      'Under the policy `rendezvous` the client is asked on the stream, and its answer meets the call wherever it lands.',
+    source: ['docs/rendezvous.md'],
+  },
+  'legacy.deadline': {
+    statement: 'A client that never answers ends the call with a typed result.',
+    source: ['docs/asking.md'],
   },
 } satisfies Record<string, Requirement>

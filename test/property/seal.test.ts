@@ -19,7 +19,7 @@ it('any JSON value → comes back as it was', () =>
     150,
   ))
 
-it('any change of any character → never opens', () =>
+it('any change of any character → never opens [state.opaque]', () =>
   check(
     fc.asyncProperty(
       fc.jsonValue({ maxDepth: 2 }),
@@ -48,7 +48,7 @@ it('arbitrary text → never opens, never throws', () =>
     200,
   ))
 
-it('a token → shows neither value nor arguments, decoded or not', () =>
+it('a token → shows neither value nor arguments, decoded or not [state.opaque]', () =>
   check(
     fc.asyncProperty(
       fc.string({ minLength: 12, maxLength: 60 }).map((text) => `s:${text}`),

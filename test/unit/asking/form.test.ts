@@ -67,12 +67,12 @@ describe('a form', () => {
     ['an exclusive bound', { type: 'number', exclusiveMinimum: 0 }],
     ['choices that are numbers', { type: 'string', enum: [1] }],
     ['a union', { anyOf: [{ type: 'string' }] }],
-  ])('%s in it → throws, naming the field', async (_label, schema) => {
+  ])('%s in it → throws, naming the field [ask.form]', async (_label, schema) => {
     expect(await refusal(field(schema))).toContain('"field"')
   })
 
   it.each(['password', 'apiKey', 'api_key', 'token', 'clientSecret', 'PIN'])(
-    'a field %s → throws, and names URL mode',
+    'a field %s → throws, and names URL mode [ask.sensitive]',
     async (name) => {
       const schema = z.object({ [name]: z.string() })
       expect(await refusal(schema)).toContain('URL mode')

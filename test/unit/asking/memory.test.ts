@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 const SCRIPT = fileURLToPath(new URL('suspended-calls.ts', import.meta.url))
 const MEGABYTE = 1_000_000
 
-it('100 000 suspended calls → a flat heap', async () => {
+it('100 000 suspended calls → a flat heap [ask.memory]', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', SCRIPT])
   const { early, late } = JSON.parse(stdout) as { early: number; late: number }
 

@@ -16,7 +16,7 @@ const serverOf = (execute: (ctx: RequestContext) => unknown, config = {}) =>
   })
 
 describe('questions', () => {
-  it('one question → input_required with what is asked, and no state', async () => {
+  it('one question → input_required with what is asked, and no state [ask.question]', async () => {
     const server = serverOf((ctx) => ctx.elicit('Your name?', name))
     const answer = await round(server, { name: 't' })
     expect(answer.result).toMatchObject({ resultType: 'input_required' })
@@ -41,7 +41,7 @@ describe('questions', () => {
     expect(answer.result?.structuredContent).toEqual({ action: 'accept', content: { name: 'Ada' } })
   })
 
-  it('side by side → asked in one round', async () => {
+  it('side by side → asked in one round [ask.together]', async () => {
     const server = serverOf((ctx) =>
       Promise.all([ctx.elicit('a?', name), ctx.elicit('b?', name), ctx.listRoots()]),
     )
@@ -53,7 +53,7 @@ describe('questions', () => {
     ])
   })
 
-  it('one after the other → a round each, earlier answers coming back', async () => {
+  it('one after the other → a round each, earlier answers coming back [ask.rounds]', async () => {
     const server = serverOf(async (ctx) => {
       const names: unknown[] = []
       for (let index = 0; index < 5; index++) names.push((await ctx.elicit(`${index}?`, name)) as unknown)
@@ -64,7 +64,7 @@ describe('questions', () => {
     expect(textOf(answer)).toBe('5')
   })
 
-  it.each(['decline', 'cancel'])('%s → reaches the tool as it is', async (action) => {
+  it.each(['decline', 'cancel'])('%s → reaches the tool as it is [ask.refusals]', async (action) => {
     const server = serverOf((ctx) => ctx.elicit('Sure?', name))
     const { answer } = await converse(server, { name: 't' }, () => ({ action }))
     expect(answer.result?.structuredContent).toEqual({ action })
@@ -76,7 +76,7 @@ describe('questions', () => {
     ['an unknown action', { action: 'maybe' }],
     ['no object', 42],
     ['null', null],
-  ])('%s as an answer → asked again', async (_label, bad) => {
+  ])('%s as an answer → asked again [ask.invalid]', async (_label, bad) => {
     const server = serverOf((ctx) => ctx.elicit('Your name?', name))
     const [asked] = askedIn(await round(server, { name: 't' }))
     const again = await round(server, { name: 't', inputResponses: { [asked!.key]: bad } })
@@ -84,13 +84,13 @@ describe('questions', () => {
     expect(askedIn(again)[0]!.key).toBe(asked!.key)
   })
 
-  it('a missing answer, and one to nothing → the missing one is asked again, the other ignored', async () => {
+  it('a missing answer, and one to nothing → the missing one is asked again, the other ignored [ask.invalid]', async () => {
     const server = serverOf((ctx) => ctx.elicit('Your name?', name))
     const answer = await round(server, { name: 't', inputResponses: { stranger: accept({ name: 'x' }) } })
     expect(askedIn(answer)).toHaveLength(1)
   })
 
-  it('a question that changed → its old answer is dropped', async () => {
+  it('a question that changed → its old answer is dropped [ask.diverge]', async () => {
     let message = 'Before?'
     const server = serverOf((ctx) => ctx.elicit(message, name))
     const [asked] = askedIn(await round(server, { name: 't' }))
@@ -108,7 +108,7 @@ describe('questions', () => {
     expect((await round(twice, { name: 't' })).result?.isError).toBe(true)
   })
 
-  it('prompts and resource reads ask too', async () => {
+  it('prompts and resource reads ask too [ask.everywhere]', async () => {
     const ask = async (ctx: RequestContext) => {
       const answer = await ctx.elicit('Which?', name)
       return answer.action === 'accept' ? answer.content.name : 'none'
@@ -156,7 +156,7 @@ describe('questions', () => {
 })
 
 describe('a suspended call', () => {
-  it('enters no catch and no finally, and aborts its signal with a reason', async () => {
+  it('enters no catch and no finally, and aborts its signal with a reason [ask.silent]', async () => {
     const entered: string[] = []
     const aborted = deferred<unknown>()
     const server = serverOf(async (ctx) => {
@@ -174,7 +174,7 @@ describe('a suspended call', () => {
     expect(entered).toEqual([])
   })
 
-  it('a client that cannot be asked → -32021 with HTTP 400, which no catch swallows', async () => {
+  it('a client that cannot be asked → -32021 with HTTP 400, which no catch swallows [ask.capability]', async () => {
     const server = serverOf((ctx) => ctx.elicit('?', name).catch(() => 'swallowed'))
     const answer = await round(server, { name: 't' }, { capabilities: {} })
     expect(answer.status).toBe(400)
@@ -209,7 +209,7 @@ describe('a suspended call', () => {
 })
 
 describe('steps', () => {
-  it('run once, however many rounds the call takes', async () => {
+  it('run once, however many rounds the call takes [ask.step]', async () => {
     let ran = 0
     const server = serverOf(async (ctx) => {
       const value = await ctx.step('count', () => ++ran)
@@ -270,7 +270,7 @@ describe('steps', () => {
 describe('without a secret', () => {
   const bare = { secret: undefined as never }
 
-  it('a first question → works', async () => {
+  it('a first question → works [ask.no-secret]', async () => {
     const server = createServer({
       tools: { t: createTool({ id: 't', execute: (_i, ctx) => ctx.elicit('?', name) }) },
     })
@@ -278,7 +278,7 @@ describe('without a secret', () => {
     expect(rounds).toBe(2)
   })
 
-  it('a question after a step → the instruction for the operator, and the step is not run twice', async () => {
+  it('a question after a step → the instruction for the operator, and the step is not run twice [ask.no-secret]', async () => {
     let ran = 0
     const server = serverOf(async (ctx) => {
       await ctx.step('pay', () => ++ran)

@@ -60,7 +60,7 @@ describe('a state', () => {
     ['for another tool', (requestState) => ({ name: 'b', requestState })],
     ['for other arguments', (requestState) => ({ arguments: { order: '2' }, requestState })],
     ['far too long', () => ({ requestState: `1.${'A'.repeat(40_000)}` })],
-  ])('%s → the one refusal there is, and the reason in the log', async (_label, change) => {
+  ])('%s → the one refusal there is, and the reason in the log [state.refused]', async (_label, change) => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const { server, reasons } = serverOf()
     const { requestState } = await stateOf(server)
@@ -80,7 +80,7 @@ describe('a state', () => {
     }
   })
 
-  it('past its time → refused', async () => {
+  it('past its time → refused [state.bounds]', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const { server, reasons } = serverOf({ stateTtlMs: 60_000 })
     const state = await stateOf(server)
@@ -89,7 +89,7 @@ describe('a state', () => {
     expect(reasons).toEqual(['it has expired'])
   })
 
-  it('after a rotation → the old secret still opens, the new one seals', async () => {
+  it('after a rotation → the old secret still opens, the new one seals [state.rotation]', async () => {
     const old = await stateOf(serverOf().server)
     const rotated = serverOf({ secret: [OTHER, SECRET] }).server
     expect((await round(rotated, { name: 'a', ...old })).result?.resultType).toBe('complete')
@@ -99,7 +99,7 @@ describe('a state', () => {
     ).toBe('complete')
   })
 
-  it('with a single-use store → opens once', async () => {
+  it('with a single-use store → opens once [state.bounds]', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const seen = new Set<string>()
     const claim = (id: string) => !seen.has(id) && seen.add(id) !== undefined
@@ -109,7 +109,7 @@ describe('a state', () => {
     expect((await round(server, { name: 'a', ...state })).error?.code).toBe(-32602)
   })
 
-  it('over 32 KB → an error that names the step', async () => {
+  it('over 32 KB → an error that names the step [state.bounds]', async () => {
     const big = createTool({
       id: 'big',
       execute: async (_i, ctx) => {
@@ -122,7 +122,7 @@ describe('a state', () => {
     expect(answer.error?.message).toContain('step "export everything"')
   })
 
-  it('for another principal → refused', async () => {
+  it('for another principal → refused [state.bounds]', async () => {
     const seal = createSeal([SECRET], 'server')
     const binding = { method: 'tools/call', target: 'a', arguments: {}, principal: 'ada' }
     const token = await seal.seal('state', binding, Date.now() + 1000)
