@@ -12,8 +12,8 @@ export interface AskingTiming {
   readonly samples: readonly number[]
 }
 
-const CONCURRENT = 50
-const CONVERSATIONS = 1000
+const CONCURRENT = 500
+const CONVERSATIONS = 2000
 const form = z.object({ ok: z.boolean() })
 
 const server = new MCPServer({

@@ -54,7 +54,7 @@ ${rounds} interleaved rounds; ratios are medians of what each round measured.
 
 ${askingTable(results)}
 
-A conversation: the call that is told to ask, and the retry with the answer, fifty at once. The sealed one encrypts and decrypts what it
+A conversation: the call that is told to ask, and the retry with the answer, five hundred at once. The sealed one encrypts and decrypts what it
 remembers.
 
 ## Bundle of a worker with one tool

@@ -48,6 +48,7 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
   const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 
   const writeLog = ({ request, requestId, startedAt, record }: Arrival, status: number): void => {
+    if (options.log === undefined) return
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
@@ -59,7 +60,7 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       ...record,
     }
     try {
-      options.log?.(entry)
+      options.log(entry)
     } catch (error) {
       options.reportError(error, { requestId, log: true })
     }
@@ -119,7 +120,8 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
 
   const respond = (arrival: Arrival): Response | Promise<Response> => {
     const { request, platform } = arrival
-    const guard = { ...options, allowedHosts: options.allowedHosts ?? hostsFrom(platform.env) }
+    const allowedHosts = options.allowedHosts ?? hostsFrom(platform.env)
+    const guard = { allowedHosts, allowedOrigins: options.allowedOrigins }
     if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
       return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
     }

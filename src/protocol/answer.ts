@@ -39,6 +39,12 @@ type Compose = (result: MethodResult, scope: RequestScope) => string
 
 const NO_ENV: Env = Object.freeze({})
 
+/**
+ * Turns of the microtask queue before timers are set and listeners added: nothing can happen meanwhile, and most tools that
+ * wait for nothing are done by then.
+ */
+const UNWATCHED_TURNS = 12
+
 /** What setTimeout takes; with more it would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
@@ -62,7 +68,7 @@ export function answer(
       mustStream,
       streamAfterMs: options.streamAfterMs,
       keepAliveMs: options.keepAliveMs,
-      onDisconnect: () => context.abort(new DOMException('The client went away.', 'AbortError')),
+      onDisconnect: () => context.abort(() => new DOMException('The client went away.', 'AbortError')),
       onStreamEnd: incoming.onStreamEnd,
     })
     return exchange
@@ -78,7 +84,9 @@ export function answer(
     legacyPolicy: options.asking.legacyPolicy,
   })
   const control = (): CallControl => ({
-    signal: context.signal,
+    get signal() {
+      return context.signal
+    },
     // A turn later: a question may be asked before the response is even begun.
     end: (ending) => queueMicrotask(() => finishEarly(ending)),
     sendRequest: (askId, method, sent) =>
@@ -113,28 +121,33 @@ export function answer(
   )
   const scope = new RequestScope(options.definition, context)
 
+  let isOver = false
   let stopWatching = (): void => {}
-  const finish = ({ message, status }: { message: string; status: number }): void => {
+  const end = (): void => {
+    isOver = true
     stopWatching()
     context.close()
+  }
+  const finish = ({ message, status }: { message: string; status: number }): void => {
+    end()
     openExchange().finish(message, status)
   }
   const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
   const fail = (error: unknown): void => {
-    if (!context.signal.aborted || error !== context.signal.reason) {
+    if (!context.isStoppedBy(error)) {
       finish(describeError(error, id, incoming, options))
       return
     }
     // What stops because it was told to has no fault to report, and nobody to answer.
-    stopWatching()
-    context.close()
+    end()
   }
   // The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory.
   const finishEarly = (ending: Ending): void => {
     if (ending.kind === 'error') fail(ending.error)
     else complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
     context.abort(
-      new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),
+      () =>
+        new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),
     )
   }
 
@@ -151,9 +164,16 @@ export function answer(
     return jsonResponse(compose(outcome, scope), 200, incoming.headers)
   }
   const open = openExchange()
-  open.begin()
-  stopWatching = endEarly(open, context, id, incoming, options)
+  const watch = async (): Promise<void> => {
+    for (let turn = 0; turn < UNWATCHED_TURNS && !mustStream && !open.isStreaming; turn++) {
+      await undefined
+      if (isOver) return
+    }
+    open.begin()
+    stopWatching = endEarly(open, context, id, incoming, options)
+  }
   Promise.resolve(outcome).then(complete).catch(fail)
+  void watch()
   return open.response
 }
 
@@ -215,7 +235,7 @@ function endEarly(
       'The platform was about to end this call, so it was stopped: ask for less, or raise the time limit of the deployment.',
       { limit: 'deadline', deadline },
     )
-    context.abort(error)
+    context.abort(() => error)
     context.close()
     incoming.record.code = error.code
     exchange.finish(errorMessage(id, error), 200)

@@ -59,6 +59,10 @@ export class Exchange {
     })
   }
 
+  get isStreaming(): boolean {
+    return this.#stream !== undefined
+  }
+
   /** Starts the clock of a request that is not answered at once. */
   begin(): void {
     if (this.#isDone || this.#stream !== undefined || !this.#options.canStream) return

@@ -78,6 +78,7 @@ export class Context implements RequestContext {
   readonly waitUntil: (promise: Promise<unknown>) => void
   readonly #wire: ContextWire
   #controller: AbortController | undefined
+  #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #mcp: McpContext | undefined
 
@@ -97,8 +98,16 @@ export class Context implements RequestContext {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason())
+    }
     return this.#controller.signal
+  }
+
+  /** Whether `error` is what the tool was stopped with. */
+  isStoppedBy(error: unknown): boolean {
+    return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
   }
 
   get mcp(): McpContext {
@@ -176,10 +185,10 @@ export class Context implements RequestContext {
     return this.#wire.conditions()
   }
 
-  /** Aborts `signal`. A signal that nobody has looked at yet is aborted when somebody does. */
-  abort(reason: unknown): void {
-    this.#controller ??= new AbortController()
-    this.#controller.abort(reason)
+  /** Aborts `signal`. For one that nobody has looked at, the reason is made when somebody does: an error costs a stack. */
+  abort(reason: () => unknown): void {
+    this.#abortReason ??= reason
+    this.#controller?.abort(reason())
   }
 
   /** Sends the notifications held back; later ones go nowhere. */

@@ -62,7 +62,7 @@ export async function executeDirectly(
       interaction: () => NOBODY,
     },
   )
-  if (signal?.aborted) context.abort(signal.reason)
-  signal?.addEventListener('abort', () => context.abort(signal.reason), { once: true })
+  if (signal?.aborted) context.abort(() => signal.reason)
+  signal?.addEventListener('abort', () => context.abort(() => signal.reason), { once: true })
   return tool.source.execute!(validation.value, context)
 }

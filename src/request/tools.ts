@@ -7,6 +7,7 @@ import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import type { CompiledTool } from '../definition/tool.ts'
 import { CONTINUE } from '../interaction/legacy.ts'
+import type { Context } from './context.ts'
 import type { ReportError, RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
@@ -85,14 +86,13 @@ export function callTool(
 function runTool(
   tool: CompiledTool,
   input: unknown,
-  context: RequestContext,
+  context: Context,
   reportError: ReportError,
 ): MethodResult | Promise<MethodResult> {
   const fail = (error: unknown): MethodResult => {
     if (error instanceof ProtocolError) throw error
     // A tool that stops because it was told to has no fault to report.
-    const isAbort = context.signal.aborted && error === context.signal.reason
-    if (!isAbort) reportError(error, { tool: tool.name, requestId: context.requestId })
+    if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(error instanceof Error ? error.message : String(error)))
   }
   try {

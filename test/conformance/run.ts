@@ -4,8 +4,8 @@
  * Judged scenario by scenario from the suite's own check files: a scenario passes when one of its checks succeeds and none
  * fails or warns. Counts of passed checks say nothing: a dead server passes many.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -37,8 +37,8 @@ const REVISIONS: { readonly [revision: string]: readonly string[] } = {
   '2025-06-18': ['--suite', 'active', '--spec-version', '2025-06-18'],
 }
 
-/** Extensions and what came after a release: run by the suite, not required of anybody. */
-const NOT_REQUIRED = /^tasks-|^server-session-lifecycle$|^server-sse-polling$/
+/** An optional extension, and what only a server that keeps streams can pass: run by the suite, not required of anybody. */
+const NOT_REQUIRED = /^tasks-|^server-sse-polling$/
 
 interface Baseline {
   readonly [target: string]: { readonly [revision: string]: readonly string[] }
@@ -92,7 +92,13 @@ function report(target: string, revision: string, verdicts: readonly Verdict[]):
     const mark = passed ? (isExpected ? 'STALE BASELINE' : 'ok') : isExpected ? 'expected' : 'FAILED'
     console.log(`  ${mark.padEnd(8)} ${scenario}${faults.map((fault) => `\n           ${fault}`).join('')}`)
   }
-  if (verdicts.length === 0) throw new Error(`The suite ran no scenario for ${revision}.`)
+  // A name that nothing was judged under would stay in the baseline for ever.
+  if (values.scenario !== undefined) return
+  for (const scenario of expected) {
+    if (verdicts.some((verdict) => verdict.scenario === scenario)) continue
+    console.log(`  STALE BASELINE ${scenario}: no such scenario ran`)
+    isClean = false
+  }
 }
 
 async function runSuite(url: string, revision: string): Promise<Verdict[]> {
@@ -109,21 +115,41 @@ async function runSuite(url: string, revision: string): Promise<Verdict[]> {
       })
       suite.once('exit', done)
     })
-    return readdirSync(output)
+    const judged = readdirSync(output)
       .map((folder) => judge(folder, output))
       .filter(({ scenario }) => !NOT_REQUIRED.test(scenario))
-      .sort((a, b) => a.scenario.localeCompare(b.scenario))
+    const unjudged = requiredScenarios(revision)
+      .filter((name) => !judged.some(({ scenario }) => scenario === name))
+      .map((scenario) => ({ scenario, passed: false, faults: ['The suite ended without running it.'] }))
+    return [...judged, ...unjudged].sort((a, b) => a.scenario.localeCompare(b.scenario))
   } finally {
     rmSync(output, { recursive: true, force: true })
   }
 }
 
+/** What must have a verdict, by the suite's own list: a suite that dies halfway leaves no trace of the rest. */
+function requiredScenarios(revision: string): readonly string[] {
+  if (values.scenario !== undefined) return [values.scenario]
+  // The list knows no suites: without a frozen set, it is that of the revision.
+  const [flag] = REVISIONS[revision]!
+  const which = flag === '--requirements' ? flag : '--spec-version'
+  const list = execFileSync(process.execPath, [SUITE, 'list', '--server', which, revision], {
+    encoding: 'utf8',
+  })
+  const names = /^Server scenarios.*\n((?: {2}- .*\n?)+)/m.exec(list)?.[1]?.matchAll(/- (\S+)/g)
+  if (names === undefined) throw new Error(`The suite lists no scenario for ${revision}.`)
+  return Array.from(names, ([, name]) => name!)
+}
+
 function judge(folder: string, output: string): Verdict {
-  const checks = JSON.parse(readFileSync(join(output, folder, 'checks.json'), 'utf8')) as Check[]
+  // The suite names folders server-<scenario>-<time>.
+  const scenario = folder.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, '')
+  const file = join(output, folder, 'checks.json')
+  if (!existsSync(file)) return { scenario, passed: false, faults: ['It broke off without a check.'] }
+  const checks = JSON.parse(readFileSync(file, 'utf8')) as Check[]
   const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
   return {
-    // The suite names folders server-<scenario>-<time>.
-    scenario: folder.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, ''),
+    scenario,
     passed: bad.length === 0 && checks.some(({ status }) => status === 'SUCCESS'),
     faults: bad.map(({ id, errorMessage }) => `${id}: ${errorMessage ?? 'no reason given'}`),
   }
