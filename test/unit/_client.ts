@@ -112,7 +112,7 @@ export function legacyRequest(method: string, params: Fields = {}, options: Send
 }
 
 export async function send(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   request: Request,
   platform: RequestPlatform = {},
 ): Promise<Answer> {
@@ -120,7 +120,7 @@ export async function send(
 }
 
 export function modern(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   method: string,
   params: Fields = {},
   options: SendOptions = {},
@@ -129,7 +129,7 @@ export function modern(
 }
 
 export function legacy(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   method: string,
   params: Fields = {},
   options: SendOptions = {},
@@ -138,7 +138,7 @@ export function legacy(
 }
 
 export function initialize(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   params: Fields = {},
   headers: { readonly [name: string]: string } = {},
 ): Promise<Answer> {
@@ -158,7 +158,7 @@ export function initialize(
 
 /** `tools/call` in the modern era. */
 export function callTool(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   name: string,
   args?: unknown,
   options: SendOptions = {},

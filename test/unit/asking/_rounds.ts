@@ -21,7 +21,7 @@ export interface RoundOptions extends SendOptions {
 
 /** One request of the call, with what an earlier round left and the answers to it. */
 export function round(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   params: { readonly [name: string]: unknown },
   { capabilities = CAN_ALL, ...options }: RoundOptions = {},
   method = 'tools/call',
@@ -33,7 +33,7 @@ export type Responder = (asked: Asked) => unknown
 
 /** Calls until the call is complete; returns the last answer and how many rounds it took. */
 export async function converse(
-  server: MCPServer,
+  server: Pick<MCPServer, 'handle'>,
   params: { readonly [name: string]: unknown },
   respond: Responder,
   options: RoundOptions = {},
