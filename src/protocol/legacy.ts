@@ -4,16 +4,17 @@
 import type { LogLevel } from '../definition/context.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise } from '../interaction/matrix.ts'
+import type { Seal } from '../interaction/seal.ts'
 import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
-import { type EarlierRounds, legacyRounds } from './asking.ts'
+import { type EarlierRounds, legacyRounds, principalOf } from './asking.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
-import { readSessionToken, type SessionToken, writeSessionToken } from './session-token.ts'
+import { createSessionTokens, type SessionToken, type SessionTokens } from './session-token.ts'
 import { LEGACY_VERSIONS, UNNAMED_VERSION } from './versions.ts'
 
 export type LegacyRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
@@ -25,14 +26,24 @@ const LOG_LEVEL: LogLevel = 'info'
 
 export function createLegacy(options: EngineOptions): ServeLegacy {
   const { definition } = options
+  const tokens = createSessionTokens()
   return (request, incoming) => {
     const { id, method } = request
-    if (method === 'initialize') return initialize(id, request.params, incoming, options)
+    if (method === 'initialize') return initialize(id, request.params, incoming, options, tokens)
     const { rounds, params } = legacyRounds(method, request.params)
     const run = findRun(method, params, options)
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
-    const call = toCall({ id, method, params }, rounds, incoming)
-    return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
+    const serve = (session: SessionToken | undefined) => {
+      const call = toCall({ id, method, params }, rounds, session, incoming)
+      return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
+    }
+    const { headers } = incoming.request
+    const session = tokens.read(
+      headers.get('mcp-session-id'),
+      sealOf(incoming, options),
+      principalOf(incoming),
+    )
+    return session instanceof Promise ? session.then(serve) : serve(session)
   }
 
   function findRun(method: string, params: Params, options: EngineOptions) {
@@ -51,11 +62,10 @@ function toMembers({ members, meta }: MethodResult): string {
 function toCall(
   { id, method, params }: LegacyRequest,
   rounds: EarlierRounds | undefined,
+  session: SessionToken | undefined,
   incoming: Incoming,
 ): Call {
   const { headers } = incoming.request
-  const sessionId = headers.get('mcp-session-id')
-  const session = readSessionToken(sessionId)
   const protocolVersion = headers.get('mcp-protocol-version') ?? session?.protocolVersion ?? UNNAMED_VERSION
   record(incoming, protocolVersion, session?.clientInfo)
   return {
@@ -68,12 +78,18 @@ function toCall(
     clientInfo: session?.clientInfo,
     clientCapabilities: session?.clientCapabilities ?? {},
     logLevel: LOG_LEVEL,
-    sessionId: session === undefined ? undefined : (sessionId ?? undefined),
+    sessionId: session === undefined ? undefined : (headers.get('mcp-session-id') ?? undefined),
   }
 }
 
 /** Version negotiation (MCP 2025-11-25, "Lifecycle"): the version asked for where we speak it, else our newest. */
-function initialize(id: RpcId, params: Params, incoming: Incoming, options: EngineOptions): Response {
+async function initialize(
+  id: RpcId,
+  params: Params,
+  incoming: Incoming,
+  options: EngineOptions,
+  tokens: SessionTokens,
+): Promise<Response> {
   const requested = stringParam(params, 'protocolVersion')
   const clientCapabilities = objectParam(params, 'capabilities')
   const { clientInfo } = params
@@ -103,11 +119,15 @@ function initialize(id: RpcId, params: Params, incoming: Incoming, options: Engi
     serverInfo,
     ...(instructions !== undefined && { instructions }),
   })
-  const token = writeSessionToken(session)
+  const token = await tokens.write(session, sealOf(incoming, options), principalOf(incoming))
   return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, {
     ...incoming.headers,
     ...(token !== undefined && { 'mcp-session-id': token }),
   })
+}
+
+function sealOf({ platform }: Incoming, { asking }: EngineOptions): Seal | undefined {
+  return asking.sealFor(platform.env)
 }
 
 function acknowledgeLevel(params: Params): MethodResult {

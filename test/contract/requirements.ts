@@ -659,6 +659,11 @@ export const REQUIREMENTS = {
     statement: 'A state never opens after any change, and shows nothing of what it holds.',
     source: [`${MRTR}#security-considerations`],
   },
+  'legacy.session-token': {
+    statement:
+      'Mcp-Session-Id holds what a legacy client declared, sealed where there is a secret; an unreadable one is ignored.',
+    source: ['docs/glossary.md'],
+  },
   'legacy.explain': {
     statement: 'A legacy client that cannot be asked gets a typed explanation.',
     source: ['docs/degradation.md'],
