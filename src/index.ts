@@ -1,4 +1,5 @@
 /** What users import from `mayfly-mcp`. */
+export type { HttpConfig, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
 export type { AgentLike, WorkflowLike } from './definition/agent.ts'
 export type {
   CreateMessageParams,
@@ -82,11 +83,4 @@ export type { SingleUseStore } from './interaction/state.ts'
 export type { ReportError } from './request/options.ts'
 export type { RequestPlatform } from './request/platform.ts'
 export type { RequestServer, ToolHandle } from './request/request-server.ts'
-export {
-  type HttpConfig,
-  MCPServer,
-  type MCPServerConfig,
-  type ServerDetail,
-  type ServerInfo,
-  type ToolInfo,
-} from './server.ts'
+export { MCPServer } from './server.ts'

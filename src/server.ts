@@ -2,135 +2,30 @@
  * `MCPServer`: what a user writes. Constructing it is cheap; it is compiled and frozen at the first request. It has
  * `fetch`, so as a module's default export it already is a server wherever the platform speaks fetch.
  */
-import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
-import type { LegacyPolicy } from './definition/ask.ts'
+import {
+  checkConfig,
+  type MCPServerConfig,
+  type ServerDetail,
+  type ServerInfo,
+  type ToolInfo,
+} from './config.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
-import type { Icon } from './definition/content.ts'
 import type { AuthInfo, Env, Implementation } from './definition/context.ts'
-import type { AnyPrompt, PromptsConfig } from './definition/prompt.ts'
+import type { AnyPrompt } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
-import type { ResourceConfig, ResourcesConfig } from './definition/resource.ts'
-import type { JsonSchema, Schema } from './definition/schema.ts'
+import type { ResourceConfig } from './definition/resource.ts'
+import type { Schema } from './definition/schema.ts'
 import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
-import type { Bus, ChangeEvent } from './events/bus.ts'
+import type { ChangeEvent } from './events/bus.ts'
 import { type App, createApp } from './http/app.ts'
-import { createReportError, type Log, logToConsole } from './http/log.ts'
-import type { Rendezvous } from './interaction/rendezvous.ts'
+import { createReportError, logToConsole } from './http/log.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
-import type { SingleUseStore } from './interaction/state.ts'
 import { createEngine } from './protocol/engine.ts'
 import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
 import { executeDirectly } from './request/execute.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
-import type { RequestServer } from './request/request-server.ts'
-
-/** How this server meets HTTP. */
-export interface HttpConfig {
-  /** Hosts to serve, `example.com` or `example.com:8443`. Default: `MAYFLY_ALLOWED_HOSTS`, else any (local ones on a loopback listener). */
-  allowedHosts?: readonly string[]
-  /** Origins to serve, `https://app.example.com`. Default: any on a public host, local ones on a local host. */
-  allowedOrigins?: readonly string[]
-  /** The URL of the MCP endpoint as clients see it. Default: that of the request. */
-  publicUrl?: string
-  /** Bytes. Default 4 194 304. */
-  maxBodyBytes?: number
-  /** Levels of JSON nesting. Default 64. */
-  maxJsonDepth?: number
-  /** Milliseconds after which an unanswered request becomes a stream with keep-alives. Default 3000. */
-  streamAfterMs?: number
-  /** Milliseconds between keep-alive comments: some platforms notice only then that a client has gone. Default 5000. */
-  keepAliveMs?: number
-  /** Milliseconds before the platform's deadline at which a call is ended. Default 1000. */
-  deadlineMarginMs?: number
-  /** `subscriptions/listen` streams open at once in one process or isolate. Default 1024. */
-  maxListenStreams?: number
-  /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully; clients open the next. Default 300 000. */
-  maxListenMs?: number
-  /** `GET /` shows what the server is. Default true. */
-  page?: boolean
-  /** `GET /healthz` answers. Default true. */
-  health?: boolean
-}
-
-export interface MCPServerConfig {
-  id: string
-  name: string
-  version: string
-  title?: string
-  description?: string
-  /** For the model: how to use this server. */
-  instructions?: string
-  websiteUrl?: string
-  icons?: Icon[]
-  tools?: { readonly [name: string]: AnyTool }
-  /** Each becomes the tool `ask_<key>`. */
-  agents?: { readonly [key: string]: AgentLike }
-  /** Each becomes the tool `run_<key>`. */
-  workflows?: { readonly [key: string]: WorkflowLike }
-  resources?: ResourcesConfig
-  prompts?: PromptsConfig
-  /** Runs for each request before it is dispatched, on that request's server only: multi-tenancy is this function. */
-  setup?: (server: RequestServer, request: Request) => unknown
-  /** Carries change notifications. Without one none are advertised. */
-  bus?: Bus
-  /** Items a page of every list. Default 1000. */
-  pageSize?: number
-  /** Cache hints for lists and discovery: `ttlMs` (milliseconds, default 60 000), `scope` (default: `public` until a list depends on the caller). */
-  cache?: { ttlMs?: number; scope?: 'public' | 'private' }
-  /**
-   * Seals what a call must remember while its user is asked: 32 or more random characters. Several for rotation: the first
-   * one seals, all open. Default: `MAYFLY_SECRET` from the platform's environment, several separated by commas.
-   */
-  secret?: string | readonly string[]
-  /** What happens when a legacy client must be asked. Default `explain`. */
-  legacy?: LegacyPolicy
-  /** Where a legacy client's answers meet the calls that wait for them, for the policy `rendezvous`. */
-  rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
-  /** Milliseconds a call may wait for its answers between rounds. Default 600 000. */
-  stateTtlMs?: number
-  /** Milliseconds to wait for an answer at the rendezvous. Default 120 000. */
-  askTimeoutMs?: number
-  /** Makes each sealed state good for one use; it must be shared by all isolates. */
-  singleUse?: SingleUseStore
-  http?: HttpConfig
-  /** One entry per request. Default: a JSON line on the console; `false` for none. */
-  log?: Log | false
-  /** Told of every fault of the server; cannot change the answer. */
-  onError?: ReportError
-  repository?: { url: string; source?: string; id?: string }
-  /** ISO 8601. */
-  releaseDate?: string
-  isLatest?: boolean
-  packageCanonical?: string
-  packages?: readonly object[]
-  remotes?: readonly object[]
-}
-
-/** An entry of the MCP registry, in short. */
-export interface ServerInfo {
-  id: string
-  name: string
-  description?: string
-  repository?: { url: string; source?: string; id?: string }
-  version_detail: { version: string; release_date?: string; is_latest: boolean }
-}
-
-export interface ServerDetail extends ServerInfo {
-  package_canonical?: string
-  packages?: readonly object[]
-  remotes?: readonly object[]
-}
-
-export interface ToolInfo {
-  id: string
-  name: string
-  description?: string
-  inputSchema: JsonSchema
-  outputSchema?: JsonSchema
-  toolType: 'tool' | 'agent' | 'workflow'
-}
 
 interface Notifiable {
   /** Tells clients that listen that the list has changed. Without a bus nobody can be told. */
@@ -403,33 +298,5 @@ function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) => Seal 
     if (typeof text !== 'string' || text === '') return undefined
     if (known?.text !== text) known = { text, seal: createSeal(text.split(/\s*,\s*/), id) }
     return known.seal
-  }
-}
-
-/** What can be known to be wrong without compiling a schema. */
-function checkConfig(config: MCPServerConfig): void {
-  for (const option of ['id', 'name', 'version'] as const) {
-    if (typeof config?.[option] !== 'string' || config[option] === '') {
-      throw new TypeError(`MCPServer needs "${option}": a string that is not empty.`)
-    }
-  }
-  for (const [name, tool] of Object.entries(config.tools ?? {})) {
-    if (typeof tool?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
-  }
-  for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
-  for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
-  const { pageSize, cache, http = {} } = config
-  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {
-    throw new TypeError('"pageSize" must be a whole number above 0.')
-  }
-  if (cache?.ttlMs !== undefined && !(Number.isInteger(cache.ttlMs) && cache.ttlMs >= 0)) {
-    throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
-  }
-  for (const [option, value] of Object.entries(http)) {
-    const isLimit = /(Ms|Bytes|Depth|Streams)$/.test(option)
-    if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
-    // setTimeout takes 32 bits: a longer time would end at once.
-    if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
-      throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
   }
 }
