@@ -2,7 +2,7 @@
  * Cloudflare Workers. An `MCPServer` already is a Worker's default export; this adapter is for Workers that have other
  * handlers beside it.
  */
-import type { MCPServer } from '../src/index.ts'
+import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 export {
   type DurableObjectNamespace,
@@ -23,8 +23,15 @@ export interface ExecutionContext {
  * ```
  */
 export function cloudflare(
-  server: MCPServer,
+  server: FetchServer,
 ): (request: Request, env: unknown, executionContext: ExecutionContext) => Promise<Response> {
-  return (request, env, executionContext) =>
-    server.handle(request, { env, waitUntil: (promise) => executionContext.waitUntil(promise) })
+  return (request, env, executionContext) => {
+    // Cloudflare sets it, whatever a client sent under that name.
+    const clientAddress = request.headers.get('cf-connecting-ip')
+    return serveRequest(server, request, {
+      env,
+      waitUntil: (promise) => executionContext.waitUntil(promise),
+      ...(clientAddress !== null && { clientAddress }),
+    })
+  }
 }

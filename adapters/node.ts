@@ -7,13 +7,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
-import type { RequestPlatform } from '../src/index.ts'
+import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
-/** What can be served: `handle` is called when there is one (an `MCPServer`), else `fetch` (a Hono app). */
-export interface FetchServer {
-  fetch(request: Request, env?: unknown, executionContext?: unknown): Response | Promise<Response>
-  handle?(request: Request, platform: RequestPlatform): Promise<Response>
-}
+export type { FetchServer }
 
 export interface NodeListenerOptions {
   /** `ctx.env`. Default `process.env`. */
@@ -107,9 +103,8 @@ function createListener(server: FetchServer, options: NodeListenerOptions, track
       // `await fetch(...) instanceof Response` is false in everybody's code.
       const request = new Request(incomingRequest.url, incomingRequest)
       requests.set(outgoing, request)
-      if (!server.handle) return server.fetch(request, env, { waitUntil })
       const clientAddress = incoming.socket.remoteAddress
-      return server.handle(request, {
+      return serveRequest(server, request, {
         env,
         waitUntil,
         canStream: true,

@@ -22,8 +22,13 @@ export interface HttpConfig {
   allowedHosts?: readonly string[]
   /** Origins to serve, `https://app.example.com`. Default: any on a public host, local ones on a local host. */
   allowedOrigins?: readonly string[]
-  /** The URL of the MCP endpoint as clients see it. Default: that of the request. */
+  /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
   publicUrl?: string
+  /**
+   * A proxy of your own stands in front and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false: they
+   * are not read, since any client could send them.
+   */
+  trustProxy?: boolean
   /** Bytes. Default 4 194 304. */
   maxBodyBytes?: number
   /** Levels of JSON nesting. Default 64. */
@@ -141,6 +146,11 @@ export function checkConfig(config: MCPServerConfig): void {
   if (cache?.ttlMs !== undefined && !(Number.isInteger(cache.ttlMs) && cache.ttlMs >= 0)) {
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   }
+  if (http.publicUrl !== undefined && !isWebUrl(http.publicUrl)) {
+    throw new TypeError(
+      '"http.publicUrl" must be an absolute http or https URL, such as https://shop.example/mcp.',
+    )
+  }
   for (const [option, value] of Object.entries(http)) {
     const isLimit = /(Ms|Bytes|Depth|Streams)$/.test(option)
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
@@ -148,4 +158,8 @@ export function checkConfig(config: MCPServerConfig): void {
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
       throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
   }
+}
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

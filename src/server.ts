@@ -249,6 +249,7 @@ export class MCPServer {
       allowedOrigins: http.allowedOrigins,
       maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
       publicUrl: http.publicUrl,
+      trustProxy: http.trustProxy ?? false,
       page: http.page ?? true,
       health: http.health ?? true,
       log: log === false ? undefined : log,

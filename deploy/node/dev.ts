@@ -2,13 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { untilAnswers } from '../probe.ts'
 import { resolveTool } from '../project-tool.ts'
-import type { RunningTarget, StartOptions, Target } from '../target.ts'
+import type { RunningTarget, StartOptions } from '../target.ts'
 import { watchBundle } from './bundle.ts'
 import { ReloadingServer } from './reloading-server.ts'
 
-export const node: Target = { defaultPort: 3000, start }
-
-async function start(options: StartOptions): Promise<RunningTarget> {
+export async function startDev(options: StartOptions): Promise<RunningTarget> {
   const { entry, cwd, port } = options
   // The adapter imports it, from where Mayfly is installed.
   resolveTool('@hono/node-server', fileURLToPath(new URL('.', import.meta.url)))

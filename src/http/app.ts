@@ -16,11 +16,10 @@ import { type GuardOptions, isAllowed } from './guard.ts'
 import type { Log, LogEntry } from './log.ts'
 import { PAGE_CSP, renderPage } from './page.ts'
 import { toPageModel } from './page-model.ts'
+import { type PublicUrlOptions, publicEndpoint, publicUrlOf } from './public-url.ts'
 
-export interface AppOptions extends GuardOptions {
+export interface AppOptions extends GuardOptions, PublicUrlOptions {
   readonly maxBodyBytes: number
-  /** The URL of the MCP endpoint as clients see it; undefined: the URL of the request. */
-  readonly publicUrl: string | undefined
   readonly page: boolean
   readonly health: boolean
   readonly log: Log | undefined
@@ -95,15 +94,15 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
   }
 
   const get = (arrival: Arrival): Response => {
-    const { request, headers } = arrival
-    const { pathname } = new URL(request.url)
-    if (options.health && /\/healthz$/.test(pathname)) {
+    const { request, platform, headers } = arrival
+    const { path } = publicUrlOf(request, platform, options.trustProxy)
+    if (options.health && path.endsWith('/healthz')) {
       const { name, version } = definition.serverInfo
       return jsonResponse(JSON.stringify({ status: 'ok', name, version }), 200, headers)
     }
-    if (/\/\.well-known\/|\/favicon\.ico$/.test(pathname)) return new Response(null, { status: 404, headers })
-    if (options.page && wantsPage(request, pathname)) {
-      const endpoint = options.publicUrl ?? endpointOf(request.url)
+    if (/\/\.well-known\/|\/favicon\.ico$/.test(path)) return new Response(null, { status: 404, headers })
+    if (options.page && wantsPage(request, path)) {
+      const endpoint = publicEndpoint(request, platform, options)
       return new Response(renderPage(toPageModel(definition, endpoint)), {
         headers: {
           ...headers,
@@ -121,7 +120,8 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
   const respond = (arrival: Arrival): Response | Promise<Response> => {
     const { request, platform } = arrival
     const allowedHosts = options.allowedHosts ?? hostsFrom(platform.env)
-    const guard = { allowedHosts, allowedOrigins: options.allowedOrigins }
+    const { allowedOrigins, trustProxy } = options
+    const guard = { allowedHosts, allowedOrigins, trustProxy }
     if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
       return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
     }
@@ -174,16 +174,10 @@ function hostsFrom(env: unknown): readonly string[] | undefined {
   return typeof hosts === 'string' && hosts !== '' ? hosts.toLowerCase().split(/\s*,\s*/) : undefined
 }
 
-function wantsPage(request: Request, pathname: string): boolean {
+function wantsPage(request: Request, path: string): boolean {
   const accept = request.headers.get('accept') ?? ''
   if (accept.includes('text/html')) return true
-  return pathname === '/' && !accept.includes('text/event-stream')
-}
-
-/** The endpoint answers under any path; at the root we show the conventional one. */
-function endpointOf(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return origin + (pathname === '/' ? '/mcp' : pathname.replace(/\/$/, ''))
+  return path === '/' && !accept.includes('text/event-stream')
 }
 
 function outlive(promise: Promise<unknown>, { waitUntil }: RequestPlatform, reportError: ReportError): void {

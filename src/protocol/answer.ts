@@ -15,6 +15,7 @@ import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
 import { errorMessage, isObject, notificationMessage, type RpcId, toProtocolError } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { withinLimit } from './response-limit.ts'
 
 /** A request as either era states it. */
 export interface Call {
@@ -130,7 +131,9 @@ export function answer(
   }
   const finish = ({ message, status }: { message: string; status: number }): void => {
     end()
-    openExchange().finish(message, status)
+    const open = openExchange()
+    const inPieces = open.isStreaming || (streams && mustStream)
+    open.finish(inPieces ? message : withinLimit(message, id, platform.maxResponseBytes), status)
   }
   const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
   const fail = (error: unknown): void => {
@@ -161,7 +164,8 @@ export function answer(
     outcome = Promise.reject(error)
   }
   if (!(outcome instanceof Promise) && !mustStream && exchange === undefined) {
-    return jsonResponse(compose(outcome, scope), 200, incoming.headers)
+    const message = withinLimit(compose(outcome, scope), id, platform.maxResponseBytes)
+    return jsonResponse(message, 200, incoming.headers)
   }
   const open = openExchange()
   const watch = async (): Promise<void> => {
@@ -230,10 +234,11 @@ function endEarly(
           Math.min(Math.max(0, deadline - options.deadlineMarginMs - Date.now()), MAX_TIMER_MS),
         )
   function expire(): void {
+    const { deadlineName = 'the time limit of the platform' } = incoming.platform
     const error = new ProtocolError(
       ErrorCode.internal,
-      'The platform was about to end this call, so it was stopped: ask for less, or raise the time limit of the deployment.',
-      { limit: 'deadline', deadline },
+      `The call was stopped shortly before ${deadlineName} would have ended it: ask for less, or raise that limit.`,
+      { limit: 'deadline', name: deadlineName, deadline },
     )
     context.abort(() => error)
     context.close()

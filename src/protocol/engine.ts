@@ -14,6 +14,7 @@ import { createLegacy } from './legacy.ts'
 import { createListen } from './listen.ts'
 import { checkModernVersion, createModern } from './modern.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { withinLimit } from './response-limit.ts'
 import {
   BATCH_VERSION,
   isLegacyVersion,
@@ -132,7 +133,12 @@ async function serveBatch(
     requests.map(async (message) => (await serveMessage(message, buffered)).text()),
   )
   incoming.record.method = 'batch'
-  return jsonResponse(`[${responses.filter((text) => text !== '').join(',')}]`, 200, incoming.headers)
+  const array = `[${responses.filter((text) => text !== '').join(',')}]`
+  return jsonResponse(
+    withinLimit(array, undefined, incoming.platform.maxResponseBytes),
+    200,
+    incoming.headers,
+  )
 }
 
 /** What needs no answer is dropped, but not in a version we do not speak (Streamable HTTP, "Protocol Version Header"). */

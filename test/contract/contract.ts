@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENTS } from './clients.ts'
+import { buffered } from './scenarios/buffered.ts'
 import { cancellation } from './scenarios/cancellation.ts'
 import { connecting } from './scenarios/connecting.ts'
 import { http } from './scenarios/http.ts'
@@ -24,7 +25,15 @@ export interface Runtime {
   userAgent: RegExp
   /** Serves `test/contract/fixture.ts`. */
   start(): Promise<Served>
+  /** What it cannot do, by nature of the platform. What needs it is left out, and its absence shown instead. */
+  lacks?: readonly Lack[]
 }
+
+/**
+ * `streaming`: it sends whole responses only. `disconnect`: it does not tell that a client has gone. `shared memory`: two calls
+ * at once never meet in one process.
+ */
+export type Lack = 'streaming' | 'disconnect' | 'shared memory'
 
 /** Where the fixture is served; known once the tests run. */
 export type Endpoint = () => URL
@@ -48,12 +57,14 @@ export function contract(target: string, runtime: Runtime): void {
       expect((structuredContent as { runtime: string }).runtime).toMatch(runtime.userAgent)
     })
 
+    const has = (power: Lack): boolean => runtime.lacks?.includes(power) !== true
     connecting(endpoint)
-    tools(endpoint)
-    streaming(endpoint)
-    cancellation(endpoint)
+    tools(endpoint, has('shared memory'))
+    if (has('streaming')) streaming(endpoint, has('shared memory'))
+    else buffered(endpoint)
+    if (has('disconnect') && has('shared memory')) cancellation(endpoint)
     resourcesAndPrompts(endpoint)
-    subscriptions(endpoint)
+    if (has('streaming') && has('shared memory')) subscriptions(endpoint)
     http(endpoint)
   })
 }

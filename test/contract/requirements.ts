@@ -427,6 +427,15 @@ export const REQUIREMENTS = {
     statement: 'A call that nears the platform’s deadline is aborted and answered with a typed error.',
     source: ['docs/http.md', `${CANCELLATION}#timeouts`],
   },
+  'platform.response-limit': {
+    statement: 'A whole response over what the platform can send is refused with a typed error, not lost.',
+    source: ['docs/http.md'],
+  },
+  'platform.public-url': {
+    statement:
+      'Where clients reach the server is publicUrl, else what the platform vouches for; forwarded headers count only with trustProxy.',
+    source: ['docs/http.md'],
+  },
   'progress.token': {
     statement: 'Progress is sent with the token of the request, and not at all without one.',
     source: [`${PROGRESS}#behavior-requirements`],

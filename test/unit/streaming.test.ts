@@ -342,13 +342,18 @@ describe('the platform’s deadline', () => {
 
   it('ends a tool that never ends, with a typed error, and aborts ctx.signal [streaming.deadline]', async () => {
     const { server, context, answer } = driven({ deadlineMarginMs: 1000, streamAfterMs: 60_000 })
-    const response = server.handle(callRequest(), { deadline: Date.now() + 10_000 })
+    const response = server.handle(callRequest(), {
+      deadline: Date.now() + 10_000,
+      deadlineName: 'the timeout of the function',
+    })
     const { signal } = await context
     await vi.advanceTimersByTimeAsync(8999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(signal.aborted).toBe(true)
-    expect((await readAnswer(await response)).error).toMatchObject(DEADLINE)
+    const { error } = await readAnswer(await response)
+    expect(error).toMatchObject({ ...DEADLINE, data: { name: 'the timeout of the function' } })
+    expect(error?.message).toContain('the timeout of the function')
     answer('to nobody')
     await settle()
   })

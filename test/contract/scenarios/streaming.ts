@@ -4,29 +4,32 @@ import { CLIENTS, LEGACY_CLIENTS, MODERN_CLIENTS } from '../clients.ts'
 import type { Endpoint } from '../contract.ts'
 import { modernRequest, readStream, readWholeStream, type StreamBlock } from '../wire.ts'
 
-export function streaming(endpoint: Endpoint): void {
-  it.each(CLIENTS)('$kind sees progress while the call runs [progress.token]', async ({ connect }) => {
-    await using connection = await connect(endpoint())
-    const id = crypto.randomUUID()
-    const seen: (string | undefined)[] = []
-    const releases: Promise<unknown>[] = []
+export function streaming(endpoint: Endpoint, sharesMemory: boolean): void {
+  it.skipIf(!sharesMemory).each(CLIENTS)(
+    '$kind sees progress while the call runs [progress.token]',
+    async ({ connect }) => {
+      await using connection = await connect(endpoint())
+      const id = crypto.randomUUID()
+      const seen: (string | undefined)[] = []
+      const releases: Promise<unknown>[] = []
 
-    // Each step waits for the release that only its own report brings about: buffered, this would never end.
-    const { content } = await connection.call(
-      'steps',
-      { id, steps: 3 },
-      {
-        onProgress: ({ progress, message }) => {
-          seen.push(message)
-          releases.push(connection.call('release', { id, step: progress }))
+      // Each step waits for the release that only its own report brings about: buffered, this would never end.
+      const { content } = await connection.call(
+        'steps',
+        { id, steps: 3 },
+        {
+          onProgress: ({ progress, message }) => {
+            seen.push(message)
+            releases.push(connection.call('release', { id, step: progress }))
+          },
         },
-      },
-    )
+      )
 
-    await Promise.all(releases)
-    expect(seen).toEqual(['step 1', 'step 2', 'step 3'])
-    expect(content).toEqual([{ type: 'text', text: 'all steps done' }])
-  })
+      await Promise.all(releases)
+      expect(seen).toEqual(['step 1', 'step 2', 'step 3'])
+      expect(content).toEqual([{ type: 'text', text: 'all steps done' }])
+    },
+  )
 
   describe('log messages', () => {
     it.each(MODERN_CLIENTS)(
@@ -63,35 +66,38 @@ export function streaming(endpoint: Endpoint): void {
     })
   })
 
-  it('a stream is sent piece by piece, the result last [streaming.notify] [streaming.unbuffered]', async () => {
-    const id = crypto.randomUUID()
-    const params = { name: 'steps', arguments: { id, steps: 2 } }
-    const response = await fetch(
-      modernRequest(endpoint(), 'tools/call', params, { meta: { progressToken: 'p' } }),
-    )
-    const blocks: StreamBlock[] = []
+  it.skipIf(!sharesMemory)(
+    'a stream is sent piece by piece, the result last [streaming.notify] [streaming.unbuffered]',
+    async () => {
+      const id = crypto.randomUUID()
+      const params = { name: 'steps', arguments: { id, steps: 2 } }
+      const response = await fetch(
+        modernRequest(endpoint(), 'tools/call', params, { meta: { progressToken: 'p' } }),
+      )
+      const blocks: StreamBlock[] = []
 
-    for await (const block of readStream(response)) {
-      if (block.comment !== undefined) continue
-      blocks.push(block)
-      const step = block.message?.params?.progress
-      if (step === undefined) continue
-      // What was read is held on to for a while: the next event may only come after it.
-      await new Promise((resolve) => setTimeout(resolve, 120))
-      await fetch(modernRequest(endpoint(), 'tools/call', { name: 'release', arguments: { id, step } }))
-    }
+      for await (const block of readStream(response)) {
+        if (block.comment !== undefined) continue
+        blocks.push(block)
+        const step = block.message?.params?.progress
+        if (step === undefined) continue
+        // What was read is held on to for a while: the next event may only come after it.
+        await new Promise((resolve) => setTimeout(resolve, 120))
+        await fetch(modernRequest(endpoint(), 'tools/call', { name: 'release', arguments: { id, step } }))
+      }
 
-    expect(response.headers.get('content-type')).toBe('text/event-stream')
-    expect(response.headers.get('x-accel-buffering')).toBe('no')
-    expect(blocks.map(({ message }) => message?.params?.progress ?? message?.result?.content)).toEqual([
-      1,
-      2,
-      [{ type: 'text', text: 'all steps done' }],
-    ])
-    const [first, second, last] = blocks.map(({ atMs }) => atMs)
-    expect(second! - first!).toBeGreaterThanOrEqual(100)
-    expect(last! - second!).toBeGreaterThanOrEqual(100)
-  })
+      expect(response.headers.get('content-type')).toBe('text/event-stream')
+      expect(response.headers.get('x-accel-buffering')).toBe('no')
+      expect(blocks.map(({ message }) => message?.params?.progress ?? message?.result?.content)).toEqual([
+        1,
+        2,
+        [{ type: 'text', text: 'all steps done' }],
+      ])
+      const [first, second, last] = blocks.map(({ atMs }) => atMs)
+      expect(second! - first!).toBeGreaterThanOrEqual(100)
+      expect(last! - second!).toBeGreaterThanOrEqual(100)
+    },
+  )
 
   it('a slow, silent call becomes a stream with keep-alives [streaming.slow]', async () => {
     const params = { name: 'echo', arguments: { text: 'at last', afterMs: 1500 } }

@@ -1,0 +1,21 @@
+/**
+ * What a platform takes as one whole response: past its limit it would drop the answer and send a fault of its own.
+ */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { errorMessage, type RpcId } from './json-rpc.ts'
+
+/** The message, or the error that stands for one which is larger than `maxBytes`. */
+export function withinLimit(message: string, id: RpcId | undefined, maxBytes: number | undefined): string {
+  // A UTF-16 unit is 3 bytes of UTF-8 at most, so most messages need no count.
+  if (maxBytes === undefined || message.length * 3 <= maxBytes) return message
+  const bytes = new TextEncoder().encode(message).byteLength
+  if (bytes <= maxBytes) return message
+  return errorMessage(
+    id,
+    new ProtocolError(
+      ErrorCode.internal,
+      `The result has ${bytes} bytes, and this deployment can send ${maxBytes}: ask for less, or for a page of it.`,
+      { limit: 'responseBytes', bytes, maxBytes },
+    ),
+  )
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { type HttpConfig, MCPServer, type RequestPlatform } from '../../src/index.ts'
+import { createServer, modernRequest } from './_client.ts'
+
+const SPOOFED = {
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'http',
+  'x-forwarded-prefix': '/evil',
+}
+
+async function page(
+  url: string,
+  { http = {}, platform = {}, headers = {} }: Arrangement = {},
+): Promise<{ status: number; text: string }> {
+  const request = new Request(url, { headers: { accept: 'text/html', ...headers } })
+  const response = await createServer({ http }).handle(request, platform)
+  return { status: response.status, text: await response.text() }
+}
+
+interface Arrangement {
+  http?: HttpConfig
+  platform?: RequestPlatform
+  headers?: Record<string, string>
+}
+
+describe('the address that the page shows', () => {
+  it.each<[string, string, Arrangement, string]>([
+    ['the request’s own', 'https://a.example/mcp', {}, 'https://a.example/mcp'],
+    [
+      'with the platform’s prefix, at its root',
+      'https://a.example/v1/shop',
+      { platform: { prefix: '/v1/shop' } },
+      'https://a.example/v1/shop/mcp',
+    ],
+    [
+      'with the platform’s prefix',
+      'https://a.example/v1/shop/mcp',
+      { platform: { prefix: '/v1/shop' } },
+      'https://a.example/v1/shop/mcp',
+    ],
+    [
+      'explicit, whatever the rest says',
+      'https://a.example/v1/x',
+      {
+        http: { publicUrl: 'https://b.example/mcp', trustProxy: true },
+        platform: { prefix: '/v1' },
+        headers: SPOOFED,
+      },
+      'https://b.example/mcp',
+    ],
+    [
+      'of a trusted proxy',
+      'http://10.0.0.7:8080/mcp',
+      {
+        http: { trustProxy: true },
+        headers: {
+          'x-forwarded-host': 'shop.example',
+          'x-forwarded-proto': 'https',
+          'x-forwarded-prefix': '/api/',
+        },
+      },
+      'https://shop.example/api/mcp',
+    ],
+    [
+      'of a trusted proxy that only ends TLS',
+      'http://shop.example/mcp',
+      { http: { trustProxy: true }, headers: { 'x-forwarded-proto': 'https' } },
+      'https://shop.example/mcp',
+    ],
+    [
+      'of the nearest of several proxies',
+      'http://a.example/mcp',
+      { http: { trustProxy: true }, headers: { 'x-forwarded-host': 'evil.example, shop.example' } },
+      'http://shop.example/mcp',
+    ],
+  ])('%s [platform.public-url]', async (_what, url, arrangement, shown) => {
+    const { status, text } = await page(url, arrangement)
+    expect(status).toBe(200)
+    expect(text).toContain(`>${shown}<`)
+  })
+
+  it('forwarded headers change nothing without trustProxy [platform.public-url]', async () => {
+    const { text } = await page('https://a.example/mcp', { headers: SPOOFED })
+    expect(text).toContain('>https://a.example/mcp<')
+    expect(text).not.toContain('evil')
+  })
+
+  it.each([
+    { 'x-forwarded-host': 'a"><script>' },
+    { 'x-forwarded-host': 'evil.example/path' },
+    { 'x-forwarded-host': 'user@evil.example' },
+    { 'x-forwarded-proto': 'javascript' },
+    { 'x-forwarded-prefix': '//evil.example' },
+    { 'x-forwarded-prefix': '/a?b' },
+  ])('what is malformed is ignored, even of a trusted proxy: %j [platform.public-url]', async (headers) => {
+    const { text } = await page('https://a.example/mcp', { http: { trustProxy: true }, headers })
+    expect(text).toContain('>https://a.example/mcp<')
+  })
+})
+
+it('the pulse is found behind a prefix [platform.public-url]', async () => {
+  const request = new Request('https://a.example/v1/shop/healthz')
+  const response = await createServer({}).handle(request, { prefix: '/v1/shop' })
+  expect(await response.json()).toMatchObject({ status: 'ok' })
+})
+
+it('allowedHosts compares the forwarded host only with trustProxy [platform.public-url]', async () => {
+  const statusOf = async (trustProxy: boolean) => {
+    const http = { allowedHosts: ['shop.example'], trustProxy }
+    const headers = { host: 'internal', 'x-forwarded-host': 'shop.example' }
+    return (await createServer({ http }).fetch(modernRequest('server/discover', {}, { headers }))).status
+  }
+  expect([await statusOf(false), await statusOf(true)]).toEqual([403, 200])
+})
+
+it.each(['shop.example/mcp', '/mcp', 'ftp://shop.example/mcp'])(
+  'publicUrl %s → TypeError that names it [platform.public-url]',
+  (publicUrl) => {
+    const config = { id: 'a', name: 'a', version: '1', http: { publicUrl } }
+    expect(() => new MCPServer(config)).toThrow(/http\.publicUrl/)
+  },
+)
