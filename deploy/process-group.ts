@@ -14,9 +14,13 @@ export interface ProcessGroup {
 const STOP_GRACE_MS = 7000
 const POLL_MS = 20
 
-/** Runs `process.execPath` with `args` in a process group of its own (POSIX). */
-export function startProcessGroup(args: string[], options: SpawnOptions): ProcessGroup {
-  const child = spawn(process.execPath, args, { ...options, detached: true })
+/** Runs `command`, by default Node, with `args` in a process group of its own (POSIX). */
+export function startProcessGroup(
+  args: readonly string[],
+  options: SpawnOptions,
+  command: string = process.execPath,
+): ProcessGroup {
+  const child = spawn(command, args, { ...options, detached: true })
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))

@@ -1,6 +1,7 @@
 /** Tools come from the user's project, so that its pinned versions count, else from beside Mayfly. */
+import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 
 /** The file a module name stands for. Throws a `CliError` saying how to install its package. */
@@ -14,4 +15,21 @@ export function resolveTool(specifier: string, cwd: string): string {
   }
   const name = specifier.replace(/\/package\.json$/, '')
   throw new CliError(`${name} is not installed: run npm install --save-dev ${name}`)
+}
+
+/** The file that a package runs as a program. Throws a `CliError` saying how to install it. */
+export function resolveBin(name: string, cwd: string, program: string = name): string {
+  const manifest = resolveTool(`${name}/package.json`, cwd)
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> }
+  const file = typeof bin === 'string' ? bin : bin[program]
+  if (file === undefined) throw new CliError(`the package ${name} has no program ${program}`)
+  return join(dirname(manifest), file)
+}
+
+/** A program on the PATH, or undefined. */
+export function findProgram(name: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
 }

@@ -1,9 +1,27 @@
-/** The platforms `mayfly dev --target` knows. */
-import { cloudflare } from './cloudflare/dev.ts'
-import { node } from './node/dev.ts'
+/** The platforms that the commands know, in the order in which they are listed. */
+import { bun } from './bun/target.ts'
+import { UsageError } from './cli-error.ts'
+import { findWranglerConfig } from './cloudflare/config.ts'
+import { cloudflare } from './cloudflare/target.ts'
+import { node } from './node/target.ts'
 import type { Target } from './target.ts'
 
 export const targets: ReadonlyMap<string, Target> = new Map([
   ['cloudflare', cloudflare],
+  ['bun', bun],
   ['node', node],
 ])
+
+export const targetNames: string = [...targets.keys()].join(', ')
+
+/** Throws `UsageError` for a name that is none. */
+export function findTarget(name: string): Target {
+  const target = targets.get(name)
+  if (!target) throw new UsageError(`there is no target "${name}": pass one of ${targetNames}`)
+  return target
+}
+
+/** Where no `--target` is given: Cloudflare beside a wrangler configuration, else Node. */
+export function defaultTarget(cwd: string): string {
+  return findWranglerConfig(cwd) === undefined ? 'node' : 'cloudflare'
+}

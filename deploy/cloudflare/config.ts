@@ -13,8 +13,8 @@ export interface WranglerConfig {
 /** In wrangler's own order of preference. */
 const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-const GENERATED = {
-  name: 'mayfly-dev',
+/** For a project that says nothing of its own. */
+export const COMPATIBILITY = {
   compatibility_date: '2026-10-01',
   // Aborts request.signal when the client goes away. Not on by default at any date (workerd 1.20261023).
   compatibility_flags: ['enable_request_signal'],
@@ -31,7 +31,7 @@ export function wranglerConfig(cwd: string): WranglerConfig {
 
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-'))
   const file = join(folder, 'wrangler.json')
-  writeFileSync(file, JSON.stringify(GENERATED))
+  writeFileSync(file, JSON.stringify({ name: 'mayfly-dev', ...COMPATIBILITY }))
   // Wrangler looks for these beside its configuration, which is elsewhere here.
   const variables = ['.dev.vars', '.env'].map((name) => join(cwd, name)).filter((path) => existsSync(path))
   return {

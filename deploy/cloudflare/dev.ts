@@ -1,17 +1,13 @@
 /** `mayfly dev --target cloudflare`: the project's own wrangler, on workerd, offline. */
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { CliError } from '../cli-error.ts'
 import { noFetch, shown } from '../entry.ts'
 import { untilAnswers } from '../probe.ts'
 import { type ProcessGroup, startProcessGroup } from '../process-group.ts'
-import { resolveTool } from '../project-tool.ts'
-import { DEV_ALLOWED_HOSTS, type RunningTarget, type StartOptions, type Target } from '../target.ts'
+import type { RunningTarget, StartOptions } from '../target.ts'
 import { wranglerConfig } from './config.ts'
 import { checkWorkerEntry } from './entry-check.ts'
-
-const OLDEST_NODE = 22
+import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
 
 /** What workerd says of a default export that is no handler, at start or at the first request. */
 const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(reading 'fetch'\)/
@@ -19,17 +15,8 @@ const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(
 /** Wrangler then waits for a change. At the start that would be a silent wait. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
-/** No metrics, no error reports, no request.cf from the network; hiding the banner skips its look-up of newer versions. */
-const OFFLINE = {
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_SEND_ERROR_REPORTS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-}
-
-export const cloudflare: Target = { defaultPort: 8787, start }
-
-async function start({ entry, cwd, port }: StartOptions): Promise<RunningTarget> {
+/** Wrangler itself watches, bundles and reloads. */
+export async function startDev({ entry, cwd, port }: StartOptions): Promise<RunningTarget> {
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const config = wranglerConfig(cwd)
@@ -72,30 +59,6 @@ async function start({ entry, cwd, port }: StartOptions): Promise<RunningTarget>
       config.dispose()
     },
   }
-}
-
-function devArgs(port: number): string[] {
-  return [
-    '--local',
-    ...['--ip', '127.0.0.1', '--port', String(port)],
-    // Any free port: two runs at once must not meet.
-    ...['--inspector-port', '0'],
-    '--show-interactive-dev-session=false',
-    // Else a configured route replaces the Host header, and the guard against DNS rebinding sees nothing.
-    '--infer-origin-from-routes=false',
-    ...['--var', `MAYFLY_ALLOWED_HOSTS:${DEV_ALLOWED_HOSTS}`],
-  ]
-}
-
-function wranglerBin(cwd: string): string {
-  const manifest = resolveTool('wrangler/package.json', cwd)
-  if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-    throw new CliError(
-      `wrangler needs Node ${OLDEST_NODE} or newer and this is ${process.version}: upgrade, or pass --target node`,
-    )
-  }
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { wrangler: string } }
-  return join(dirname(manifest), bin.wrangler)
 }
 
 interface HeldOutput {

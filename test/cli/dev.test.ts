@@ -296,7 +296,10 @@ describe('arguments', { timeout: TIMEOUT_MS }, () => {
     ['serve', 'there is no command "serve"'],
   ] as const)('mayfly %s → one line', async ([args, line]) => {
     await using project = new Project()
-    expectOneLine(await new MayflyProcess(args.split(' '), project.folder).exited, line)
+    const { code, stdout, stderr } = await new MayflyProcess(args.split(' '), project.folder).exited
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+    expect(stderr).toContain(line)
+    expect({ code, stdout }).toEqual({ code: args === 'dev' ? 1 : 2, stdout: '' })
   })
 
   test.for(['--help', 'dev --help'])('mayfly %s → what it can do, exit code 0', async (args) => {

@@ -1,7 +1,8 @@
+import { cloudflare } from '../../../deploy/cloudflare/target.ts'
 import { contract } from '../../contract/contract.ts'
-import { serveDev } from '../_dev-server.ts'
+import { serveArtefact } from '../_artefact.ts'
 
 contract('cloudflare', {
   userAgent: /^Cloudflare-Workers$/,
-  start: () => serveDev('test/contract/fixture.ts', 'cloudflare'),
+  start: () => serveArtefact('test/contract/fixture.ts', cloudflare),
 })

@@ -1,7 +1,8 @@
+import { node } from '../../../deploy/node/target.ts'
 import { contract } from '../../contract/contract.ts'
-import { serveDev } from '../_dev-server.ts'
+import { serveArtefact } from '../_artefact.ts'
 
 contract('node', {
   userAgent: /^Node\.js\//,
-  start: () => serveDev('test/contract/fixture.ts', 'node'),
+  start: () => serveArtefact('test/contract/fixture.ts', node),
 })

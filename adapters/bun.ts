@@ -1,0 +1,122 @@
+/**
+ * Bun: serves an `MCPServer`, or anything with a `fetch`, through `Bun.serve`.
+ *
+ * Exports `bun`, which makes the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
+ * gracefully.
+ */
+import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+
+/** What `Bun.serve` returns, as far as it is used here; inlined, so that no package is needed for its type. */
+export interface BunServer {
+  readonly port?: number | undefined
+  readonly hostname?: string | undefined
+  requestIP(request: Request): { readonly address: string } | null
+  timeout(request: Request, seconds: number): void
+  stop(closeActiveConnections?: boolean): Promise<void>
+}
+
+export interface BunOptions {
+  /** `ctx.env`. Default `process.env`. */
+  env?: unknown
+}
+
+export interface ServeOptions extends BunOptions {
+  /** Default 3000; 0 picks a free one. */
+  port?: number
+  /** Default `127.0.0.1`, which only this machine reaches. */
+  hostname?: string
+}
+
+export interface RunningServer {
+  /** Where clients connect, such as `http://127.0.0.1:3000/mcp`. */
+  readonly url: string
+  readonly port: number
+  /** Accepts nothing more, waits up to 5 seconds for running requests and `waitUntil` work, then drops what is left. */
+  close(): Promise<void>
+}
+
+interface BunGlobal {
+  readonly Bun: {
+    serve(options: { fetch: BunFetch; port: number; hostname: string }): BunServer
+  }
+  readonly process: { readonly env: unknown }
+}
+
+type BunFetch = (request: Request, server: BunServer) => Promise<Response>
+type Track = (work: Promise<unknown>) => void
+
+const CLOSE_GRACE_MS = 5000
+
+/**
+ * The options of `Bun.serve`, or a module's default export. A listener on a loopback address turns the DNS-rebinding guard on.
+ * Does not trust forwarded headers.
+ *
+ * ```ts
+ * export default { ...bun(server), port: 3000, hostname: '127.0.0.1' }
+ * ```
+ */
+export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch } {
+  return createFetch(server, options, () => {})
+}
+
+/**
+ * Serves until `close()`. Throws Bun's error when it cannot listen. Does not install signal handlers.
+ *
+ * ```ts
+ * const { url, close } = serve(server, { port: 3000 })
+ * ```
+ */
+export function serve(server: FetchServer, options: ServeOptions = {}): RunningServer {
+  const { port = 3000, hostname = '127.0.0.1' } = options
+  const running = new Set<Promise<unknown>>()
+  const track: Track = (work) => {
+    running.add(work)
+    work.finally(() => running.delete(work))
+  }
+  const listener = platform().Bun.serve({ ...createFetch(server, options, track), port, hostname })
+  const bound = listener.port ?? port
+  const host = hostname === '0.0.0.0' || hostname === '::' ? '127.0.0.1' : hostname
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
+    port: bound,
+    close: async () => {
+      const drained = listener.stop().then(() => settled(running))
+      const grace = new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))
+      await Promise.race([drained, grace])
+      await listener.stop(true)
+    },
+  }
+}
+
+function createFetch(server: FetchServer, options: BunOptions, track: Track): { fetch: BunFetch } {
+  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(console.error))
+  return {
+    fetch: (request, listener) => {
+      const { hostname } = listener
+      const clientAddress = listener.requestIP(request)?.address
+      // Bun ends a connection that was silent for 10 seconds; a call that is answered in JSON may take longer.
+      listener.timeout(request, 0)
+      return serveRequest(server, request, {
+        env: options.env ?? platform().process.env,
+        waitUntil,
+        canStream: true,
+        loopback: hostname !== undefined && isLoopback(hostname),
+        ...(clientAddress !== undefined && { clientAddress }),
+      })
+    },
+  }
+}
+
+/** Its globals, where this runs. */
+function platform(): BunGlobal {
+  return globalThis as unknown as BunGlobal
+}
+
+/** Running requests may register more `waitUntil` work while they are waited for. */
+async function settled(running: Set<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running)
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
+}

@@ -1,0 +1,67 @@
+/** Bun: one file that serves until it is told to end. */
+import { join } from 'node:path'
+import { artefactDev } from '../artefact-dev.ts'
+import { bundleServer } from '../bundle-server.ts'
+import { CliError } from '../cli-error.ts'
+import { ownMachine } from '../own-machine.ts'
+import { findProgram, resolveBin } from '../project-tool.ts'
+import type { Project, Target } from '../target.ts'
+
+const MAIN = `import server from 'mayfly:entry'
+import { serve } from 'mayfly-mcp/bun'
+
+const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
+const running = serve(server, { hostname, port: Number(port) })
+console.error(\`listening on \${running.url}\`)
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => running.close().then(() => process.exit(0)))
+}
+`
+
+const artefact: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const main = 'server.js'
+    const outfile = join(outDir, main)
+    const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', conditions: ['bun'] })
+    return { main, size, limits: [] }
+  },
+  preview: (outDir, { port, project }) => ({
+    command: bunProgram(project),
+    args: ['run', join(outDir, 'server.js')],
+    cwd: outDir,
+    env: { PORT: String(port), HOST: '127.0.0.1' },
+  }),
+}
+
+export const bun: Target = {
+  title: 'Bun',
+  defaultPort: 3000,
+  start: artefactDev(artefact),
+  ...artefact,
+  deployment: (outDir) => ownMachine(`bun run ${join(outDir, 'server.js')}`),
+  examine: async (project) => {
+    try {
+      return [{ level: 'ok', message: `bun found: ${bunProgram(project)}` }]
+    } catch (error) {
+      return [{ level: 'error', message: (error as Error).message }]
+    }
+  },
+  files: () => ({
+    files: {},
+    scripts: { start: 'bun run dist/bun/server.js' },
+    dependencies: {},
+    devDependencies: { bun: '^1.4.5' },
+    ignored: [],
+  }),
+}
+
+/** The project's own, else the one on the PATH. Throws `CliError`. */
+function bunProgram({ cwd }: Project): string {
+  const installed = findProgram('bun')
+  try {
+    return resolveBin('bun', cwd)
+  } catch {
+    if (installed !== undefined) return installed
+    throw new CliError('bun is not installed: run npm install --save-dev bun, or see https://bun.com')
+  }
+}

@@ -1,0 +1,99 @@
+/** Bundles a user's server with the few lines that make it what one platform loads. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { BuildOptions, Plugin } from 'esbuild'
+import { buildErrors, isBuildFailure, loadEsbuild } from './bundler.ts'
+import { noDefaultExport, noFetch } from './entry.ts'
+import { refuseSecrets } from './secrets.ts'
+import type { Artefact, Project } from './target.ts'
+
+export interface ServerBundle {
+  /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`. */
+  readonly main: string
+  /** Absolute path to write. */
+  readonly outfile: string
+  /** `node` leaves Node's own modules as imports; `neutral` is for what has web standards only. */
+  readonly platform: 'node' | 'neutral'
+  /** Conditions of package exports that hold there: `['workerd']`, `['deno']`. */
+  readonly conditions?: readonly string[]
+  readonly format?: 'esm' | 'iife'
+  readonly external?: readonly string[]
+  readonly banner?: string
+  /** Default `es2022`. */
+  readonly target?: string
+}
+
+const OWN = createRequire(import.meta.url)
+
+/** Writes the minified bundle and tells its size. Throws `CliError` for an entry that does not build or exports no server. */
+export async function bundleServer(project: Project, bundle: ServerBundle): Promise<Artefact['size']> {
+  const esbuild = await loadEsbuild(project.cwd)
+  const options: BuildOptions = {
+    stdin: {
+      contents: bundle.main,
+      resolveDir: dirname(project.entry),
+      sourcefile: `mayfly:${basename(bundle.outfile)}`,
+      loader: 'ts',
+    },
+    absWorkingDir: project.cwd,
+    outfile: bundle.outfile,
+    bundle: true,
+    minify: true,
+    platform: bundle.platform,
+    mainFields: ['module', 'main'],
+    conditions: ['import', ...(bundle.conditions ?? [])],
+    format: bundle.format ?? 'esm',
+    target: bundle.target ?? 'es2022',
+    external: [...(bundle.external ?? [])],
+    banner: { js: bundle.banner ?? '' },
+    // What a package asks of its environment: this is a deployment.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    legalComments: 'none',
+    plugins: [entryPlugin(project.entry)],
+    logLevel: 'silent',
+  }
+  try {
+    await esbuild.build(options)
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error
+    if (error.errors.some(({ text }) => /No matching export in ".*" for import "default"/.test(text))) {
+      throw noDefaultExport(project.entry)
+    }
+    throw buildErrors(error.errors)
+  }
+  const code = readFileSync(bundle.outfile)
+  refuseSecrets(code.toString('utf8'), project.cwd)
+  return { raw: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength }
+}
+
+/** What a platform would only notice at the first request. */
+function checkedEntry(entry: string): string {
+  const complaint = JSON.stringify(noFetch(entry).message)
+  return `import server from ${JSON.stringify(entry)}
+if (typeof server?.fetch !== 'function') throw new TypeError(${complaint})
+export default server`
+}
+
+function entryPlugin(entry: string): Plugin {
+  return {
+    name: 'mayfly-entry',
+    setup(build) {
+      build.onResolve({ filter: /^mayfly:entry$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
+      build.onLoad({ filter: /./, namespace: 'mayfly' }, () => ({
+        contents: checkedEntry(entry),
+        resolveDir: dirname(entry),
+      }))
+      // A server need not be written with Mayfly: its adapters are found beside this very file then.
+      build.onResolve(
+        { filter: /^mayfly-mcp\// },
+        async ({ path, kind, importer, resolveDir, pluginData }) => {
+          if (pluginData === build) return undefined
+          const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: build })
+          return found.errors.length === 0 ? found : { path: OWN.resolve(path) }
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** The project's own wrangler, and how it is run here. */
+import { CliError } from '../cli-error.ts'
+import { resolveBin } from '../project-tool.ts'
+import { DEV_ALLOWED_HOSTS } from '../target.ts'
+
+const OLDEST_NODE = 22
+
+/** No metrics, no error reports, no request.cf from the network; hiding the banner skips its look-up of newer versions. */
+export const OFFLINE = {
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_SEND_ERROR_REPORTS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+} as const
+
+/** What makes `wrangler dev` serve this machine alone, offline. */
+export function devArgs(port: number): string[] {
+  return [
+    '--local',
+    ...['--ip', '127.0.0.1', '--port', String(port)],
+    // Any free port: two runs at once must not meet.
+    ...['--inspector-port', '0'],
+    '--show-interactive-dev-session=false',
+    // Else a configured route replaces the Host header, and the guard against DNS rebinding sees nothing.
+    '--infer-origin-from-routes=false',
+    ...['--var', `MAYFLY_ALLOWED_HOSTS:${DEV_ALLOWED_HOSTS}`],
+  ]
+}
+
+/** Wrangler's script for Node. Throws `CliError` when it is not installed or this Node is too old for it. */
+export function wranglerBin(cwd: string): string {
+  const bin = resolveBin('wrangler', cwd)
+  if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+    throw new CliError(
+      `wrangler needs Node ${OLDEST_NODE} or newer and this is ${process.version}: upgrade, or pass --target node`,
+    )
+  }
+  return bin
+}

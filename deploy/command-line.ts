@@ -1,0 +1,31 @@
+/** The command line of one subcommand. */
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { UsageError } from './cli-error.ts'
+
+/** `parseArgs` of Node, whose complaints become a `UsageError` of one line. */
+export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
+  command: string,
+  args: string[],
+  options: Options,
+): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>> {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    // parseArgs explains in its first sentence which option is wrong.
+    const [reason] = (error as Error).message.split(/[.\n]/)
+    throw new UsageError(`${reason}: see mayfly ${command} --help`)
+  }
+}
+
+/** The one entry, where there is one. Throws `UsageError` for more. */
+export function oneEntry(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) throw new UsageError(`one entry at a time: got ${positionals.join(', ')}`)
+  return positionals[0]
+}
+
+/** Throws `UsageError` for what is no port. */
+export function parsePort(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65535)) throw new UsageError(`"${text}" is not a port: pass a number from 0 to 65535`)
+  return port
+}

@@ -1,0 +1,35 @@
+/** The user's project: its name, and its own files. */
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { findEntry } from './entry.ts'
+import type { Project } from './target.ts'
+
+/** Throws `CliError` when there is no entry. */
+export function readProject(cwd: string, entry: string | undefined): Project {
+  return { cwd, entry: findEntry(cwd, entry), name: projectName(cwd) }
+}
+
+/** As every platform takes it: lower case letters, digits and dashes, from a letter on, 40 characters at most. */
+export function projectName(cwd: string): string {
+  const named = packageName(cwd) ?? basename(cwd)
+  const name = named
+    .toLowerCase()
+    .replace(/^@[^/]+\//, '')
+    .replace(/[^a-z\d]+/g, '-')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, 40)
+    .replace(/-+$/, '')
+  return name === '' ? 'mcp-server' : name
+}
+
+function packageName(cwd: string): string | undefined {
+  const path = join(cwd, 'package.json')
+  if (!existsSync(path)) return undefined
+  try {
+    const { name } = JSON.parse(readFileSync(path, 'utf8')) as { name?: unknown }
+    return typeof name === 'string' ? name : undefined
+  } catch {
+    // Not JSON: npm will say so; the folder's name does here.
+    return undefined
+  }
+}

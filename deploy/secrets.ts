@@ -1,0 +1,59 @@
+/** The secrets of a project: which files may hold them, and their values on the way to a platform's secret store. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { CliError, UsageError } from './cli-error.ts'
+
+/** Where values that must not be published are kept in a project; a later one does not replace an earlier one. */
+const SECRET_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
+
+/** Shorter ones are ports, flags and names, which a bundle may hold by chance. */
+const MIN_SECRET_CHARACTERS = 8
+
+interface Kept {
+  readonly file: string
+  readonly name: string
+  readonly value: string
+}
+
+/** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is nowhere. */
+export function readSecrets(cwd: string, names: readonly string[]): Map<string, string> {
+  const kept = keptSecrets(cwd)
+  const secrets = new Map<string, string>()
+  for (const name of names) {
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw new UsageError(`"${name}" is not the name of a variable`)
+    const value = process.env[name] ?? kept.find((one) => one.name === name)?.value
+    if (value === undefined || value === '') {
+      throw new CliError(`there is no value for ${name}: set it in the environment or in .env`)
+    }
+    secrets.set(name, value)
+  }
+  return secrets
+}
+
+/** Variables of the project's files that are not handed over: they will be missing on the platform. */
+export function unsentSecrets(cwd: string, sent: ReadonlyMap<string, string>): string[] {
+  return [...new Set(keptSecrets(cwd).map(({ name }) => name))].filter((name) => !sent.has(name))
+}
+
+/** Throws `CliError` when the code holds a value of the project's files: what is built may be read by others. */
+export function refuseSecrets(code: string, cwd: string): void {
+  for (const { file, name, value } of keptSecrets(cwd)) {
+    if (value.length < MIN_SECRET_CHARACTERS) continue
+    // As it stands, and as it is written inside a string.
+    if (!code.includes(value) && !code.includes(JSON.stringify(value).slice(1, -1))) continue
+    throw new CliError(
+      `the build would hold the value of ${name} from ${file}: read it from ctx.env at run time, and hand it over with mayfly deploy --secret ${name}`,
+    )
+  }
+}
+
+function keptSecrets(cwd: string): Kept[] {
+  return SECRET_FILES.flatMap((file) => {
+    const path = join(cwd, file)
+    if (!existsSync(path)) return []
+    return Object.entries(parseEnv(readFileSync(path, 'utf8'))).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [{ file, name, value }],
+    )
+  })
+}

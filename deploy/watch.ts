@@ -1,0 +1,67 @@
+/** Watches the files of a server, those that its entry imports. */
+import type { Plugin } from 'esbuild'
+import { buildErrors, loadEsbuild } from './bundler.ts'
+import { CliError } from './cli-error.ts'
+
+export interface EntryWatch {
+  dispose(): Promise<void>
+}
+
+/**
+ * Calls `onChange` after each change, one at a time, and again when there was another meanwhile. What it throws, and a
+ * change that does not build, is reported on stderr and waited out.
+ */
+export async function watchEntry(
+  entry: string,
+  cwd: string,
+  onChange: () => Promise<void>,
+): Promise<EntryWatch> {
+  const esbuild = await loadEsbuild(cwd)
+  let running: Promise<void> | undefined
+  let isStale = false
+  const run = async (): Promise<void> => {
+    do {
+      isStale = false
+      await onChange().catch(report)
+    } while (isStale)
+    running = undefined
+  }
+  let isFirst = true
+  const changes: Plugin = {
+    name: 'mayfly-changes',
+    setup(build) {
+      build.onEnd(({ errors }) => {
+        // The first build is the caller's own.
+        const isChange = !isFirst
+        isFirst = false
+        if (!isChange) return
+        if (errors.length > 0) return report(buildErrors(errors))
+        isStale = true
+        running ??= run()
+      })
+    },
+  }
+  const context = await esbuild.context({
+    entryPoints: [entry],
+    absWorkingDir: cwd,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    write: false,
+    outdir: cwd,
+    plugins: [changes],
+    logLevel: 'silent',
+  })
+  await context.watch()
+  return {
+    dispose: async () => {
+      await context.dispose()
+      await running
+    },
+  }
+}
+
+function report(error: unknown): void {
+  if (!(error instanceof CliError)) throw error
+  process.stderr.write(`mayfly: ${error.message}\n`)
+}

@@ -1,0 +1,111 @@
+/** `mayfly build`, spawned for real. */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { sizeWarnings } from '../../deploy/build.ts'
+import { targets } from '../../deploy/targets.ts'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+
+const TIMEOUT_MS = 60_000
+const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
+
+const SERVER = `export default { fetch: () => new Response('hello') }`
+
+function build(project: Project, ...args: string[]): Promise<Output> {
+  return new MayflyProcess(['build', ...args], project.folder).exited
+}
+
+describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (target) => {
+  test('writes what the platform takes into dist/, says how large it is, and leaves nothing else behind', async () => {
+    await using project = new Project()
+    project.write('server.ts', SERVER)
+
+    const { code, stdout, stderr } = await build(project, '--target', target)
+
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(new RegExp(`^built dist/${target}/\\S+: [\\d.,]+ KB, [\\d.,]+ KB gzipped\\n$`))
+    const main = /^built (\S+):/.exec(stdout)?.[1] ?? ''
+    expect(existsSync(join(project.folder, main))).toBe(true)
+    // Wrangler keeps a folder of its own.
+    const left = readdirSync(project.folder).filter((name) => name !== '.wrangler')
+    expect(left.sort()).toEqual(['dist', 'server.ts'])
+  })
+
+  test('--json says the same to a script; --out is emptied first', async () => {
+    await using project = new Project()
+    project.write('server.ts', SERVER)
+    mkdirSync(join(project.folder, 'out'))
+    project.write('out/old.txt', 'old')
+
+    const { stdout } = await build(project, 'server.ts', '--target', target, '--out', 'out', '--json')
+
+    const { main, size, ...rest } = JSON.parse(stdout) as {
+      main: string
+      size: { raw: number; gzip: number }
+    }
+    expect(rest).toMatchObject({ target, out: 'out', limits: expect.any(Array) })
+    expect(existsSync(join(project.folder, 'out', main))).toBe(true)
+    expect(size.raw).toBeGreaterThan(0)
+    expect(size.gzip).toBeGreaterThan(0)
+    expect(existsSync(join(project.folder, 'out/old.txt'))).toBe(false)
+  })
+
+  test('refuses to embed a value of .env, and does not print it', async () => {
+    await using project = new Project()
+    project.write('.env', `MAYFLY_SECRET=${SECRET}\n`)
+    project.write('server.ts', `export default { fetch: () => new Response('${SECRET}') }`)
+
+    const { code, stdout, stderr } = await build(project, '--target', target)
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^mayfly: [^\n]*MAYFLY_SECRET from \.env[^\n]*\n$/)
+    expect(stderr).not.toContain(SECRET)
+  })
+
+  test('an entry that does not build → its place, exit code 1', async () => {
+    await using project = new Project()
+    project.write('server.ts', 'export default {\n  fetch( }')
+    const { code, stdout, stderr } = await build(project, '--target', target)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('server.ts:2:')
+  })
+
+  test('no default export → one line', async () => {
+    await using project = new Project()
+    project.write('server.ts', 'export const server = 1')
+    const { code, stderr } = await build(project, '--target', target)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^mayfly: server\.ts has no default export[^\n]*\n$/)
+  })
+})
+
+describe('where it writes', { timeout: TIMEOUT_MS }, () => {
+  test.for(['.', '..', 'src', 'other'])('--out %s → refused: it holds a project', async (out) => {
+    await using project = new Project()
+    for (const folder of ['src', 'other']) mkdirSync(join(project.folder, folder))
+    project.write('src/server.ts', SERVER)
+    project.write('other/package.json', '{}')
+
+    const { code, stderr } = await build(project, '--target', 'node', '--out', out)
+
+    expect(code).toBe(1)
+    expect(stderr).toContain('holds a project')
+    expect(readFileSync(join(project.folder, 'src/server.ts'), 'utf8')).toBe(SERVER)
+    expect(existsSync(join(project.folder, 'other/package.json'))).toBe(true)
+  })
+})
+
+describe('sizes', () => {
+  const limits = [{ name: 'a plan', of: 'gzip', bytes: 1000 }] as const
+  const title = { title: 'A platform' } as Parameters<typeof sizeWarnings>[1]
+  const artefact = (gzip: number) => ({ main: 'a.js', size: { raw: 9000, gzip }, limits })
+
+  test.for([
+    [799, []],
+    [800, [expect.stringContaining('is near the limit of A platform (a plan: 1 KB)')]],
+    [1001, [expect.stringContaining('is over the limit of A platform')]],
+  ] as const)('%i of 1000 bytes → %j', ([gzip, lines]) => {
+    expect(sizeWarnings(artefact(gzip), title)).toEqual(lines)
+  })
+})

@@ -1,0 +1,47 @@
+/** Builds an entry as `mayfly build` does, and serves the very artefact on the platform's own runtime and a free port. */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildInto } from '../../deploy/build.ts'
+import { freePort } from '../../deploy/port.ts'
+import { startPreview } from '../../deploy/preview.ts'
+import type { Project, Target } from '../../deploy/target.ts'
+import type { Served } from '../contract/contract.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface ServedArtefact extends Served {
+  /** What was built. */
+  readonly outDir: string
+  readonly project: Project
+}
+
+/** Resolves once it answers. `cwd` is where the platform's configuration is; `entry` is relative to it. */
+export async function serveArtefact(
+  entry: string,
+  target: Pick<Target, 'build' | 'preview'>,
+  cwd: string = ROOT,
+): Promise<ServedArtefact> {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-artefact-'))
+  const outDir = join(folder, 'out')
+  const log = join(folder, 'log.txt')
+  const project = { cwd, entry: resolve(cwd, entry), name: 'contract' }
+  await buildInto(target, project, outDir)
+  const port = await freePort(0)
+  const output = openSync(log, 'w')
+  const running = startPreview(target, project, outDir, port, output)
+  const stop = async (): Promise<void> => {
+    await running.stop()
+    closeSync(output)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  try {
+    await running.ready
+  } catch (cause) {
+    const said = readFileSync(log, 'utf8')
+    await stop()
+    throw new Error(`${(cause as Error).message}\n${said}`, { cause })
+  }
+  return { url: new URL(`http://127.0.0.1:${port}${running.path ?? '/mcp'}`), outDir, project, stop }
+}

@@ -1,0 +1,8 @@
+import { bun } from '../../../deploy/bun/target.ts'
+import { contract } from '../../contract/contract.ts'
+import { serveArtefact } from '../_artefact.ts'
+
+contract('bun', {
+  userAgent: /^Bun\//,
+  start: () => serveArtefact('test/contract/fixture.ts', bun),
+})
