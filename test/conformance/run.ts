@@ -1,5 +1,6 @@
 /**
  * The official conformance suite against `examples/everything`, on a real target: `npm run conformance -- --target node`.
+ * What runs is what `mayfly build` makes for it.
  *
  * Judged scenario by scenario from the suite's own check files: a scenario passes when one of its checks succeeds and none
  * fails or warns. Counts of passed checks say nothing: a dead server passes many.
@@ -10,14 +11,16 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { end, freePort, startProxy, startRedis } from '../runtimes/node/_processes.ts'
+import { end, startProxy, startRedis } from '../runtimes/node/_processes.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 interface Target {
-  readonly entry: string
-  readonly cli: 'cloudflare' | 'node'
+  /** Default `server.ts`, with a bus and a rendezvous in memory. */
+  readonly entry?: string
+  /** The name it has for `mayfly preview`, where that is another. */
+  readonly preview?: string
   /** Where the platform's configuration is. */
   readonly cwd?: string
   /** Processes behind a proxy that sends every request to the next; they share a secret, and a Redis where they use it. */
@@ -27,10 +30,11 @@ interface Target {
 }
 
 const TARGETS: { readonly [name: string]: Target } = {
-  cloudflare: { entry: 'worker.ts', cli: 'cloudflare', cwd: 'examples/everything' },
-  node: { entry: 'server.ts', cli: 'node' },
-  'node-several': { entry: 'several.ts', cli: 'node', processes: 2 },
-  'node-secret-only': { entry: 'secret-only.ts', cli: 'node', processes: 2, revisions: ['2026-07-28'] },
+  cloudflare: { entry: 'worker.ts', cwd: 'examples/everything' },
+  bun: {},
+  node: {},
+  'node-several': { entry: 'several.ts', preview: 'node', processes: 2 },
+  'node-secret-only': { entry: 'secret-only.ts', preview: 'node', processes: 2, revisions: ['2026-07-28'] },
 }
 
 /** Each revision's frozen set of required scenarios; 2025-06-18 has none, so its applicable scenarios are run. */
@@ -165,14 +169,14 @@ async function startServer(name: string): Promise<{ url: string; stop: () => Pro
   if (target === undefined)
     throw new Error(`No target ${name}: there are ${Object.keys(TARGETS).join(', ')}.`)
   if (target.processes === undefined) {
-    const { port, stop } = await startProcess(target, {})
+    const { url, stop } = await startProcess(name, target, {})
     // The DNS rebinding scenario takes "localhost" for local, and no address.
-    return { url: `http://localhost:${port}/mcp`, stop }
+    return { url: url.replace('127.0.0.1', 'localhost'), stop }
   }
   const redis = await startRedis()
-  const start = () => startProcess(target, { REDIS_URL: redis.url.href })
+  const start = () => startProcess(name, target, { REDIS_URL: redis.url.href })
   const processes = await Promise.all(Array.from({ length: target.processes }, start))
-  const proxy = await startProxy(processes.map(({ port }) => new URL(`http://127.0.0.1:${port}/mcp`)))
+  const proxy = await startProxy(processes.map(({ url }) => new URL(url)))
   return {
     url: proxy.url.href.replace('127.0.0.1', 'localhost'),
     stop: async () => {
@@ -184,30 +188,36 @@ async function startServer(name: string): Promise<{ url: string; stop: () => Pro
 }
 
 async function startProcess(
-  { entry, cli, cwd = '.' }: Target,
+  name: string,
+  { entry = 'server.ts', preview = name, cwd = '.' }: Target,
   env: { readonly [name: string]: string },
-): Promise<{ port: number; stop: () => Promise<void> }> {
-  const port = await freePort()
-  const args = ['dev', join(ROOT, 'examples/everything', entry), '--target', cli, '--port', String(port)]
-  const child = spawn(process.execPath, [join(ROOT, 'deploy/cli.ts'), ...args], {
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const out = mkdtempSync(join(tmpdir(), 'conformance-build-'))
+  const args = [join(ROOT, 'examples/everything', entry), '--target', preview, '--port', '0', '--out', out]
+  const child = spawn(process.execPath, [join(ROOT, 'deploy/cli.ts'), 'preview', ...args], {
     cwd: join(ROOT, cwd),
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  await readyLine(child)
-  return { port, stop: () => end(child) }
+  const stop = async (): Promise<void> => {
+    await end(child)
+    rmSync(out, { recursive: true, force: true })
+  }
+  return { url: await readyUrl(child), stop }
 }
 
-function readyLine(child: ChildProcess): Promise<void> {
+function readyUrl(child: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
     createInterface({ input: child.stdout! }).once('line', (line) =>
-      line.startsWith('ready ') ? done() : fail(new Error(`Not a ready line: ${line}`)),
+      line.startsWith('ready ')
+        ? done(line.slice('ready '.length))
+        : fail(new Error(`Not a ready line: ${line}`)),
     )
-    child.once('exit', (code) => fail(new Error(`mayfly dev ended with ${code} before it was ready.`)))
+    child.once('exit', (code) => fail(new Error(`mayfly preview ended with ${code} before it was ready.`)))
   })
 }
 
 async function assertAlive(url: string): Promise<void> {
-  const { status } = await fetch(new URL('/healthz', url))
+  const { status } = await fetch(url.replace(/mcp$/, 'healthz'))
   if (status !== 200) throw new Error(`The server answered ${status} after the suite.`)
 }
