@@ -1,6 +1,6 @@
 /** Bundles a user's server with the few lines that make it what one platform loads. */
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { BuildOptions, Plugin } from 'esbuild'
@@ -24,6 +24,10 @@ export interface ServerBundle {
   /** Default `es2022`. */
   readonly target?: string
 }
+
+/** For `platform: 'node'`: the bundle is an ES module, and what it holds may be CommonJS that requires Node's own modules. */
+export const NODE_BANNER =
+  "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
 
 const OWN = createRequire(import.meta.url)
 
@@ -51,7 +55,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     // What a package asks of its environment: this is a deployment.
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
-    plugins: [entryPlugin(project.entry)],
+    plugins: [entryPlugin(project.entry), ...(bundle.platform === 'node' ? [nodeModules] : [])],
     logLevel: 'silent',
   }
   try {
@@ -96,4 +100,16 @@ function entryPlugin(entry: string): Plugin {
       )
     },
   }
+}
+
+/** Node's own modules under the names that other runtimes know them by, too. */
+const nodeModules: Plugin = {
+  name: 'mayfly-node-modules',
+  setup(build) {
+    build.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+      isBuiltin(path)
+        ? { path: path.startsWith('node:') ? path : `node:${path}`, external: true }
+        : undefined,
+    )
+  },
 }

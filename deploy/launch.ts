@@ -15,7 +15,7 @@ export interface RunningLaunch {
  * What the server prints goes to `output`, a file descriptor; by default stderr, since stdout is for what scripts read.
  */
 export function startLaunch({ command, args, cwd, env }: Launch, output: number = 2): RunningLaunch {
-  const isScript = /\.(?:js|mjs|ts)$/.test(command)
+  const isScript = /\.(?:js|cjs|mjs|ts)$/.test(command)
   const group = startProcessGroup(
     isScript ? [command, ...args] : args,
     {

@@ -69,7 +69,7 @@ export interface PreviewOptions {
 
 /** One process in the foreground, which serves on 127.0.0.1 at the port that was asked for. */
 export interface Launch {
-  /** A program, or a file for Node when it ends in `.js`, `.mjs` or `.ts`. */
+  /** A program, or a file for Node when it ends in `.js`, `.cjs`, `.mjs` or `.ts`. */
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string

@@ -3,11 +3,15 @@ import { bun } from './bun/target.ts'
 import { UsageError } from './cli-error.ts'
 import { findWranglerConfig } from './cloudflare/config.ts'
 import { cloudflare } from './cloudflare/target.ts'
+import { deno } from './deno/target.ts'
 import { node } from './node/target.ts'
+import { supabase } from './supabase/target.ts'
 import type { Target } from './target.ts'
 
 export const targets: ReadonlyMap<string, Target> = new Map([
   ['cloudflare', cloudflare],
+  ['deno', deno],
+  ['supabase', supabase],
   ['bun', bun],
   ['node', node],
 ])

@@ -40,3 +40,14 @@ export async function serveRequest(
   const { env, waitUntil = () => {} } = platform
   return server.fetch(request, env, { waitUntil })
 }
+
+/**
+ * Milliseconds that the platform gives one call, where it does not say so itself: `MAYFLY_MAX_DURATION_MS` of its environment,
+ * for a plan or a setting other than the default.
+ */
+export function maxDurationFrom(env: unknown, fallbackMs: number): number {
+  const named = Number(
+    (env as { MAYFLY_MAX_DURATION_MS?: unknown } | null | undefined)?.MAYFLY_MAX_DURATION_MS,
+  )
+  return named > 0 ? named : fallbackMs
+}

@@ -31,6 +31,8 @@ interface Target {
 
 const TARGETS: { readonly [name: string]: Target } = {
   cloudflare: { entry: 'worker.ts', cwd: 'examples/everything' },
+  deno: {},
+  supabase: {},
   bun: {},
   node: {},
   'node-several': { entry: 'several.ts', preview: 'node', processes: 2 },

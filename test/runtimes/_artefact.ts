@@ -17,6 +17,20 @@ export interface ServedArtefact extends Served {
   readonly project: Project
 }
 
+/** The same target, run with these environment variables. */
+export function withEnv(
+  target: Pick<Target, 'build' | 'preview'>,
+  env: { readonly [name: string]: string },
+): Pick<Target, 'build' | 'preview'> {
+  return {
+    ...target,
+    preview: (outDir, options) => {
+      const launch = target.preview(outDir, options)
+      return { ...launch, env: { ...launch.env, ...env } }
+    },
+  }
+}
+
 /** Resolves once it answers. `cwd` is where the platform's configuration is; `entry` is relative to it. */
 export async function serveArtefact(
   entry: string,

@@ -148,7 +148,7 @@ export function http(endpoint: Endpoint): void {
       expect(await response.json()).toMatchObject({ result: { structuredContent: { requestId: 'trace-7' } } })
     })
 
-    it.each(['/', '/mcp'])('a browser at %s sees the page [page.shown]', async (path) => {
+    it.each(['.', 'mcp'])('a browser at %s sees the page [page.shown]', async (path) => {
       const response = await fetch(new URL(path, endpoint()), { headers: { accept: 'text/html,*/*;q=0.8' } })
 
       expect(response.status).toBe(200)
@@ -159,7 +159,7 @@ export function http(endpoint: Endpoint): void {
     })
 
     it('the pulse beats [page.health]', async () => {
-      const response = await fetch(new URL('/healthz', endpoint()))
+      const response = await fetch(new URL('healthz', endpoint()))
 
       expect(await response.json()).toEqual({ status: 'ok', name: 'Contract', version: '1.2.3' })
     })

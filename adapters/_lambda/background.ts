@@ -1,0 +1,31 @@
+/** Work that a call leaves behind. Lambda freezes a process between calls, so the call itself waits for it. */
+
+export interface Background {
+  readonly waitUntil: (promise: Promise<unknown>) => void
+  /** Resolves once all of it is done, at `until` (milliseconds since the epoch) at the latest. */
+  settled(until: number): Promise<void>
+}
+
+export function createBackground(): Background {
+  const running = new Set<Promise<unknown>>()
+  // What runs may register more.
+  const drain = async (): Promise<void> => {
+    while (running.size > 0) await Promise.allSettled(running)
+  }
+  return {
+    waitUntil: (promise) => {
+      const work = promise.catch(console.error)
+      running.add(work)
+      work.finally(() => running.delete(work))
+    },
+    settled: async (until) => {
+      if (running.size === 0) return
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const timeUp = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, Math.max(0, until - Date.now()))
+      })
+      await Promise.race([drain(), timeUp])
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * What AWS Lambda's HTTP triggers send, as a web-standard request. Four shapes of event stand for six triggers:
+ *
+ * - `v2`: Function URL, and API Gateway HTTP API with payload format 2.0
+ * - `v1`: API Gateway REST API, and HTTP API with payload format 1.0
+ * - `alb` and `alb-multi-value`: Application Load Balancer, by how its target group is set
+ */
+import { Buffer } from 'node:buffer'
+
+export type EventShape = 'v2' | 'v1' | 'alb' | 'alb-multi-value'
+
+/** One call, as far as the event tells of it. */
+export interface LambdaCall {
+  readonly shape: EventShape
+  /** Undefined where no `Request` can be made of it: a method that the Fetch standard forbids, a malformed header. */
+  readonly request: Request | undefined
+  /** The stage, where it is part of the path that clients use: `/prod`. May be empty. */
+  readonly prefix: string
+  readonly clientAddress: string | undefined
+}
+
+/** The URL's parts before they are one. */
+interface Parts {
+  readonly shape: EventShape
+  readonly method: string
+  readonly host: string | undefined
+  readonly path: string
+  readonly query: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly prefix: string
+  readonly clientAddress: string | undefined
+}
+
+type Json = { readonly [name: string]: unknown }
+
+/** `host` or `host:port`, an IPv6 address in brackets included. */
+const PLAIN_HOST = /^(?:[a-z\d_.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/** Throws `TypeError` for an event that comes from none of the HTTP triggers. */
+export function readCall(event: unknown): LambdaCall {
+  const { shape, prefix, clientAddress, ...parts } = readParts(event)
+  return { shape, prefix, clientAddress, request: toRequest(parts, event as Json) }
+}
+
+function readParts(event: unknown): Parts {
+  if (isObject(event) && isObject(event.requestContext)) {
+    if (isObject(event.requestContext.http)) return readV2(event, event.requestContext)
+    if (isObject(event.requestContext.elb)) return readAlb(event)
+    if (typeof event.httpMethod === 'string') return readV1(event, event.requestContext)
+  }
+  throw new TypeError(
+    'This event comes from no HTTP trigger: a Function URL, an API Gateway HTTP API (payload format 2.0 or 1.0) or REST API, or an Application Load Balancer is served.',
+  )
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html */
+function readV2(event: Json, context: Json): Parts {
+  const { http, stage, apiId, domainName, domainPrefix } = context as Json & { readonly http: Json }
+  const rawPath = text(event.rawPath) ?? '/'
+  const stagePath = stage === '$default' || typeof stage !== 'string' ? '' : `/${stage}`
+  const isStaged = stagePath !== '' && startsWithPath(rawPath, stagePath)
+  // `rawPath` has the stage even where clients do not write it: on a custom domain, whose first label is no API's id.
+  const isPublic = domainPrefix === apiId
+  return {
+    shape: 'v2',
+    method: text(http.method) ?? 'GET',
+    host: text(domainName),
+    path: isStaged && !isPublic ? rawPath.slice(stagePath.length) : rawPath,
+    query: text(event.rawQueryString) ?? '',
+    headers: [...singleHeaders(event.headers), ...cookieHeader(event.cookies)],
+    prefix: isStaged && isPublic ? stagePath : '',
+    clientAddress: text(http.sourceIp),
+  }
+}
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
+function readV1(event: Json, context: Json): Parts {
+  const path = text(event.path) ?? '/'
+  // The event's path is without the stage, the context's is the one that clients use; on a custom domain they are one.
+  const publicPath = text(context.path) ?? path
+  const stagePath = `/${text(context.stage) ?? ''}`
+  const isStaged = publicPath !== path && startsWithPath(publicPath, stagePath)
+  return {
+    shape: 'v1',
+    method: text(event.httpMethod) ?? 'GET',
+    host: text(context.domainName),
+    path: publicPath,
+    query: decodedQuery(event),
+    headers: anyHeaders(event),
+    prefix: isStaged ? stagePath : '',
+    clientAddress: isObject(context.identity) ? text(context.identity.sourceIp) : undefined,
+  }
+}
+
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html */
+function readAlb(event: Json): Parts {
+  const headers = anyHeaders(event)
+  return {
+    shape: isObject(event.multiValueHeaders) ? 'alb-multi-value' : 'alb',
+    method: text(event.httpMethod) ?? 'GET',
+    host: undefined,
+    path: text(event.path) ?? '/',
+    // Unlike API Gateway, the load balancer leaves it encoded.
+    query: queryPairs(event)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('&'),
+    headers,
+    prefix: '',
+    // It appends the address it saw: what stands before that is whatever the client sent.
+    clientAddress: headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim(),
+  }
+}
+
+function toRequest(
+  { method, host, path, query, headers }: Pick<Parts, 'method' | 'host' | 'path' | 'query' | 'headers'>,
+  { body, isBase64Encoded }: Json,
+): Request | undefined {
+  const scheme = headerOf(headers, 'x-forwarded-proto')?.split(',').at(-1)?.trim().toLowerCase()
+  const url = new URL(`${scheme === 'http' ? 'http' : 'https'}://${plainHost(host, headers)}`)
+  // Set, not resolved: a path of `//evil.com` or with a scheme would otherwise be another host.
+  url.pathname = path
+  url.search = query
+  // Bytes, since text would come with a content type of its own.
+  const bytes =
+    typeof body === 'string' && body !== '' && method !== 'GET' && method !== 'HEAD'
+      ? Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8')
+      : null
+  try {
+    return new Request(url, { method, headers: headers.map(([name, value]) => [name, value]), body: bytes })
+  } catch {
+    return undefined
+  }
+}
+
+/** The one the platform vouches for, else the one the client addressed. */
+function plainHost(host: string | undefined, headers: Parts['headers']): string {
+  const named = host ?? headerOf(headers, 'host') ?? ''
+  return PLAIN_HOST.test(named) && URL.canParse(`https://${named}`) ? named : 'localhost'
+}
+
+function singleHeaders(headers: unknown): [string, string][] {
+  if (!isObject(headers)) return []
+  return Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as [string, string]] : [],
+  )
+}
+
+/** With several values a name where the event has them. */
+function anyHeaders({ headers, multiValueHeaders }: Json): [string, string][] {
+  return isObject(multiValueHeaders) ? pairs(multiValueHeaders) : singleHeaders(headers)
+}
+
+/** Payload format 2.0 takes cookies out of the headers. */
+function cookieHeader(cookies: unknown): [string, string][] {
+  return Array.isArray(cookies) && cookies.length > 0 ? [['cookie', cookies.join('; ')]] : []
+}
+
+function decodedQuery(event: Json): string {
+  return new URLSearchParams(queryPairs(event)).toString()
+}
+
+function queryPairs({
+  queryStringParameters: single,
+  multiValueQueryStringParameters: multi,
+}: Json): [string, string][] {
+  return isObject(multi) ? pairs(multi) : singleHeaders(single)
+}
+
+function pairs(multi: Json): [string, string][] {
+  return Object.entries(multi).flatMap(([name, values]) =>
+    Array.isArray(values) ? values.map((value): [string, string] => [name, String(value)]) : [],
+  )
+}
+
+function headerOf(headers: Parts['headers'], name: string): string | undefined {
+  return headers.find(([candidate]) => candidate.toLowerCase() === name)?.[1]
+}
+
+function startsWithPath(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`)
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,97 @@
+/**
+ * A response as each of AWS Lambda's HTTP triggers wants it, and how large it may be there.
+ */
+import { Buffer, isUtf8 } from 'node:buffer'
+import { STATUS_CODES } from 'node:http'
+import type { EventShape } from './call.ts'
+
+/** Status and headers: the whole of a streamed response's prelude. */
+export interface ResponseHead {
+  readonly statusCode: number
+  /** Application Load Balancer: `200 OK`. */
+  readonly statusDescription?: string
+  readonly headers?: { readonly [name: string]: string }
+  readonly multiValueHeaders?: { readonly [name: string]: readonly string[] }
+  /** Payload format 2.0: each is a `Set-Cookie` header. */
+  readonly cookies?: readonly string[]
+}
+
+export interface LambdaResult extends ResponseHead {
+  readonly body: string
+  readonly isBase64Encoded: boolean
+}
+
+/**
+ * Bytes of JSON that a trigger takes back. Lambda states 6 MB and enforces 6 291 556 bytes ("exceeded maximum allowed
+ * payload size"); a load balancer takes "1 MB".
+ */
+const MAX_RESULT_BYTES = { v2: 6_291_556, v1: 6_291_556, alb: 1_000_000, 'alb-multi-value': 1_000_000 }
+
+/** Kept free for status and headers. */
+const HEAD_BYTES = 16_384
+
+/** "Maximum response payload size" of response streaming: 200 MB. */
+export const MAX_STREAMED_BYTES = 200_000_000
+
+/**
+ * Bytes that a JSON body may have so that it fits whatever is in it: put into the result as text, each of its quotes takes
+ * two bytes, so a body that does not fit as text goes as Base64, four bytes for three. A REST API decodes Base64 only for
+ * the media types it was told are binary, so there half is all that surely fits.
+ */
+export function maxBodyBytes(shape: EventShape): number {
+  const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
+  return Math.floor(shape === 'v1' ? room / 2 : (room * 3) / 4)
+}
+
+export function toHead(response: Response, shape: EventShape): ResponseHead {
+  const { status: statusCode, headers } = response
+  const cookies = headers.getSetCookie()
+  const single: Record<string, string> = {}
+  for (const [name, value] of headers) if (name !== 'set-cookie') single[name] = value
+  if (shape === 'v2') return { statusCode, headers: single, ...(cookies.length > 0 && { cookies }) }
+  if (shape === 'alb') {
+    // It takes one value a name: more cookies need multi-value headers on the target group.
+    const last = cookies.at(-1)
+    return {
+      ...described(response),
+      headers: { ...single, ...(last !== undefined && { 'set-cookie': last }) },
+    }
+  }
+  const multiValueHeaders: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(single)) multiValueHeaders[name] = [value]
+  if (cookies.length > 0) multiValueHeaders['set-cookie'] = cookies
+  return shape === 'v1' ? { statusCode, multiValueHeaders } : { ...described(response), multiValueHeaders }
+}
+
+export async function toResult(response: Response, shape: EventShape): Promise<LambdaResult> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const body = isText(response.headers) ? asText(bytes, shape) : undefined
+  return {
+    ...toHead(response, shape),
+    body: body ?? bytes.toString('base64'),
+    isBase64Encoded: body === undefined,
+  }
+}
+
+function described({ status, statusText }: Response): Pick<LambdaResult, 'statusCode' | 'statusDescription'> {
+  return {
+    statusCode: status,
+    statusDescription: `${status} ${statusText || (STATUS_TEXT[status] ?? 'Unknown')}`,
+  }
+}
+
+/** Undefined where it is not UTF-8, or would be too large once it is inside the result. */
+function asText(bytes: Buffer, shape: EventShape): string | undefined {
+  if (!isUtf8(bytes)) return undefined
+  const text = bytes.toString('utf8')
+  const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
+  // A byte takes 6 at most (\u0001), so most bodies need no second look.
+  if (bytes.byteLength * 6 <= room || shape === 'v1') return text
+  return Buffer.byteLength(JSON.stringify(text)) <= room ? text : undefined
+}
+
+function isText(headers: Headers): boolean {
+  if (headers.has('content-encoding')) return false
+  const type = headers.get('content-type')
+  return type === null || /^(?:text\/|application\/(?:.*\+)?(?:json|javascript|xml)\b)/i.test(type)
+}

@@ -1,0 +1,137 @@
+/**
+ * AWS Lambda: serves an `MCPServer`, or anything with a `fetch`, behind a Function URL, API Gateway (HTTP API, REST API) or
+ * an Application Load Balancer.
+ *
+ * Exports `lambda`, a handler that answers whole, and `streamingLambda`, one that streams. Nothing is kept between calls.
+ */
+import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
+import { type Background, createBackground } from './_lambda/background.ts'
+import { type LambdaCall, readCall } from './_lambda/call.ts'
+import {
+  type LambdaResult,
+  MAX_STREAMED_BYTES,
+  maxBodyBytes,
+  type ResponseHead,
+  toHead,
+  toResult,
+} from './_lambda/result.ts'
+import { type ResponseStream, writeResponse } from './_lambda/stream.ts'
+
+export type { LambdaResult, ResponseHead, ResponseStream }
+
+export interface LambdaOptions {
+  /** `ctx.env`. Default `process.env`. */
+  env?: unknown
+}
+
+/** What Lambda tells of a call, as far as it is used here; inlined, so that no package is needed for its type. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number
+}
+
+export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<LambdaResult>
+
+export type StreamingLambdaHandler = (
+  event: unknown,
+  responseStream: ResponseStream,
+  context: LambdaContext,
+) => Promise<void>
+
+/** The global that Lambda's Node runtimes define before they load a function. */
+interface AwsLambda {
+  streamifyResponse(handler: StreamingLambdaHandler): StreamingLambdaHandler
+  readonly HttpResponseStream: { from(stream: ResponseStream, head: ResponseHead): ResponseStream }
+}
+
+/** Before the function's timeout: `waitUntil` work that takes longer is left where it is, and the answer still goes out. */
+const RETURN_MARGIN_MS = 500
+
+/**
+ * A handler that answers whole, for every trigger: Function URL with invoke mode BUFFERED, API Gateway, load balancer. An
+ * answer that the trigger could not take is a JSON-RPC error that says so. Waits for `waitUntil` work before it returns,
+ * until half a second before the function's timeout. Throws `TypeError` for an event of another kind.
+ *
+ * ```ts
+ * export const handler = lambda(server)
+ * ```
+ */
+export function lambda(server: FetchServer, options: LambdaOptions = {}): LambdaHandler {
+  return async (event, context) => {
+    const call = readCall(event)
+    const background = createBackground()
+    const deadline = deadlineOf(context)
+    const response = await answer(server, call, {
+      ...platformOf(call, background, deadline, options),
+      canStream: false,
+      maxResponseBytes: maxBodyBytes(call.shape),
+    })
+    const result = await toResult(response, call.shape)
+    await background.settled(deadline - RETURN_MARGIN_MS)
+    return result
+  }
+}
+
+/**
+ * A handler that streams, for a Function URL with invoke mode RESPONSE_STREAM or a REST API with response transfer mode
+ * STREAM. `waitUntil` work goes on after the response has ended. Lambda does not tell when a client goes away, so
+ * `ctx.signal` aborts at the deadline alone. Throws `TypeError` outside of Lambda's Node runtimes.
+ *
+ * ```ts
+ * export const handler = streamingLambda(server)
+ * ```
+ */
+export function streamingLambda(server: FetchServer, options: LambdaOptions = {}): StreamingLambdaHandler {
+  const { streamifyResponse, HttpResponseStream } = awsLambda()
+  return streamifyResponse(async (event, responseStream, context) => {
+    const call = readCall(event)
+    if (call.shape === 'alb' || call.shape === 'alb-multi-value')
+      throw new TypeError('A load balancer takes whole responses only: use lambda() for it.')
+    const background = createBackground()
+    const deadline = deadlineOf(context)
+    const response = await answer(server, call, {
+      ...platformOf(call, background, deadline, options),
+      canStream: true,
+      maxResponseBytes: MAX_STREAMED_BYTES,
+    })
+    await writeResponse(response, HttpResponseStream.from(responseStream, toHead(response, call.shape)))
+    await background.settled(deadline - RETURN_MARGIN_MS)
+  })
+}
+
+function platformOf(
+  { prefix, clientAddress }: LambdaCall,
+  { waitUntil }: Background,
+  deadline: number,
+  { env = process.env }: LambdaOptions,
+): RequestPlatform {
+  return {
+    env,
+    waitUntil,
+    deadline,
+    deadlineName: 'the timeout of the Lambda function',
+    prefix,
+    ...(clientAddress !== undefined && { clientAddress }),
+  }
+}
+
+async function answer(
+  server: FetchServer,
+  { request }: LambdaCall,
+  platform: RequestPlatform,
+): Promise<Response> {
+  return request === undefined ? new Response(null, { status: 400 }) : serveRequest(server, request, platform)
+}
+
+function deadlineOf(context: LambdaContext): number {
+  return Date.now() + context.getRemainingTimeInMillis()
+}
+
+function awsLambda(): AwsLambda {
+  // A global of the platform, that no type here can know.
+  const { awslambda } = globalThis as { awslambda?: AwsLambda }
+  if (awslambda?.streamifyResponse === undefined)
+    throw new TypeError(
+      'streamingLambda() needs the global awslambda of Lambda’s Node runtimes: there is none here.',
+    )
+  return awslambda
+}

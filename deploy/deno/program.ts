@@ -1,0 +1,27 @@
+/** The deno binary of a project. */
+import { CliError } from '../cli-error.ts'
+import { findProgram, resolveBin } from '../project-tool.ts'
+
+/** No look-ups, no questions, and no permissions but what a server needs. */
+export const DENO_RUN = [
+  'run',
+  '--no-prompt',
+  '--no-remote',
+  '--no-npm',
+  '--no-lock',
+  '--allow-net',
+  '--allow-env',
+] as const
+
+export const DENO_OFFLINE = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' } as const
+
+/** The project's own (npm package `deno`), else the one on the PATH. Throws `CliError`. */
+export function denoProgram(cwd: string): string {
+  const installed = findProgram('deno')
+  try {
+    return resolveBin('deno', cwd)
+  } catch {
+    if (installed !== undefined) return installed
+    throw new CliError('deno is not installed: run npm install --save-dev deno, or see https://deno.com')
+  }
+}

@@ -1,0 +1,8 @@
+import { supabase } from '../../../deploy/supabase/target.ts'
+import { contract } from '../../contract/contract.ts'
+import { serveArtefact } from '../_artefact.ts'
+
+contract('deno behind a gateway as Supabase’s', {
+  userAgent: /^Deno\//,
+  start: () => serveArtefact('test/contract/fixture.ts', supabase),
+})
