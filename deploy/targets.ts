@@ -7,11 +7,14 @@ import { deno } from './deno/target.ts'
 import { node } from './node/target.ts'
 import { supabase } from './supabase/target.ts'
 import type { Target } from './target.ts'
+import { vercel, vercelEdge } from './vercel/target.ts'
 
 export const targets: ReadonlyMap<string, Target> = new Map([
   ['cloudflare', cloudflare],
   ['deno', deno],
   ['supabase', supabase],
+  ['vercel', vercel],
+  ['vercel-edge', vercelEdge],
   ['bun', bun],
   ['node', node],
 ])

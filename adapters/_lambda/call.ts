@@ -126,7 +126,11 @@ function toRequest(
       ? Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8')
       : null
   try {
-    return new Request(url, { method, headers: headers.map(([name, value]) => [name, value]), body: bytes })
+    return new Request(url, {
+      method,
+      headers: headers.map(([name, value]) => [name, value] as [string, string]),
+      body: bytes,
+    })
   } catch {
     return undefined
   }

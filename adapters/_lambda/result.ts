@@ -76,7 +76,7 @@ export async function toResult(response: Response, shape: EventShape): Promise<L
 function described({ status, statusText }: Response): Pick<LambdaResult, 'statusCode' | 'statusDescription'> {
   return {
     statusCode: status,
-    statusDescription: `${status} ${statusText || (STATUS_TEXT[status] ?? 'Unknown')}`,
+    statusDescription: `${status} ${statusText || (STATUS_CODES[status] ?? '')}`,
   }
 }
 

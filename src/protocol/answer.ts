@@ -8,6 +8,7 @@ import type { CallControl, Ending, Interaction } from '../interaction/interactio
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
+import type { RequestPlatform } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { type MethodResult, toMethodResult } from '../request/result.ts'
 import { beginInteraction, type EarlierRounds, openRounds } from './asking.ts'
@@ -101,7 +102,7 @@ export function answer(
       protocolVersion,
       clientInfo,
       clientCapabilities,
-      deadline: platform.deadline,
+      deadline: deadlineOf(platform, streams),
       auth,
       env: (platform.env ?? NO_ENV) as Env,
       request,
@@ -174,7 +175,7 @@ export function answer(
       if (isOver) return
     }
     open.begin()
-    stopWatching = endEarly(open, context, id, incoming, options)
+    stopWatching = endEarly(open, context, id, incoming, options, deadlineOf(platform, streams))
   }
   Promise.resolve(outcome).then(complete).catch(fail)
   void watch()
@@ -213,6 +214,12 @@ export function describeError(
   return { message: errorMessage(id, shown), status: shown.status }
 }
 
+/** What is not streamed has its first byte with its last. */
+function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
+  if (streams || firstByteBy === undefined) return deadline
+  return Math.min(firstByteBy, deadline ?? firstByteBy)
+}
+
 /** Ends the call when the client goes away or the deadline nears. Returns what stops the watching. */
 function endEarly(
   exchange: Exchange,
@@ -220,12 +227,12 @@ function endEarly(
   id: RpcId,
   incoming: Incoming,
   options: EngineOptions,
+  deadline: number | undefined,
 ): () => void {
   const { signal } = incoming.request
   const onAbort = () => exchange.abandon()
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
-  const { deadline } = incoming.platform
   const timer =
     deadline === undefined
       ? undefined

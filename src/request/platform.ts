@@ -10,6 +10,8 @@ export interface RequestPlatform {
   readonly waitUntil?: (promise: Promise<unknown>) => void
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number
+  /** When the response must have begun, in milliseconds since the epoch: the deadline of what is not streamed. */
+  readonly firstByteBy?: number
   /** What sets the deadline, as the platform's users know it: `the timeout of the Lambda function`. */
   readonly deadlineName?: string
   /** Whether a response may be sent piece by piece. Default true. */

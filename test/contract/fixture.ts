@@ -53,6 +53,12 @@ function untilAborted({ signal }: RequestContext, call: string): Promise<string>
   return until(() => signal.aborted).then(() => 'aborted')
 }
 
+/** Vercel's edge has no navigator, and says what it is in a global of its own. */
+function runtimeName(): string | undefined {
+  const { navigator, EdgeRuntime } = globalThis as { navigator?: { userAgent: string }; EdgeRuntime?: string }
+  return navigator?.userAgent ?? EdgeRuntime
+}
+
 const tools = {
   echo: createTool({
     id: 'echo',
@@ -173,7 +179,7 @@ const tools = {
       clientCapabilities,
       requestId,
       regionHeader: request?.headers.get('mcp-param-region') ?? null,
-      runtime: navigator.userAgent,
+      runtime: runtimeName(),
     }),
   }),
   guarded: createTool({

@@ -375,6 +375,19 @@ describe('the platform’s deadline', () => {
     await settle()
   })
 
+  it('of the first byte ends what cannot be streamed, and only that [streaming.deadline]', async () => {
+    const { server, context, answer } = driven({ deadlineMarginMs: 1000, streamAfterMs: 3000 })
+    const platform = { deadline: Date.now() + 60_000, firstByteBy: Date.now() + 10_000 }
+    const buffered = server.handle(callRequest({ headers: { accept: 'application/json' } }), platform)
+    await context
+    await vi.advanceTimersByTimeAsync(9000)
+    expect((await readAnswer(await buffered)).error).toMatchObject(DEADLINE)
+    const streamed = server.handle(callRequest(), platform)
+    await vi.advanceTimersByTimeAsync(20_000)
+    answer('at last')
+    expect(textOf(await readAnswer(await streamed))).toBe('at last')
+  })
+
   it('that has passed already ends the call at once [streaming.deadline]', async () => {
     const { server, context, answer } = driven()
     const response = server.handle(callRequest(), { deadline: Date.now() - 1 })
