@@ -1,6 +1,6 @@
 /** Node: one file that serves until it is told to end. */
 import { join } from 'node:path'
-import { bundleServer } from '../bundle-server.ts'
+import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { ownMachine } from '../own-machine.ts'
 import { resolveTool } from '../project-tool.ts'
 import type { Finding, Project, Target } from '../target.ts'
@@ -16,10 +16,6 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => running.close().then(() => process.exit(0)))
 }
 `
-
-/** A bundle is an ES module, and what it bundles may be CommonJS that requires Node's own modules. */
-export const NODE_BANNER =
-  "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
 
 const OLDEST_NODE = 20
 

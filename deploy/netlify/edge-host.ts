@@ -1,0 +1,7 @@
+/** Source of the module that runs a Netlify Edge Function on Deno, called as Netlify calls it. */
+export const EDGE_HOST = `import handler from '../netlify/edge-functions/mcp.js'
+
+globalThis.Netlify = { env: { toObject: () => Deno.env.toObject() } }
+const waitUntil = (promise) => void promise.catch(console.error)
+Deno.serve((request, info) => handler(request, { ip: info.remoteAddr.hostname, waitUntil }))
+`

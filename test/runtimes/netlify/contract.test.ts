@@ -1,0 +1,30 @@
+/** Netlify Functions on Node and Edge Functions on Deno, each called as Netlify calls it: its own hosts are not on npm. */
+import { netlify, netlifyEdge } from '../../../deploy/netlify/target.ts'
+import { contract } from '../../contract/contract.ts'
+import { deadline } from '../../contract/deadline.ts'
+import { serveArtefact, withEnv } from '../_artefact.ts'
+
+const FIXTURE = 'test/contract/fixture.ts'
+const LIMIT = { MAYFLY_MAX_DURATION_MS: '3000' }
+
+contract('a Netlify Function', {
+  userAgent: /^Node\.js\//,
+  start: () => serveArtefact(FIXTURE, netlify),
+})
+
+contract('a Netlify Edge Function', {
+  userAgent: /^Deno\//,
+  start: () => serveArtefact(FIXTURE, netlifyEdge),
+})
+
+deadline('Netlify', () => serveArtefact(FIXTURE, withEnv(netlify, LIMIT)), {
+  maxDurationMs: 3000,
+  named: 'the execution limit of the Netlify Function',
+})
+
+// A stream has begun long before: only what is answered whole is ended.
+deadline('Netlify Edge', () => serveArtefact(FIXTURE, withEnv(netlifyEdge, LIMIT)), {
+  maxDurationMs: 3000,
+  named: 'the response header timeout of Netlify Edge Functions',
+  streams: false,
+})
