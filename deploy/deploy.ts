@@ -98,10 +98,10 @@ function notInstalled({ tool }: Deployment): string {
 }
 
 function notLoggedIn({ tool }: Deployment): string {
-  return `nobody is logged in to ${tool.name}: run ${tool.login}`
+  return `nobody is logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
-/** As it could be typed; what goes to its stdin is only named. */
+/** As it could be typed; secrets are only named. */
 function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
   const command = [step.command ?? tool.name, ...step.args].map(quoted).join(' ')
   const folder = relative(cwd, step.cwd)

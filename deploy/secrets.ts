@@ -31,6 +31,11 @@ export function readSecrets(cwd: string, names: readonly string[]): Map<string, 
   return secrets
 }
 
+/** As a `.env` file, for a tool that takes nothing else. */
+export function toEnvFile(secrets: ReadonlyMap<string, string>): string {
+  return [...secrets].map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join('')
+}
+
 /** Variables of the project's files that are not handed over: they will be missing on the platform. */
 export function unsentSecrets(cwd: string, sent: ReadonlyMap<string, string>): string[] {
   return [...new Set(keptSecrets(cwd).map(({ name }) => name))].filter((name) => !sent.has(name))

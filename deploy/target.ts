@@ -96,6 +96,8 @@ export interface Deployment {
     readonly login: string
     /** Exits with 0 when somebody is logged in. */
     readonly whoami: readonly string[]
+    /** A variable of the environment that stands for a login, as in CI. */
+    readonly token: string
   }
   /** In order; the first that fails ends the deployment. */
   readonly steps: readonly DeployStep[]
@@ -111,7 +113,12 @@ export interface DeployStep {
   readonly env?: { readonly [name: string]: string }
   /** Where secrets go: never on a command line, never printed. */
   readonly stdin?: string
+  /** For a tool that takes them from nothing but a file: one that only its owner can read, gone afterwards; `SECRET_FILE` in `args`. */
+  readonly secretFile?: string
 }
+
+/** Stands in a step's `args` for the path of its `secretFile`. */
+export const SECRET_FILE = '{secret file}'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'

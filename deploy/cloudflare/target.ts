@@ -77,6 +77,7 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
       install: 'npm install --save-dev wrangler',
       login: 'npx wrangler login',
       whoami: ['whoami', '--json'],
+      token: 'CLOUDFLARE_API_TOKEN',
     },
     steps: [
       {

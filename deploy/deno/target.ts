@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { toEnvFile } from '../secrets.ts'
 import type { Deployment, DeploymentOptions, Finding, Project, Target } from '../target.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
 
@@ -57,15 +58,16 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
     title: `hand over ${names.join(', ')}`,
     args: ['deploy', 'env', 'load', '/dev/stdin', '--app', project.name, '--non-interactive'],
     cwd: outDir,
-    stdin: [...secrets].map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join(''),
+    stdin: toEnvFile(secrets),
   }
   return {
     tool: {
       name: 'deno',
       npm: 'deno',
       install: 'npm install --save-dev deno',
-      login: 'npx deno deploy switch, or set DENO_DEPLOY_TOKEN',
+      login: 'npx deno deploy switch',
       whoami: ['deploy', 'whoami', '--non-interactive'],
+      token: 'DENO_DEPLOY_TOKEN',
     },
     steps: [
       ...(secrets.size > 0 ? [setSecrets] : []),

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
+import { toEnvFile } from '../secrets.ts'
 import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
 import { EDGE_HOST } from './edge-host.ts'
 
@@ -115,6 +116,7 @@ function deployment(outDir: string, _project: Project, { secrets, extra }: Deplo
       install: 'npm install --save-dev netlify-cli',
       login: 'npx netlify login && npx netlify link',
       whoami: ['api', 'getCurrentUser'],
+      token: 'NETLIFY_AUTH_TOKEN',
     },
     steps: [
       ...(secrets.size > 0
@@ -123,7 +125,7 @@ function deployment(outDir: string, _project: Project, { secrets, extra }: Deplo
               title: `hand over ${[...secrets.keys()].join(', ')}`,
               args: ['env:import', '/dev/stdin'],
               cwd: outDir,
-              stdin: [...secrets].map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join(''),
+              stdin: toEnvFile(secrets),
             },
           ]
         : []),

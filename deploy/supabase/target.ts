@@ -5,7 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { denoProgram } from '../deno/program.ts'
-import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
+import { toEnvFile } from '../secrets.ts'
+import {
+  type Artefact,
+  type Deployment,
+  type DeploymentOptions,
+  type DeployStep,
+  type Finding,
+  type Launch,
+  type Project,
+  SECRET_FILE,
+  type Target,
+} from '../target.ts'
 
 const MAIN = `import server from 'mayfly:entry'
 import { supabase } from 'mayfly-mcp/supabase'
@@ -75,40 +86,38 @@ import_map = "./functions/${name}/deno.json"
 }
 
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  const common = ['--workdir', outDir, ...projectRef(project.cwd)]
+  // What supabase link has written in the user's project: the built folder is another.
+  const linked = join(project.cwd, 'supabase/.temp/project-ref')
+  if (existsSync(linked)) {
+    mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
+    writeFileSync(join(outDir, 'supabase/.temp/project-ref'), readFileSync(linked))
+  }
+  const common = ['--workdir', outDir, '--yes', ...extra]
+  const setSecrets: DeployStep = {
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...common],
+    cwd: project.cwd,
+    secretFile: toEnvFile(secrets),
+  }
   return {
     tool: {
       name: 'supabase',
       npm: 'supabase',
       install: 'npm install --save-dev supabase',
-      login: 'npx supabase login, or set SUPABASE_ACCESS_TOKEN',
+      login: 'npx supabase login',
       whoami: ['projects', 'list'],
+      token: 'SUPABASE_ACCESS_TOKEN',
     },
     steps: [
-      ...(secrets.size > 0
-        ? [
-            {
-              title: `hand over ${[...secrets.keys()].join(', ')}`,
-              args: ['secrets', 'set', '--env-file', '/dev/stdin', ...common, ...extra],
-              cwd: project.cwd,
-              stdin: [...secrets].map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join(''),
-            },
-          ]
-        : []),
+      ...(secrets.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the function',
         // Bundled by the platform's API: no Docker is needed here.
-        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...common, ...extra],
+        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...common],
         cwd: project.cwd,
       },
     ],
   }
-}
-
-/** What `supabase link` has written in the user's project; the built folder is another. */
-function projectRef(cwd: string): string[] {
-  const file = join(cwd, 'supabase/.temp/project-ref')
-  return existsSync(file) ? ['--project-ref', readFileSync(file, 'utf8').trim()] : []
 }
 
 async function examine({ cwd, name }: Project): Promise<Finding[]> {

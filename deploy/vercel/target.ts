@@ -129,6 +129,7 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
       install: 'npm install --save-dev vercel',
       login: 'npx vercel login && npx vercel link',
       whoami: ['whoami', ...extra],
+      token: 'VERCEL_TOKEN',
     },
     steps: [
       ...[...secrets].map(([name, value]) => ({

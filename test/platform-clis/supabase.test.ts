@@ -1,0 +1,73 @@
+/** `mayfly deploy --target supabase`: the real Supabase CLI, against its Management API as far as it needs it. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { supabase } from '../../deploy/supabase/target.ts'
+import { formOf, type Received, type Reply, startDouble } from './_double.ts'
+import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+
+const REF = 'abcdefghijklmnopqrst'
+
+const PROJECT = {
+  id: REF,
+  ref: REF,
+  name: 'shop',
+  organization_id: 'o',
+  organization_slug: 'o',
+  region: 'eu-central-1',
+  created_at: '2026-01-01T00:00:00Z',
+  status: 'ACTIVE_HEALTHY',
+  database: { host: 'localhost', version: '15', postgres_engine: '15', release_channel: 'ga' },
+}
+
+const FUNCTION = { id: 'f', slug: 'shop', name: 'shop', version: 1, status: 'ACTIVE', verify_jwt: false }
+
+function answer({ method, path }: Received): Reply {
+  if (path === `/v1/projects/${REF}`) return { json: PROJECT }
+  if (method === 'POST' && path.includes('/functions/deploy')) {
+    return { status: 201, json: { ...FUNCTION, created_at: 1, updated_at: 1, entrypoint_path: 'x' } }
+  }
+  return { status: method === 'POST' ? 201 : 200, json: [] }
+}
+
+it('the Supabase CLI uploads what was built, with the secret to the secrets; the upload serves official clients', async () => {
+  using project = createProject({
+    supabase: installed('supabase', 'tools'),
+    deno: installed('deno', 'repository'),
+  })
+  await using api = await startDouble(answer)
+  const profile = { name: 'double', api_url: api.url, dashboard_url: api.url, project_host: 'localhost' }
+  project.write('profile.yaml', JSON.stringify(profile))
+  project.write('supabase/.temp/project-ref', REF)
+
+  const { code, output } = await project.deploy(
+    'supabase',
+    ['--secret', 'MAYFLY_SECRET', '--', '--profile', join(project.folder, 'profile.yaml')],
+    { SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}` },
+  )
+
+  expect(output).not.toContain(SECRET)
+  expect(code, output).toBe(0)
+  const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
+  expect(JSON.parse(secrets!.body.toString())).toEqual([{ name: 'MAYFLY_SECRET', value: SECRET }])
+  const files = project.artefact('supabase')
+  for (const [name, content] of files) expect(content, name).not.toContain(SECRET)
+
+  const upload = api.received.find(({ path }) => path.includes('/functions/deploy'))
+  const form = await formOf(upload!)
+  const metadata = JSON.parse(String(form.get('metadata'))) as {
+    entrypoint_path: string
+    verify_jwt: boolean
+  }
+  expect(metadata.verify_jwt).toBe(false)
+  const uploaded = join(project.folder, 'uploaded')
+  for (const part of form.getAll('file')) {
+    if (typeof part === 'string') continue
+    const path = join(uploaded, part.name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, await part.text())
+    expect(await part.text(), part.name).toBe(files.get(part.name))
+  }
+  expect(metadata.entrypoint_path).toContain('supabase/functions/shop/index.js')
+  await expectToServe(supabase, uploaded, project.folder)
+}, 90_000)

@@ -1,0 +1,110 @@
+/** `mayfly deploy --target vercel`: the real Vercel CLI, against its API as far as it needs it. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { Target } from '../../deploy/target.ts'
+import { vercel, vercelEdge } from '../../deploy/vercel/target.ts'
+import { type Received, type Reply, startDouble } from './_double.ts'
+import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+
+interface DeploymentFile {
+  readonly file: string
+  readonly sha: string
+}
+
+const USER = {
+  id: 'u',
+  uid: 'u',
+  email: 'a@shop.example',
+  username: 'me',
+  version: 'northstar',
+  defaultTeamId: 'team_x',
+}
+const TEAM = { id: 'team_x', slug: 'me', name: 'me' }
+const PROJECT = { id: 'prj_x', name: 'shop', accountId: 'team_x', link: null }
+const DEPLOYMENT = {
+  id: 'dpl',
+  uid: 'dpl',
+  name: 'shop',
+  url: 'shop.localhost',
+  readyState: 'READY',
+  status: 'READY',
+  alias: ['shop.localhost'],
+  aliasAssigned: true,
+  projectId: 'prj_x',
+  target: 'production',
+  creator: { uid: 'u' },
+}
+
+/** Says of every file that it is missing, until it was uploaded. */
+function createAnswer(): (request: Received) => Reply {
+  const uploaded = new Set<string>()
+  return ({ method, path, headers, body }) => {
+    if (path.startsWith('/v2/user')) return { json: { user: USER } }
+    if (path.startsWith('/teams')) return { json: TEAM }
+    if (/\/env\b/.test(path)) return { json: method === 'GET' ? { envs: [] } : { created: {}, failed: [] } }
+    if (path.includes('/custom-environments')) return { json: { environments: [] } }
+    if (/\/projects\/prj_x\b/.test(path)) return { json: PROJECT }
+    if (path.includes('/files')) {
+      uploaded.add(headers.get('x-now-digest') ?? '')
+      return { json: {} }
+    }
+    if (method === 'POST' && path.includes('/deployments')) {
+      const { files } = JSON.parse(body.toString()) as { files: DeploymentFile[] }
+      const missing = files.map(({ sha }) => sha).filter((sha) => !uploaded.has(sha))
+      if (missing.length > 0)
+        return { status: 400, json: { error: { code: 'missing_files', message: 'Missing', missing } } }
+    }
+    return { json: DEPLOYMENT }
+  }
+}
+
+it.each<[string, Target]>([
+  ['vercel', vercel],
+  ['vercel-edge', vercelEdge],
+])(
+  'the Vercel CLI uploads what %s was built to, with the secret as sensitive; the upload serves official clients',
+  async (name, target) => {
+    using project = createProject({
+      vercel: installed('vercel', 'tools'),
+      'edge-runtime': installed('edge-runtime', 'repository'),
+      esbuild: installed('esbuild', 'repository'),
+    })
+    project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+    await using api = await startDouble(createAnswer())
+
+    const { code, output } = await project.deploy(
+      name,
+      ['--secret', 'MAYFLY_SECRET', '--', '--token', 'token', '--api', api.url],
+      { VERCEL_TOKEN: 'token', VERCEL_TELEMETRY_DISABLED: '1' },
+    )
+
+    expect(output).not.toContain(SECRET)
+    expect(code, output).toBe(0)
+    const variable = api.received.find(({ method, path }) => method === 'POST' && /\/env\b/.test(path))
+    const sent = [JSON.parse(variable!.body.toString()) as object].flat()
+    expect(sent).toMatchObject([
+      { key: 'MAYFLY_SECRET', value: SECRET, type: 'sensitive', target: ['production'] },
+    ])
+    const files = project.artefact(name)
+    for (const [path, content] of files) expect(content, path).not.toContain(SECRET)
+
+    const contents = new Map(
+      api.received
+        .filter(({ path }) => path.includes('/files'))
+        .map(({ headers, body }) => [headers.get('x-now-digest'), body.toString()]),
+    )
+    const last = api.received.findLast(
+      ({ method, path }) => method === 'POST' && path.includes('/deployments'),
+    )
+    const uploaded = join(project.folder, 'uploaded')
+    const { files: listed } = JSON.parse(last!.body.toString()) as { files: DeploymentFile[] }
+    for (const { file, sha } of listed) {
+      mkdirSync(dirname(join(uploaded, file)), { recursive: true })
+      writeFileSync(join(uploaded, file), contents.get(sha)!)
+      expect(contents.get(sha), file).toBe(files.get(file))
+    }
+    await expectToServe(target, uploaded, project.folder)
+  },
+  90_000,
+)
