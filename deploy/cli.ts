@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
-import { createRequire } from 'node:module'
 import { CliError, UsageError } from './cli-error.ts'
+import { packageManifest } from './package.ts'
 
 const HELP = `mayfly <command>
 
+  init [dir]      write a small project for one platform or several
   dev [entry]     serve an MCP server on this machine, reloading on change
   build [entry]   write what a platform takes
   preview [entry] build, and run the very result on the platform's own runtime
   deploy [entry]  build, check, and upload with the platform's own tool
+  doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
+  check <url>     probe a deployed MCP server, this one or any other
 
   -h, --help      show this; mayfly <command> --help says more
   -v, --version   show the version
@@ -18,15 +21,18 @@ Exit codes: 0 done, 1 it failed, 2 the command line makes no sense.
 
 /** Each is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
 const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Promise<number>> } = {
+  init: async () => (await import('./init.ts')).init,
   dev: async () => (await import('./dev.ts')).dev,
   build: async () => (await import('./build.ts')).build,
   preview: async () => (await import('./preview.ts')).preview,
   deploy: async () => (await import('./deploy.ts')).deploy,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  check: async () => (await import('./check.ts')).check,
 }
 
 async function run([command, ...rest]: string[]): Promise<number> {
   if (command === '-v' || command === '--version') {
-    process.stdout.write(`${packageVersion()}\n`)
+    process.stdout.write(`${packageManifest().version}\n`)
     return 0
   }
   if (command === undefined || command === '-h' || command === '--help') {
@@ -38,11 +44,6 @@ async function run([command, ...rest]: string[]): Promise<number> {
   }
   const main = await COMMANDS[command]!()
   return main(rest)
-}
-
-/** The package refers to itself by name, so that this works from source and from dist/ alike. */
-function packageVersion(): string {
-  return (createRequire(import.meta.url)('mayfly-mcp/package.json') as { version: string }).version
 }
 
 try {

@@ -18,17 +18,24 @@ interface Kept {
 
 /** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is nowhere. */
 export function readSecrets(cwd: string, names: readonly string[]): Map<string, string> {
-  const kept = keptSecrets(cwd)
   const secrets = new Map<string, string>()
   for (const name of names) {
     if (!/^[A-Za-z_]\w*$/.test(name)) throw new UsageError(`"${name}" is not the name of a variable`)
-    const value = process.env[name] ?? kept.find((one) => one.name === name)?.value
-    if (value === undefined || value === '') {
+    const found = findSecret(cwd, name)
+    if (found === undefined) {
       throw new CliError(`there is no value for ${name}: set it in the environment or in .env`)
     }
-    secrets.set(name, value)
+    secrets.set(name, found.value)
   }
   return secrets
+}
+
+/** The value of a variable, and where it was found: the environment, else one of the project's files. */
+export function findSecret(cwd: string, name: string): { value: string; from: string } | undefined {
+  const value = process.env[name]
+  if (value !== undefined && value !== '') return { value, from: 'the environment' }
+  const kept = keptSecrets(cwd).find((one) => one.name === name)
+  return kept === undefined ? undefined : { value: kept.value, from: kept.file }
 }
 
 /** As a `.env` file, for a tool that takes nothing else. */

@@ -118,6 +118,15 @@ export interface ServerDetail extends ServerInfo {
   remotes?: readonly object[]
 }
 
+/** What of a server's configuration decides what works on a deployment. */
+export interface DeploymentInfo {
+  hasBus: boolean
+  hasRendezvous: boolean
+  /** In the configuration; another may come from the environment. */
+  hasSecret: boolean
+  legacy: LegacyPolicy
+}
+
 export interface ToolInfo {
   id: string
   name: string

@@ -1,5 +1,12 @@
 /** What users import from `mayfly-mcp`. */
-export type { HttpConfig, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
+export type {
+  DeploymentInfo,
+  HttpConfig,
+  MCPServerConfig,
+  ServerDetail,
+  ServerInfo,
+  ToolInfo,
+} from './config.ts'
 export type { AgentLike, WorkflowLike } from './definition/agent.ts'
 export type {
   CreateMessageParams,

@@ -4,6 +4,7 @@
  */
 import {
   checkConfig,
+  type DeploymentInfo,
   type MCPServerConfig,
   type ServerDetail,
   type ServerInfo,
@@ -152,6 +153,17 @@ export class MCPServer {
       ...(packageCanonical !== undefined && { package_canonical: packageCanonical }),
       ...(packages !== undefined && { packages }),
       ...(remotes !== undefined && { remotes }),
+    }
+  }
+
+  /** What it is configured with that decides what works on a deployment: for tools such as `mayfly doctor`. */
+  getDeploymentInfo(): DeploymentInfo {
+    const { bus, rendezvous, secret, legacy = 'explain' } = this.#config
+    return {
+      hasBus: bus !== undefined,
+      hasRendezvous: rendezvous !== undefined,
+      hasSecret: secret !== undefined,
+      legacy,
     }
   }
 

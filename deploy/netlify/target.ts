@@ -72,17 +72,21 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
   },
 }
 
-const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine' | 'files'> = {
+const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine'> = {
   defaultPort: 8888,
   deployment,
   examine,
-  files: () => ({
+}
+
+/** `tools` are what the preview runs on. */
+const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
+  return () => ({
     files: {},
     scripts: {},
     dependencies: {},
-    devDependencies: { 'netlify-cli': '^27.10.2' },
+    devDependencies: { 'netlify-cli': '^27.10.2', ...tools },
     ignored: ['.netlify/'],
-  }),
+  })
 }
 
 export const netlify: Target = {
@@ -90,6 +94,7 @@ export const netlify: Target = {
   start: artefactDev(asFunction),
   ...asFunction,
   ...common,
+  files: filesWith({ '@hono/node-server': '^2.1.8' }),
 }
 
 export const netlifyEdge: Target = {
@@ -97,6 +102,7 @@ export const netlifyEdge: Target = {
   start: artefactDev(asEdgeFunction),
   ...asEdgeFunction,
   ...common,
+  files: filesWith({ deno: '^2.9.5' }),
 }
 
 function writeSite(outDir: string, folder: string, more: string): void {

@@ -87,26 +87,37 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
   }),
 }
 
-const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine' | 'files'> = {
+const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine'> = {
   defaultPort: 3000,
   deployment,
   examine,
-  files: () => ({
+}
+
+/** `tools` are what the preview runs on. */
+const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
+  return () => ({
     files: { 'vercel.json': `${JSON.stringify({ framework: null }, null, 2)}\n` },
     scripts: {},
     dependencies: {},
-    devDependencies: { vercel: '^64.0.2' },
+    devDependencies: { '@hono/node-server': '^2.1.8', vercel: '^64.0.2', ...tools },
     ignored: ['.vercel/'],
-  }),
+  })
 }
 
-export const vercel: Target = { title: 'Vercel', start: artefactDev(onNode), ...onNode, ...common }
+export const vercel: Target = {
+  title: 'Vercel',
+  start: artefactDev(onNode),
+  ...onNode,
+  ...common,
+  files: filesWith({}),
+}
 
 export const vercelEdge: Target = {
   title: 'Vercel Edge',
   start: artefactDev(onEdge),
   ...onEdge,
   ...common,
+  files: filesWith({ 'edge-runtime': '^4.0.1' }),
 }
 
 /** Returns the path of the function's main file. */

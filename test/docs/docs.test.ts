@@ -12,7 +12,9 @@ const FILES = [
   'README.md',
   'CONTRIBUTING.md',
   'adapters/README.md',
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true })
+    .filter((name) => String(name).endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ]
 
 interface CodeBlock {

@@ -1,0 +1,97 @@
+/** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
+import { CliError } from './cli-error.ts'
+import { oneEntry, parseCommandLine } from './command-line.ts'
+import { colour } from './console.ts'
+import {
+  bindingFindings,
+  type Degradation,
+  degradations,
+  secretFindings,
+  versionFindings,
+} from './doctor/findings.ts'
+import { describeServer } from './doctor/load.ts'
+import { readProject } from './project.ts'
+import { findSecret } from './secrets.ts'
+import type { Finding, Project } from './target.ts'
+import { defaultTarget, findTarget, targetNames } from './targets.ts'
+
+const HELP = `mayfly doctor [entry] [--target <name>] [--json]
+
+  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
+  --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
+  --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
+
+Exit code 1 when something is wrong, 0 otherwise; a warning or what degrades is not wrong.
+
+  mayfly doctor --target lambda
+`
+
+interface Report {
+  readonly target: string
+  readonly findings: readonly Finding[]
+  readonly degrades: readonly Degradation[]
+}
+
+/** Throws `CliError` where there is no entry at all. */
+export async function doctor(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine('doctor', args, {
+    target: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const cwd = process.cwd()
+  const project = readProject(cwd, oneEntry(positionals))
+  const report = await examine(project, values.target ?? defaultTarget(cwd))
+  process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : render(report))
+  return report.findings.some(({ level }) => level === 'error') ? 1 : 0
+}
+
+async function examine(project: Project, targetName: string): Promise<Report> {
+  const platform = await findTarget(targetName).examine(project)
+  const findings = [...versionFindings(), ...platform]
+  try {
+    const { info, tools } = await describeServer(project)
+    if (info === undefined) {
+      const message = 'the server was not written with Mayfly: what it needs cannot be told'
+      return { target: targetName, findings: [...findings, { level: 'warning', message }], degrades: [] }
+    }
+    const hasSecret = info.hasSecret || findSecret(project.cwd, 'MAYFLY_SECRET') !== undefined
+    return {
+      target: targetName,
+      findings: [
+        ...findings,
+        { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
+        ...secretFindings(project.cwd, info),
+        ...bindingFindings(info),
+      ],
+      degrades: degradations(info, hasSecret),
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return {
+      target: targetName,
+      findings: [...findings, { level: 'error', message: error.message }],
+      degrades: [],
+    }
+  }
+}
+
+const MARKS = { ok: 'ok      ', warning: 'warning ', error: 'error   ' } as const
+const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
+
+function render({ target, findings, degrades }: Report): string {
+  const found = findings.map(
+    ({ level, message }) =>
+      `  ${colour(COLOURS[level], MARKS[level])}${message.replaceAll('\n', '\n          ')}`,
+  )
+  const lost = degrades.map(
+    ({ features, reason, remedy }) => `  ${colour('bold', features.join(', '))}\n    ${reason} ${remedy}`,
+  )
+  return `${findTarget(target).title}\n${found.join('\n')}\n${
+    lost.length === 0 ? '' : `\nWhat degrades, and is never advertised\n${lost.join('\n')}\n`
+  }`
+}

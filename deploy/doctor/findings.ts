@@ -1,0 +1,97 @@
+/** What `mayfly doctor` finds besides what a platform has to say for itself. */
+import type { Feature } from '../../src/definition/context.ts'
+import type { DeploymentInfo } from '../../src/index.ts'
+import { availability, MATRIX } from '../../src/interaction/matrix.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
+import { packageManifest } from '../package.ts'
+import { findSecret } from '../secrets.ts'
+import type { Finding } from '../target.ts'
+
+const MIN_SECRET_CHARACTERS = 32
+const MIN_DISTINCT_CHARACTERS = 10
+
+/** A feature that a server with this configuration does not offer, and what would bring it. */
+export interface Degradation {
+  readonly features: readonly string[]
+  readonly reason: string
+  readonly remedy: string
+}
+
+/** A client that can do everything: what is missing then is missing here. */
+const ABLE_CLIENT = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+
+export function versionFindings(): Finding[] {
+  const { version, engines } = packageManifest()
+  const oldest = Number.parseInt(engines.node.replace(/\D+/, ''), 10)
+  const isNew = Number.parseInt(process.versions.node, 10) >= oldest
+  return [
+    { level: 'ok', message: `mayfly-mcp ${version}` },
+    isNew
+      ? { level: 'ok', message: `Node ${process.version}` }
+      : { level: 'error', message: `Node ${process.version} is too old: install Node ${oldest} or newer` },
+  ]
+}
+
+/** Whether the secret is there and strong, where the server needs one or may come to. */
+export function secretFindings(cwd: string, info: DeploymentInfo): Finding[] {
+  if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
+  const found = findSecret(cwd, 'MAYFLY_SECRET')
+  if (found === undefined) {
+    const isNeeded = info.legacy === 'arguments'
+    return [
+      {
+        level: isNeeded ? 'error' : 'warning',
+        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; put 32 or more random characters into .env, and hand them over with mayfly deploy --secret MAYFLY_SECRET`,
+      },
+    ]
+  }
+  return found.value.split(/\s*,\s*/).map((secret) => secretFinding(secret, found.from))
+}
+
+function secretFinding(secret: string, from: string): Finding {
+  const isWeak = secret.length < MIN_SECRET_CHARACTERS || new Set(secret).size < MIN_DISTINCT_CHARACTERS
+  if (!isWeak) return { level: 'ok', message: `MAYFLY_SECRET is set (${from}) and strong` }
+  return {
+    level: 'error',
+    message: `MAYFLY_SECRET (${from}) is weak: make one with openssl rand -base64 32`,
+  }
+}
+
+/** What the configuration promises and lacks. */
+export function bindingFindings({ legacy, hasBus, hasRendezvous }: DeploymentInfo): Finding[] {
+  const findings: Finding[] = []
+  if (legacy === 'rendezvous' && !hasRendezvous) {
+    findings.push({
+      level: 'error',
+      message: "legacy: 'rendezvous' has no rendezvous to meet at: pass rendezvous, see docs/rendezvous.md",
+    })
+  }
+  if (hasRendezvous) findings.push({ level: 'ok', message: 'a rendezvous is configured' })
+  if (hasBus) findings.push({ level: 'ok', message: 'a bus is configured' })
+  return findings
+}
+
+/** From the matrix: what even the most able client does not get. */
+export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradation[] {
+  const found = new Map<string, { features: string[]; reason: string; remedy: string }>()
+  for (const feature of Object.keys(MATRIX) as Feature[]) {
+    for (const era of ['modern', 'legacy'] as const) {
+      const answer = availability(feature, {
+        era,
+        protocolVersion: era === 'modern' ? MODERN_VERSIONS[0]! : LEGACY_VERSIONS[0]!,
+        clientCapabilities: ABLE_CLIENT,
+        canStream: true,
+        hasBus: info.hasBus,
+        hasRendezvous: info.hasRendezvous,
+        hasSecret,
+        legacyPolicy: info.legacy,
+      })
+      if (answer.available) continue
+      const { reason, remedy } = answer
+      const known = found.get(reason) ?? { features: [], reason, remedy }
+      known.features.push(`${feature} (${era})`)
+      found.set(reason, known)
+    }
+  }
+  return [...found.values()]
+}

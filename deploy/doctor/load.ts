@@ -1,0 +1,45 @@
+/** Loads a server in a process of its own, to ask what it is: its code is not run in the CLI. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { CliError } from '../cli-error.ts'
+import { shown } from '../entry.ts'
+import type { Project } from '../target.ts'
+import type { Description } from './describe.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, import.meta.url))
+const TIMEOUT_MS = 15_000
+
+const MAIN = `export { default } from 'mayfly:entry'\n`
+
+/** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
+export async function describeServer(project: Project): Promise<Description> {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-doctor-'))
+  const outfile = join(folder, 'server.mjs')
+  try {
+    await bundleServer(project, {
+      main: MAIN,
+      outfile,
+      platform: 'node',
+      banner: NODE_BANNER,
+      external: ['cloudflare:*'],
+    })
+    const { stdout } = await promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
+      cwd: project.cwd,
+      timeout: TIMEOUT_MS,
+    })
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Description
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    const { stderr = '' } = error as { stderr?: string }
+    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it did not answer in 15 seconds'
+    throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,137 @@
+/** `mayfly doctor`, spawned for real. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { targets } from '../../deploy/targets.ts'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const STRONG = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
+
+interface Report {
+  target: string
+  findings: { level: string; message: string }[]
+  degrades: { features: string[]; reason: string; remedy: string }[]
+}
+
+function arrange(config = ''): Project {
+  const project = new Project()
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.write(
+    'server.ts',
+    `import { createMemoryBus, createTool, MCPServer } from 'mayfly-mcp'
+console.log('a line of the server')
+const hello = createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' })
+export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { hello }, ${config} })
+export { createMemoryBus }`,
+  )
+  return project
+}
+
+function doctor(project: Project, ...args: string[]): Promise<Output> {
+  return new MayflyProcess(['doctor', ...args], project.folder).exited
+}
+
+async function report(project: Project, target = 'node'): Promise<Report & { code: number | null }> {
+  const { code, stdout } = await doctor(project, '--target', target, '--json')
+  return { code, ...(JSON.parse(stdout) as Report) }
+}
+
+describe('mayfly doctor', { timeout: 60_000 }, () => {
+  test('says what is there, what is missing, and what will degrade', async () => {
+    await using project = arrange()
+
+    const { code, stdout, stderr } = await doctor(project, '--target', 'node')
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Node\n {2}ok {6}mayfly-mcp \d/)
+    expect(stdout).toContain('ok      the server loads, with 1 tool\n')
+    expect(stdout).toContain('warning MAYFLY_SECRET is not set')
+    expect(stdout).toMatch(/What degrades[\s\S]*tools\.listChanged \(modern\)[\s\S]*No bus is configured/)
+    expect(stdout).not.toContain('a line of the server')
+  })
+
+  test.for([...targets.keys()])(
+    '--target %s has something to say, and nothing of it is wrong',
+    async (target) => {
+      await using project = arrange()
+      const { findings, code } = await report(project, target)
+      // What the platform's tools are missing in an empty project is named, with the command that installs it.
+      const wrong = findings.filter(({ level }) => level === 'error')
+      for (const { message } of wrong) expect(message).toMatch(/npm install/)
+      expect(code).toBe(wrong.length > 0 ? 1 : 0)
+      expect(findings.length).toBeGreaterThan(3)
+    },
+  )
+
+  test.for([
+    [`MAYFLY_SECRET=${STRONG}`, 'ok', 'MAYFLY_SECRET is set (.env) and strong'],
+    ['MAYFLY_SECRET=short', 'error', 'MAYFLY_SECRET (.env) is weak'],
+    [`MAYFLY_SECRET=${'a'.repeat(40)}`, 'error', 'MAYFLY_SECRET (.env) is weak'],
+  ] as const)('a secret %s → %s', async ([line, level, message]) => {
+    await using project = arrange()
+    project.write('.env', line)
+    const { findings, code } = await report(project)
+    expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
+    expect(JSON.stringify(findings)).not.toContain(STRONG)
+    expect(code).toBe(level === 'error' ? 1 : 0)
+  })
+
+  test("legacy: 'arguments' without a secret is wrong", async () => {
+    await using project = arrange(`legacy: 'arguments'`)
+    const { findings, code } = await report(project)
+    expect(findings).toContainEqual({
+      level: 'error',
+      message: expect.stringContaining("legacy: 'arguments' needs it"),
+    })
+    expect(code).toBe(1)
+  })
+
+  test("legacy: 'rendezvous' without a rendezvous is wrong", async () => {
+    await using project = arrange(`legacy: 'rendezvous'`)
+    const { findings } = await report(project)
+    expect(findings).toContainEqual({
+      level: 'error',
+      message: expect.stringContaining('docs/rendezvous.md'),
+    })
+  })
+
+  test('what is configured does not degrade', async () => {
+    await using project = arrange('bus: createMemoryBus()')
+    project.write('.env', `MAYFLY_SECRET=${STRONG}`)
+    const { degrades, findings } = await report(project)
+    expect(findings).toContainEqual({ level: 'ok', message: 'a bus is configured' })
+    const features = degrades.flatMap((one) => one.features)
+    expect(features).not.toContain('tools.listChanged (modern)')
+    expect(features).toContain('tools.listChanged (legacy)')
+  })
+
+  test.for([
+    [`export default { fetch: () => new Response('') }`, 'warning', 'not written with Mayfly'],
+    [
+      `throw new TypeError('tools.x needs a description')\nexport default { fetch() {} }`,
+      'error',
+      'tools.x needs a description',
+    ],
+    ['export const server = 1', 'error', 'has no default export'],
+    ['export default {}', 'error', 'has no fetch function'],
+  ] as const)('a server %j → %s', async ([source, level, message]) => {
+    await using project = arrange()
+    project.write('server.ts', source)
+    const { findings } = await report(project)
+    expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
+  })
+
+  test.for([
+    [['--target', 'mainframe'], 2],
+    [['--colour'], 2],
+    [['nowhere.ts'], 1],
+  ] as const)('%j → one line, exit code %i', async ([args, exitCode]) => {
+    await using project = arrange()
+    const { code, stderr } = await doctor(project, ...args)
+    expect(code).toBe(exitCode)
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+  })
+})

@@ -1,0 +1,100 @@
+/** `mayfly init`: what it writes and what it refuses. That what it writes works is shown in `test/runtimes/init.test.ts`. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+
+const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
+
+function init(project: Project, ...args: string[]): Promise<Output> {
+  return new MayflyProcess(['init', ...args], project.folder).exited
+}
+
+describe('mayfly init', () => {
+  test('writes a project for several platforms, names every file, and says what comes next', async () => {
+    await using project = new Project()
+
+    const { code, stdout, stderr } = await init(
+      project,
+      'My Shop',
+      '--target',
+      'cloudflare',
+      '--target',
+      'supabase',
+    )
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const folder = join(project.folder, 'My Shop')
+    const wrote = Array.from(stdout.matchAll(/^wrote (.+)$/gm), ([, path]) => path!)
+    expect(wrote).toEqual(
+      expect.arrayContaining([
+        'My Shop/src/server.ts',
+        'My Shop/wrangler.toml',
+        'My Shop/supabase/config.toml',
+      ]),
+    )
+    for (const path of wrote) expect(existsSync(join(project.folder, path)), path).toBe(true)
+    expect(stdout).toContain('npm install')
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, object>
+    expect(manifest).toMatchObject({
+      name: 'my-shop',
+      scripts: { dev: 'mayfly dev --target cloudflare', 'dev:supabase': 'mayfly dev --target supabase' },
+      devDependencies: { wrangler: expect.any(String), supabase: expect.any(String) },
+    })
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8').split('\n')).toEqual(
+      expect.arrayContaining(['node_modules/', '.env', '.dev.vars', '.wrangler/']),
+    )
+    expect(readFileSync(join(folder, 'wrangler.toml'), 'utf8')).toContain('name = "my-shop"')
+  })
+
+  test('a folder that holds something is left alone', async () => {
+    await using project = new Project()
+    project.write('notes.txt', 'mine')
+
+    const { code, stderr } = await init(project, '.', '--target', 'node', '--name', 'shop')
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^mayfly: .* is not empty, it holds notes\.txt: pass another folder\n$/)
+    expect(readdirSync(project.folder)).toEqual(['notes.txt'])
+  })
+
+  test('a folder that holds a new git repository is taken', async () => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'shop/.git'), { recursive: true })
+    expect((await init(project, 'shop', '--target', 'node')).code).toBe(0)
+  })
+
+  test.for([
+    [['shop'], 'pass a folder and --target'],
+    [['--target', 'node'], 'pass a folder and --target'],
+    [['shop', '--target', 'mainframe'], 'there is no target "mainframe"'],
+    [['shop', '--target', 'node', '--name', 'My Shop'], '"My Shop" cannot be a name on every platform'],
+    [['1', '--target', 'node'], 'cannot be a name on every platform'],
+    [['a', 'b', '--target', 'node'], 'one folder at a time'],
+  ] as const)('%j → one line, exit code 2, nothing written', async ([args, line]) => {
+    await using project = new Project()
+    const { code, stdout, stderr } = await init(project, ...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+    expect(stderr).toContain(line)
+    expect(readdirSync(project.folder)).toEqual([])
+  })
+
+  test('on a terminal it asks for what is missing', async () => {
+    await using project = new Project()
+    // script(1) gives it a terminal; each line answers one question, the empty one takes what is suggested.
+    execFileSync('script', ['-qec', `${process.execPath} ${CLI} init`, '/dev/null'], {
+      cwd: project.folder,
+      input: 'Corner Shop\n\nnode, deno\n',
+      stdio: ['pipe', 'ignore', 'ignore'],
+      timeout: 20_000,
+    })
+    const manifest = readFileSync(join(project.folder, 'Corner Shop/package.json'), 'utf8')
+    expect(JSON.parse(manifest)).toMatchObject({
+      name: 'corner-shop',
+      scripts: { dev: 'mayfly dev --target node', 'dev:deno': 'mayfly dev --target deno' },
+    })
+  })
+})
