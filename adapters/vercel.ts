@@ -34,13 +34,9 @@ export interface RouteHandlers {
 const DEFAULT_DURATION_MS = 300_000
 const EDGE_FIRST_BYTE_MS = 25_000
 
-/** Where Vercel's Node runtime keeps what belongs to the request at hand. */
-const REQUEST_CONTEXT = Symbol.for('@vercel/request-context')
-
 interface VercelGlobal {
   readonly process?: { readonly env: { readonly [name: string]: string | undefined } }
   readonly EdgeRuntime?: string
-  readonly [REQUEST_CONTEXT]?: { get?(): VercelContext | undefined }
 }
 
 /**
@@ -53,9 +49,9 @@ interface VercelGlobal {
 export function vercel(server: FetchServer, options: VercelOptions = {}): { fetch: Handler } {
   return {
     fetch: (request, context) => {
-      const { process, EdgeRuntime, [REQUEST_CONTEXT]: store } = platform()
+      const { process, EdgeRuntime } = platform()
       const env = options.env ?? process?.env ?? {}
-      const { waitUntil } = { ...store?.get?.(), ...(context as VercelContext | undefined) }
+      const { waitUntil } = { ...requestContext(), ...(context as VercelContext | undefined) }
       const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
       const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
       // Vercel sets it, whatever a client sent under that name; elsewhere anybody could.
@@ -87,6 +83,13 @@ export function routeHandlers(server: FetchServer, options: VercelOptions = {}):
   // Next.js passes the route's parameters second: no context of the platform's.
   const handle: Handler = (request) => fetch(request)
   return { GET: handle, HEAD: handle, POST: handle, DELETE: handle, OPTIONS: handle }
+}
+
+/** Where Vercel's Node runtime keeps what belongs to the request at hand. */
+function requestContext(): VercelContext | undefined {
+  const key = Symbol.for('@vercel/request-context')
+  const store = Reflect.get(globalThis, key) as { get?(): VercelContext | undefined } | undefined
+  return store?.get?.()
 }
 
 /** Its globals, where this runs. */

@@ -16,7 +16,7 @@ const HELP = `mayfly <command>
   -h, --help      show this; mayfly <command> --help says more
   -v, --version   show the version
 
-Exit codes: 0 done, 1 it failed, 2 the command line makes no sense.
+Exit codes: 0 done, 1 it failed, 2 the command line makes no sense, or nothing answers to mayfly check.
 `
 
 /** Each is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */

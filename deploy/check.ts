@@ -1,0 +1,114 @@
+/** `mayfly check`: probes an MCP endpoint over HTTP, ours or anybody's, and says what works, degrades and is wrong. */
+import { countVerdicts, renderJson, renderTable } from './check/report.ts'
+import { runProbes } from './check/run.ts'
+import { UsageError } from './cli-error.ts'
+import { parseCommandLine } from './command-line.ts'
+
+const HELP = `mayfly check <url> [--bearer <token>] [--header 'Name: value']... [--json]
+
+  url         the MCP endpoint: https://example.com/mcp
+  --bearer    a token, sent as Authorization: Bearer to this server and to no other; never printed
+  --header    another header for every request, such as one that a gateway wants; may be repeated
+  --json      print one JSON document instead of the table
+  --timeout   milliseconds a request may take; default 10000
+  --origin    the web page that asks, for CORS; default a made-up one
+
+Calls no tool and changes nothing. Each line is a claim and its verdict: works, degrades (clients cope, but something is
+lost), wrong (with what to do about it), or skipped.
+
+Exit codes: 0 nothing is wrong, 1 something is, 2 a bad command line, or nothing answers at the URL.
+
+  mayfly check https://example.com/mcp
+  mayfly check https://example.com/mcp --bearer "$TOKEN" --json
+`
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const MAX_TIMEOUT_MS = 600_000
+/** Shorter values of one's own headers are left readable: replacing every "1" would leave nothing to read. */
+const MIN_SECRET_LENGTH = 6
+/** RFC 9110 §5.1 and §5.5. */
+const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
+
+/** Exit code 0, or 1 when anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 when nothing answers. */
+export async function check(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine('check', args, {
+    bearer: { type: 'string' },
+    header: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
+    timeout: { type: 'string' },
+    origin: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const url = parseUrl(positionals)
+  const headers = parseHeaders(values.header ?? [])
+  const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
+  // Of "Basic abc" the server may send back "abc" alone.
+  const own = [...Object.values(headers), ...url.searchParams.values()].flatMap((value) => [
+    value,
+    ...value.split(' '),
+  ])
+  const report = await runProbes({
+    url,
+    bearer,
+    headers,
+    timeoutMs: values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseTimeout(values.timeout),
+    origin: values.origin === undefined ? undefined : parseOrigin(values.origin),
+    secrets: [
+      ...(bearer === undefined ? [] : [bearer]),
+      ...own.filter((value) => value.length >= MIN_SECRET_LENGTH),
+    ],
+  })
+  const shown = `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
+  process.stdout.write(values.json ? renderJson(report, shown) : renderTable(report, shown, isColoured()))
+  return countVerdicts(report).wrong > 0 ? 1 : 0
+}
+
+function isColoured(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR
+}
+
+function parseUrl(positionals: readonly string[]): URL {
+  const [text] = positionals
+  if (text === undefined)
+    throw new UsageError('which server? pass its URL: mayfly check https://example.com/mcp')
+  if (positionals.length > 1) throw new UsageError('one URL at a time')
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new UsageError('the URL must begin with http:// or https://')
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('the URL must not hold a password: pass --bearer, or --header "Authorization: …"')
+  url.hash = ''
+  return url
+}
+
+function parseHeaders(lines: readonly string[]): { [name: string]: string } {
+  const headers = lines.map((line): [string, string] => {
+    const match = HEADER.exec(line)
+    // The line itself may hold a secret.
+    if (!match) throw new UsageError("a --header is no header: pass 'Name: value'")
+    return [match[1]!.toLowerCase(), match[2]!.trimEnd()]
+  })
+  return Object.fromEntries(headers)
+}
+
+function parseToken(token: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the --bearer token is empty or has spaces in it')
+  return token
+}
+
+function parseTimeout(text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(ms >= 1 && ms <= MAX_TIMEOUT_MS))
+    throw new UsageError(`"${text}" is no timeout: pass milliseconds from 1 to ${MAX_TIMEOUT_MS}`)
+  return ms
+}
+
+function parseOrigin(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+  if (origin === 'null') throw new UsageError(`"${text}" is no origin: pass https://app.example.com`)
+  return origin
+}

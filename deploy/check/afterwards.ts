@@ -1,0 +1,79 @@
+/** What every answer of the run says about the server. */
+import { degrades, works, wrong } from './outcome.ts'
+import type { Probe, Topic } from './probe.ts'
+import { essence, readReply } from './reply.ts'
+import { quote } from './shown.ts'
+import { SPEC } from './spec.ts'
+import type { Seen } from './wire.ts'
+
+/** Of the languages that servers are written in. Bounded: a body may be written to make them slow. */
+const STACKS: readonly RegExp[] = [
+  /\n[ \t]{0,20}at .{1,200}:\d+:\d+\)?/,
+  /\\n[ \t]{0,20}at [^"]{1,200}:\d+:\d+\)?/,
+  /Traceback \(most recent call last\)/,
+  /File \\?"[^"\n]{1,200}\\?", line \d+/,
+  /goroutine \d+ \[/,
+  /\bat [\w.$]+\([\w$]+\.(java|kt):\d+\)/,
+]
+
+/** Where servers keep their files; only in errors, since tools may well speak of paths. */
+const PATHS: readonly RegExp[] = [
+  /node_modules\/[\w@./-]+/,
+  /\bnode:internal\/[\w/]+/,
+  /(?:\/(?:home|Users|root|var\/task|usr\/src|opt|srv|workspace|app)\/[\w.-]+(?:\/[\w.-]+)+|\/var\/task\/[\w.-]+)/,
+  /\b[A-Z]:\\\\?(?:Users|inetpub|home)\\[^\s"]+/,
+  /site-packages\/[\w./-]+/,
+]
+
+const faults: Probe = {
+  id: 'afterwards.faults',
+  title: 'no answer of this run was a fault of the server',
+  spec: `${SPEC.rfc}/rfc9110#section-15.6`,
+  run({ wire }) {
+    const failed = wire.seen.find(({ answer }) => answer.status >= 500 && answer.status !== 503)
+    if (failed !== undefined)
+      return wrong(
+        `HTTP ${failed.answer.status} to ${failed.label}`,
+        'catch it and answer with the client’s own fault: retries and alarms go by 5xx',
+      )
+    const busy = wire.seen.find(({ answer }) => answer.status === 503)
+    return busy === undefined
+      ? works(`${wire.seen.length} answers`)
+      : degrades(`HTTP 503 to ${busy.label}`, 'see whether the server is at a limit')
+  },
+}
+
+const stacks: Probe = {
+  id: 'afterwards.stacks',
+  title: 'no error shows a stack trace',
+  spec: `${SPEC.basic}#error-codes`,
+  run: ({ wire }) =>
+    leak(wire.seen, STACKS, 'keep stacks in the log: they tell strangers how the server is built'),
+}
+
+const paths: Probe = {
+  id: 'afterwards.paths',
+  title: 'no error shows a path of the server',
+  spec: `${SPEC.basic}#error-codes`,
+  run: ({ wire }) =>
+    leak(wire.seen, PATHS, 'keep paths in the log: they tell strangers how the server is built'),
+}
+
+function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
+  for (const { label, answer } of seen) {
+    if (!isError(answer)) continue
+    for (const pattern of patterns) {
+      const match = pattern.exec(answer.body)
+      if (match) return wrong(`in the answer to ${label}: ${quote(match[0].trim())}`, fix)
+    }
+  }
+  return works('none seen')
+}
+
+function isError(answer: Seen['answer']): boolean {
+  if (answer.status >= 400) return true
+  const { error, result } = readReply(answer)
+  return error !== undefined || result?.isError === true || essence(answer.headers) === 'text/html'
+}
+
+export const afterwards: Topic = { title: 'All answers', runs: 'alone', probes: [faults, stacks, paths] }

@@ -1,0 +1,207 @@
+/** How a protected server tells a client where to log in (RFC 9728), and what it does with a token that is none. */
+import { authorizationServer } from './authorization-server.ts'
+import { fetchDocument } from './document.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Answer } from './http.ts'
+import type { JsonObject } from './messages.ts'
+import { degrades, type Outcome, skipped, works, worst, wrong } from './outcome.ts'
+import type { Probe, Topic } from './probe.ts'
+import { isJson } from './reply.ts'
+import { quote } from './shown.ts'
+import { SPEC } from './spec.ts'
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+const challenge: Probe = {
+  id: 'authorization.challenge',
+  title: 'a request without a token',
+  spec: `${SPEC.authorizationServers}#protected-resource-metadata-discovery-requirements`,
+  async run(endpoint) {
+    const { status, headers } = await askAnonymously(endpoint)
+    if (status !== 401) return open(endpoint, status)
+    const header = headers.get('www-authenticate')
+    const documents = await findDocuments(endpoint)
+    const fix = `send WWW-Authenticate: Bearer resource_metadata="${pathInserted(endpoint.url)}" with the 401`
+    if (header === null)
+      return documents.length > 0
+        ? degrades('401 without WWW-Authenticate; the metadata is at its well-known place', fix)
+        : wrong('401 without WWW-Authenticate: clients cannot tell how to log in', fix)
+    if (!/^bearer\b|,\s*bearer\b/i.test(header))
+      return wrong(`401 with WWW-Authenticate: ${quote(header)}, which is not Bearer`, fix)
+    if (metadataUrl(header) !== undefined) return works('401, and where to log in')
+    return documents.length > 0
+      ? works('401; the metadata is at its well-known place')
+      : degrades(
+          '401 without resource_metadata, nor metadata at its well-known place: only a token known before helps',
+          fix,
+        )
+  },
+}
+
+const badToken: Probe = {
+  id: 'authorization.invalid-token',
+  title: 'an invalid token is 401',
+  spec: `${SPEC.authorization}#token-handling`,
+  async run(endpoint) {
+    const anonymous = await askAnonymously(endpoint)
+    if (anonymous.status !== 401) return skipped('no token is needed')
+    const { status } = await askAnonymously(endpoint, { authorization: 'Bearer mayfly-check-no-such-token' })
+    const fix = 'answer 401 to a token that is invalid or expired: at anything else clients do not renew it'
+    return status === 401 ? works('401') : wrong(`HTTP ${status}`, fix)
+  },
+}
+
+const given: Probe = {
+  id: 'authorization.token',
+  title: 'the token given is taken',
+  spec: `${SPEC.authorization}#access-token-usage`,
+  run({ wire, contact }) {
+    if (wire.options.bearer === undefined) return skipped('no --bearer')
+    return contact.isLocked
+      ? wrong('401 with the token', 'pass a token that is valid now and made for this server (its audience)')
+      : works('taken')
+  },
+}
+
+const metadata: Probe = {
+  id: 'authorization.metadata',
+  title: 'protected resource metadata',
+  spec: `${SPEC.rfc}/rfc9728#section-3`,
+  async run(endpoint) {
+    const named = await challengeUrl(endpoint)
+    const documents = await findDocuments(endpoint)
+    const fetched = documents.map(({ url }) => url.href)
+    const fix = `serve the document at ${pathInserted(endpoint.url)}`
+    if (named === undefined && documents.length === 0) return skipped('none')
+    if (named !== undefined && !fetched.includes(named.href))
+      return wrong(`nothing at ${quote(named.href)}, which the challenge names`, fix)
+    const [first, ...others] = documents.map((document) => judgeDocument(document, endpoint.url))
+    return worst([first!, ...others])
+  },
+}
+
+const servers: Probe = {
+  id: 'authorization.servers',
+  title: 'authorization server metadata',
+  spec: `${SPEC.authorizationServers}#authorization-server-metadata-discovery`,
+  async run(endpoint) {
+    const documents = await findDocuments(endpoint)
+    const issuers = new Set(documents.flatMap(({ document }) => issuersIn(document)))
+    if (issuers.size === 0) return skipped('none is named')
+    const outcomes: Outcome[] = []
+    for (const issuer of [...issuers].slice(0, 3))
+      outcomes.push(await authorizationServer(endpoint.wire, issuer))
+    const [first, ...others] = outcomes
+    return worst([first!, ...others])
+  },
+}
+
+interface Found {
+  readonly url: URL
+  readonly kind: 'named' | 'path' | 'root'
+  readonly answer: Answer
+  readonly document: JsonObject
+}
+
+/** What there is of what clients look at: the root only where nothing is at the other places, since it may be of another resource. */
+async function findDocuments(endpoint: Endpoint): Promise<Found[]> {
+  const { url, wire } = endpoint
+  const named = await challengeUrl(endpoint)
+  const places: [URL, Found['kind']][] = [
+    ...(named === undefined ? [] : [[named, 'named'] satisfies [URL, 'named']]),
+    [new URL(pathInserted(url)), 'path'],
+    [new URL(WELL_KNOWN, url), 'root'],
+  ]
+  const distinct = new Map(places.toReversed().map(([place, kind]) => [place.href, { place, kind }]))
+  const found = await Promise.all(
+    [...distinct.values()].map(async ({ place, kind }) => {
+      const fetched = await fetchDocument(wire, place)
+      return fetched === undefined ? [] : [{ url: place, kind, ...fetched }]
+    }),
+  )
+  const documents = found.flat()
+  const closer = documents.filter(({ kind }) => kind !== 'root')
+  return closer.length > 0 ? closer : documents
+}
+
+function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): Outcome {
+  const { resource } = document
+  const fix = `set "resource" to ${endpoint.origin}${endpoint.pathname}, as clients write it`
+  if (typeof resource !== 'string') return wrong(`${url.pathname}: "resource" is missing`, fix)
+  const match = compare(resource, endpoint)
+  if (match === 'foreign' || (match === 'parent' && kind === 'path'))
+    return wrong(`${url.pathname}: "resource" is ${quote(resource)}, so clients refuse the document`, fix)
+  if (issuersIn(document).length === 0)
+    return wrong(
+      `${url.pathname}: "authorization_servers" names none`,
+      'name at least one authorization server',
+    )
+  if (!isJson(answer.headers))
+    return degrades(
+      `${url.pathname}: the content type is not application/json`,
+      'send it as application/json',
+    )
+  if (match === 'parent')
+    return degrades(
+      `${url.pathname}: "resource" is ${quote(resource)}, of which this endpoint is a part`,
+      fix,
+    )
+  return works(quote(resource))
+}
+
+/** RFC 9728 §3.3 asks for the very URL; a trailing slash is what official clients overlook, and a parent too. */
+function compare(resource: string, endpoint: URL): 'same' | 'parent' | 'foreign' {
+  if (!URL.canParse(resource)) return 'foreign'
+  const { origin, pathname } = new URL(resource)
+  const trimmed = pathname.replace(/\/$/, '')
+  if (origin !== endpoint.origin) return 'foreign'
+  if (trimmed === endpoint.pathname.replace(/\/$/, '')) return 'same'
+  return `${endpoint.pathname}/`.startsWith(`${trimmed}/`) ? 'parent' : 'foreign'
+}
+
+function issuersIn({ authorization_servers: servers }: JsonObject): string[] {
+  return Array.isArray(servers) ? servers.filter((server) => typeof server === 'string') : []
+}
+
+function open({ wire }: Endpoint, status: number): Outcome {
+  const fix = 'answer 401 with WWW-Authenticate: Bearer to a request without a token'
+  if (status === 403) return wrong('HTTP 403: clients log in at 401 alone', fix)
+  if (status >= 500) return wrong(`HTTP ${status}`, fix)
+  if (status >= 400) return skipped(`HTTP ${status}`)
+  return wire.options.bearer === undefined
+    ? works('open: no token is needed for this')
+    : degrades('answered, though --bearer is given', 'check that the server is meant to be open')
+}
+
+async function challengeUrl(endpoint: Endpoint): Promise<URL | undefined> {
+  const { status, headers } = await askAnonymously(endpoint)
+  const url = status === 401 ? metadataUrl(headers.get('www-authenticate') ?? '') : undefined
+  return url !== undefined && /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : undefined
+}
+
+function metadataUrl(header: string): string | undefined {
+  const match = /\bresource_metadata\s*=\s*(?:"([^"]*)"|([^\s,]+))/i.exec(header)
+  return match?.[1] ?? match?.[2]
+}
+
+function askAnonymously(endpoint: Endpoint, more: { readonly [name: string]: string } = {}): Promise<Answer> {
+  const { body, headers } = endpoint.greeting()
+  return endpoint.wire.send({
+    label: 'a request without a valid token',
+    body,
+    headers: { ...headers, ...more },
+    credentials: 'none',
+    statuses: 'any',
+    isEnough: () => true,
+  })
+}
+
+function pathInserted({ origin, pathname }: URL): string {
+  return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
+}
+
+export const authorization: Topic = {
+  title: 'Authorization',
+  runs: 'together',
+  probes: [challenge, badToken, given, metadata, servers],
+}

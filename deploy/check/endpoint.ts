@@ -1,0 +1,154 @@
+/** The server under test as probes see it: what it is, and how to ask it something in either era. */
+import type { Contact } from './contact.ts'
+import type { Answer } from './http.ts'
+import {
+  type Call,
+  type Era,
+  initializeMessage,
+  legacyMessage,
+  type Message,
+  MODERN,
+  modernMessage,
+} from './messages.ts'
+import { Stop, skipped } from './outcome.ts'
+import { hasResponse, type Reply, readReply } from './reply.ts'
+import type { Sending, Wire } from './wire.ts'
+
+export type Asked = Reply & { readonly id: string | number }
+
+/** A call, and how to send it. */
+export type Asking = Call & How
+
+type How = Partial<Pick<Sending, 'isEnough' | 'timeoutMs' | 'agent' | 'credentials' | 'statuses'>>
+
+export class Endpoint {
+  readonly wire: Wire
+  readonly contact: Contact
+  /** Of a web page, for CORS. */
+  readonly origin: string
+
+  constructor(wire: Wire, contact: Contact, origin: string) {
+    this.wire = wire
+    this.contact = contact
+    this.origin = origin
+  }
+
+  get url(): URL {
+    return this.wire.options.url
+  }
+
+  /** Whether it runs on this machine, as far as its URL tells. */
+  get isLocal(): boolean {
+    return isLocalHost(this.url.hostname)
+  }
+
+  /** The era to ask in where either would do. Throws `Stop` where the server speaks none. */
+  get era(): Era {
+    const { isModern, isLegacy, isLocked } = this.contact
+    if (isModern || isLegacy) return isModern ? 'modern' : 'legacy'
+    throw new Stop(skipped(isLocked ? 'needs a token: pass --bearer' : 'this URL does not answer MCP'))
+  }
+
+  /** The eras that the server speaks. Throws `Stop` where it speaks none. */
+  get eras(): Era[] {
+    void this.era
+    const { isModern, isLegacy } = this.contact
+    return [...(isModern ? ['modern' as const] : []), ...(isLegacy ? ['legacy' as const] : [])]
+  }
+
+  /** Throws `Stop` where the server does not speak the era. */
+  requireEra(era: Era): void {
+    if (!this.eras.includes(era)) throw new Stop(skipped(`no ${era} server`))
+  }
+
+  /** A request in an era, with the session where there is one. Throws `Stop` as `Wire.send` does. */
+  async ask(era: Era, asking: Asking): Promise<Asked> {
+    const { wire, contact } = this
+    const message =
+      era === 'modern'
+        ? modernMessage(asking, wire.freshId())
+        : legacyMessage(asking, wire.freshId(), contact.session)
+    return this.#send(`${asking.method} (${era})`, message, asking)
+  }
+
+  /** The cheapest request there is, in the era to prefer. */
+  askLittle(asking: Omit<Asking, 'method'> = {}): Promise<Asked> {
+    const { era } = this
+    return this.ask(era, { ...asking, method: era === 'modern' ? 'server/discover' : 'ping' })
+  }
+
+  initialize(version: string): Promise<Asked> {
+    return this.#send(`initialize (${version})`, initializeMessage(version, this.wire.freshId()), {})
+  }
+
+  /** The cheapest request as it would be sent: for what differs from it in one thing. */
+  little(): Message {
+    const { wire, contact, era } = this
+    return era === 'modern'
+      ? modernMessage({ method: 'server/discover' }, wire.freshId())
+      : legacyMessage({ method: 'ping' }, wire.freshId(), contact.session)
+  }
+
+  /** The same, and where a token is missing, what would open the door: which era is spoken is not known then. */
+  greeting(): Message {
+    return this.contact.isLocked
+      ? modernMessage({ method: 'server/discover' }, this.wire.freshId())
+      : this.little()
+  }
+
+  /** Any body, under the headers of a proper message. */
+  async post(label: string, body: string, headers: { readonly [name: string]: string } = {}): Promise<Reply> {
+    const proper = this.little().headers
+    return readReply(
+      await this.wire.send({ label, body, headers: { ...proper, ...headers }, isEnough: hasResponse }),
+    )
+  }
+
+  /** Another HTTP method than POST. */
+  async request(
+    method: string,
+    headers: { readonly [name: string]: string },
+    more: Partial<Sending> = {},
+  ): Promise<Answer> {
+    return this.wire.send({ label: method, method, headers, ...more })
+  }
+
+  /** Ends the sessions that were opened, as a good client does, until the server says that it has none to end. */
+  async close(): Promise<void> {
+    const ids = this.wire.seen.map(({ answer }) => answer.headers.get('mcp-session-id'))
+    const version = this.contact.session?.version ?? MODERN
+    for (const id of new Set(ids)) {
+      if (id === null) continue
+      const headers = { 'mcp-session-id': id, 'mcp-protocol-version': version }
+      const isEnded = await this.wire
+        .send({ label: 'DELETE', method: 'DELETE', headers, statuses: 'any', isEnough: () => true })
+        .then(({ status }) => status !== 405)
+        .catch(ignoreStop)
+      if (!isEnded) return
+    }
+  }
+
+  async #send(label: string, { headers, body, id }: Message, how: How): Promise<Asked> {
+    const { isEnough = hasResponse, timeoutMs, agent, credentials, statuses } = how
+    const answer = await this.wire.send({
+      label,
+      headers,
+      body,
+      isEnough,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(agent && { agent }),
+      ...(credentials && { credentials }),
+      ...(statuses && { statuses }),
+    })
+    return { ...readReply(answer), id }
+  }
+}
+
+export function isLocalHost(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+function ignoreStop(error: unknown): false {
+  if (error instanceof Stop) return false
+  throw error
+}

@@ -1,0 +1,212 @@
+/** Which protocol versions the server speaks, and how it opens. */
+import type { Endpoint } from './endpoint.ts'
+import { LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
+import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
+import type { Probe, Topic } from './probe.ts'
+import { describe, faultsOf, isObject, isStream, type Reply } from './reply.ts'
+import { quote } from './shown.ts'
+import { SPEC } from './spec.ts'
+
+const UNKNOWN_VERSION = '1999-01-01'
+
+const answers: Probe = {
+  id: 'eras.any',
+  title: 'answers MCP',
+  spec: `${SPEC.versioning}#backward-compatibility-with-initialization-based-versions`,
+  async run(endpoint) {
+    const { contact } = endpoint
+    if (contact.isLocked) return skipped('needs a token: pass --bearer')
+    if (contact.isModern || contact.isLegacy) return works(endpoint.eras.join(' and '))
+    if (contact.redirect) return redirected(contact.redirect)
+    const { discover, initialize } = contact
+    const said = describeEach([
+      ['server/discover', discover],
+      ['initialize', initialize],
+    ])
+    if (await isHttpSse(endpoint))
+      return wrong(
+        'only the HTTP+SSE transport of 2024-11-05 answers here, which is deprecated',
+        'serve Streamable HTTP: POST and JSON or SSE on one URL',
+      )
+    if (said.includes('HTTP 403'))
+      return wrong(
+        said,
+        'if it wants a token, pass --bearer, and let it answer 401 without one: 403 tells clients nothing',
+      )
+    return wrong(
+      said,
+      'check the path: most servers answer at /mcp, and a proxy or a login page may stand in front',
+    )
+  },
+}
+
+const modern: Probe = {
+  id: 'eras.modern',
+  title: `server/discover in ${MODERN}`,
+  spec: `${SPEC.discover}#response`,
+  run({ contact: { discover, isModern, isLegacy } }) {
+    if (discover instanceof Stop) return discover.outcome
+    const { result, error, id, answer } = discover
+    if (!isModern) {
+      if (error?.code === -32022)
+        return degrades(
+          `refused: ${describe(discover)}`,
+          `serve ${MODERN} too, which is what new clients speak`,
+        )
+      return isLegacy
+        ? degrades(
+            `legacy only: ${describe(discover)}`,
+            `serve ${MODERN} too: it needs no session, so any instance can answer any request`,
+          )
+        : skipped('this URL does not answer MCP')
+    }
+    if (error?.code === -32020)
+      return wrong(
+        `a correct request is refused: ${describe(discover)}`,
+        'let MCP-Protocol-Version, Mcp-Method and Mcp-Name through every proxy in front',
+      )
+    if (result === undefined)
+      return wrong(describe(discover), 'implement server/discover, which every server must have')
+    const faults = [...faultsOf(discover, id), ...discoveryFaults(result)]
+    if (answer.status !== 200) faults.push(`its status is ${answer.status}`)
+    if (faults.length > 0)
+      return wrong(faults.join('; '), 'answer with a DiscoverResult as the specification shows it')
+    const meta = isObject(result._meta) ? result._meta : {}
+    if (!isObject(meta[SERVER_INFO]))
+      return degrades('the server does not name itself', `put ${SERVER_INFO} into the _meta of results`)
+    return works(`supports ${(result.supportedVersions as string[]).join(', ')}`)
+  },
+}
+
+const legacy: readonly Probe[] = LEGACY_VERSIONS.map((version) => ({
+  id: `eras.legacy.${version}`,
+  title: `initialize in ${version}`,
+  spec: `${SPEC.lifecycle}#version-negotiation`,
+  async run(endpoint) {
+    const { contact } = endpoint
+    const isNewest = version === LEGACY_VERSIONS[0]
+    if (isNewest && contact.initialize instanceof Stop) return contact.initialize.outcome
+    if (endpoint.era === 'modern' && !contact.isLegacy)
+      return isNewest ? modernOnly(endpoint) : skipped('modern only')
+    const asked =
+      isNewest && !(contact.initialize instanceof Stop)
+        ? contact.initialize
+        : await endpoint.initialize(version)
+    const faults = [...faultsOf(asked, asked.id), ...initializeFaults(asked)]
+    if (faults.length > 0)
+      return wrong(
+        `${describe(asked)}: ${faults.join('; ')}`,
+        'answer initialize with an InitializeResult, status 200',
+      )
+    const answered = String(asked.result?.protocolVersion)
+    if (answered !== version)
+      return degrades(
+        `answered with ${answered}`,
+        `serve ${version} too: clients that speak nothing newer disconnect`,
+      )
+    return works(isStream(asked.answer.headers) ? 'answered as a stream' : 'answered')
+  },
+}))
+
+const negotiation: Probe = {
+  id: 'eras.negotiation',
+  title: 'initialize in an unknown version is answered with a known one',
+  spec: `${SPEC.lifecycle}#version-negotiation`,
+  async run(endpoint) {
+    endpoint.requireEra('legacy')
+    const asked = await endpoint.initialize(UNKNOWN_VERSION)
+    const version = asked.result?.protocolVersion
+    const fix = 'answer with the newest version served, and let the client decide'
+    if (version === undefined) return wrong(describe(asked), fix)
+    if (version === UNKNOWN_VERSION) return wrong(`${UNKNOWN_VERSION} is echoed, which nobody serves`, fix)
+    return works(`answered with ${String(version)}`)
+  },
+}
+
+/** A legacy client has no other way to learn why it failed. */
+function modernOnly({ contact: { initialize } }: Endpoint): Outcome {
+  const versions = initialize instanceof Stop ? '' : initialize.answer.body
+  return versions.includes(MODERN)
+    ? degrades(
+        'modern only; initialize is refused and the versions served are named',
+        'serve initialize too: most clients in use are older',
+      )
+    : degrades(
+        'modern only; initialize is refused without saying which versions are served',
+        'name the versions served in the error to initialize, or serve it: most clients in use are older',
+      )
+}
+
+function discoveryFaults(result: { readonly [name: string]: unknown }): string[] {
+  const { supportedVersions, capabilities, resultType, ttlMs, cacheScope } = result
+  return [
+    ...(Array.isArray(supportedVersions) && supportedVersions.includes(MODERN)
+      ? []
+      : [`supportedVersions does not name ${MODERN}`]),
+    ...(isObject(capabilities) ? [] : ['capabilities is no object']),
+    ...(resultType === 'complete' ? [] : ['resultType is not "complete"']),
+    ...(isTtl(ttlMs) ? [] : ['ttlMs is not a number from 0']),
+    ...(cacheScope === 'public' || cacheScope === 'private'
+      ? []
+      : ['cacheScope is not "public" or "private"']),
+  ]
+}
+
+export function isTtl(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0
+}
+
+function initializeFaults({ answer, result }: Reply): string[] {
+  if (result === undefined) return []
+  const { capabilities, serverInfo, protocolVersion } = result
+  return [
+    ...(answer.status === 200 ? [] : [`its status is ${answer.status}`]),
+    ...(typeof protocolVersion === 'string' ? [] : ['protocolVersion is no string']),
+    ...(isObject(capabilities) ? [] : ['capabilities is no object']),
+    ...(isObject(serverInfo) && typeof serverInfo.name === 'string' && typeof serverInfo.version === 'string'
+      ? []
+      : ['serverInfo has no name and version']),
+  ]
+}
+
+function redirected({ status, location }: { status: number; location: string }): Outcome {
+  const target = quote(location)
+  return status === 307 || status === 308
+    ? wrong(
+        `redirected to ${target} (${status}); nothing else was tried`,
+        'give clients the URL that answers, and check that one',
+      )
+    : wrong(
+        `redirected to ${target} (${status}), which turns POST into GET; nothing else was tried`,
+        'redirect with 308, or better give clients the URL that answers, and check that one',
+      )
+}
+
+function describeEach(words: readonly (readonly [string, Reply | Stop])[]): string {
+  const texts = words.map(
+    ([name, word]) => `${name}: ${word instanceof Stop ? word.outcome.detail : describe(word)}`,
+  )
+  return texts.join('; ')
+}
+
+/** The first event of the old transport names the endpoint to POST to. */
+async function isHttpSse({ wire }: Endpoint): Promise<boolean> {
+  try {
+    const { body, headers } = await wire.send({
+      label: 'GET',
+      method: 'GET',
+      headers: { accept: 'text/event-stream' },
+      isEnough: (soFar, received) => !isStream(received) || /\n\r?\n/.test(soFar),
+    })
+    return isStream(headers) && /^event: ?endpoint$/m.test(body)
+  } catch (error) {
+    if (error instanceof Stop) return false
+    throw error
+  }
+}
+
+export const eras: Topic = {
+  title: 'Eras',
+  runs: 'together',
+  probes: [answers, modern, ...legacy, negotiation],
+}

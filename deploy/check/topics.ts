@@ -1,0 +1,33 @@
+/** Everything that `mayfly check` looks at, in the order of the report. */
+import { accept } from './accept.ts'
+import { afterwards } from './afterwards.ts'
+import { authorization } from './authorization.ts'
+import { cors } from './cors.ts'
+import { eras } from './eras.ts'
+import { errors } from './errors.ts'
+import { httpMethods } from './http-methods.ts'
+import { latency } from './latency.ts'
+import { legacyRequests } from './legacy-requests.ts'
+import { listenTopic } from './listen.ts'
+import { lists } from './lists.ts'
+import { modernRequests } from './modern-requests.ts'
+import type { Topic } from './probe.ts'
+import { security } from './security.ts'
+import { transport } from './transport.ts'
+
+export const TOPICS: readonly Topic[] = [
+  eras,
+  lists,
+  modernRequests,
+  listenTopic,
+  legacyRequests,
+  errors,
+  accept,
+  httpMethods,
+  cors,
+  authorization,
+  security,
+  transport,
+  latency,
+  afterwards,
+]

@@ -1,0 +1,71 @@
+/** What lies below HTTP: TLS, and what becomes of a client that writes http where it should be https. */
+import { type Answer, exchange, NoAnswer } from './http.ts'
+import { modernMessage } from './messages.ts'
+import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
+import type { Probe, Topic } from './probe.ts'
+import { quote } from './shown.ts'
+import { SPEC } from './spec.ts'
+
+const DAY_MS = 86_400_000
+const SOON_DAYS = 14
+
+const tls: Probe = {
+  id: 'transport.tls',
+  title: 'TLS',
+  spec: `${SPEC.authorizationSecurity}#communication-security`,
+  run({ url, isLocal, wire }) {
+    if (url.protocol === 'http:')
+      return isLocal
+        ? skipped('http on a local host')
+        : degrades('http: tokens and data travel in the clear', 'serve https')
+    const facts = wire.seen[0]?.answer.tls
+    if (facts === undefined) return skipped('not told')
+    const days = Math.floor((facts.validTo.getTime() - Date.now()) / DAY_MS)
+    const said = `${facts.protocol}, certificate valid for ${days} days`
+    return days < SOON_DAYS ? degrades(said, 'renew the certificate') : works(said)
+  },
+}
+
+const plain: Probe = {
+  id: 'transport.http',
+  title: 'the same URL with http',
+  spec: `${SPEC.rfc}/rfc9110#section-15.4.9`,
+  async run({ url, wire }) {
+    if (url.protocol !== 'https:' || url.port !== '') return skipped('not https on port 443')
+    const { headers, body } = modernMessage({ method: 'server/discover' }, wire.freshId())
+    const { timeoutMs } = wire.options
+    // Neither the token nor the user's headers: anybody on the way could read them.
+    const twin = new URL(url.pathname, `http://${url.host}`)
+    return judgePlain(
+      await exchange({ method: 'POST', url: twin, headers, body, timeoutMs, isEnough: () => true }).catch(
+        (error: unknown) => {
+          if (error instanceof NoAnswer) return undefined
+          throw error
+        },
+      ),
+    )
+  },
+}
+
+/** For what answers a POST on the http twin of an https URL; undefined for nothing. */
+export function judgePlain(answer: Pick<Answer, 'status' | 'headers'> | undefined): Outcome {
+  if (answer === undefined) return works('nothing answers there')
+  const { status, headers } = answer
+  const location = headers.get('location') ?? ''
+  if (status < 300)
+    return degrades(
+      'served without TLS: tokens sent there travel in the clear',
+      'redirect http to https with 308, or close it',
+    )
+  if (status >= 400) return works(`refused with ${status}`)
+  if (!location.startsWith('https:'))
+    return wrong(`redirected to ${quote(location)}, which is not https`, 'redirect http to https with 308')
+  return status === 307 || status === 308
+    ? works(`redirected with ${status}`)
+    : degrades(
+        `redirected with ${status}, which turns POST into GET`,
+        'redirect with 308, which keeps the POST',
+      )
+}
+
+export const transport: Topic = { title: 'Transport', runs: 'together', probes: [tls, plain] }

@@ -1,0 +1,420 @@
+/** `mayfly check` finds each thing that is broken, on a server that is well but for that. */
+import { describe, expect, test } from 'vitest'
+import { judgePlain } from '../../deploy/check/transport.ts'
+import { createMemoryBus } from '../../src/index.ts'
+import {
+  asExpected,
+  type Breakage,
+  broken,
+  check,
+  type Expected,
+  found,
+  methodOf,
+  sdkV1Sessions,
+  withHeaders,
+  withJson,
+} from './_check-servers.ts'
+
+interface Case {
+  readonly name: string
+  readonly change: Breakage
+  /** All that is found, and nothing else. */
+  readonly finds: readonly Expected[]
+}
+
+/** The answer to one JSON-RPC method in place of Mayfly’s; the rest is Mayfly’s. */
+function inPlaceOf(method: string, respond: () => Response | Promise<Response>): Breakage {
+  return async (request, next) => ((await methodOf(request)) === method ? respond() : next())
+}
+
+const withoutCors = (response: Response): Response =>
+  withHeaders(response, {
+    'access-control-allow-origin': undefined,
+    'access-control-allow-headers': undefined,
+  })
+
+const STACK = `Error: boom\n    at handler (/srv/shop/dist/server.js:10:15)\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)`
+
+const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
+
+const ONE_FAULT: readonly Case[] = [
+  {
+    name: 'no CORS',
+    change: async (request, next) =>
+      request.method === 'OPTIONS' ? new Response(null, { status: 405 }) : withoutCors(await next()),
+    finds: [['cors.preflight', 'degrades']],
+  },
+  {
+    name: 'a preflight that wants a token',
+    change: (request, next) => (request.method === 'OPTIONS' ? new Response(null, { status: 401 }) : next()),
+    finds: [['cors.preflight', 'wrong']],
+  },
+  {
+    name: 'a preflight that does not allow the MCP headers',
+    change: async (request, next) =>
+      request.method === 'OPTIONS'
+        ? withHeaders(await next(), { 'access-control-allow-headers': 'content-type, authorization' })
+        : next(),
+    finds: [['cors.headers', 'wrong']],
+  },
+  {
+    name: 'answers without CORS headers, though the preflight has them',
+    change: async (request, next) => (request.method === 'OPTIONS' ? next() : withoutCors(await next())),
+    finds: [['cors.answer', 'wrong']],
+  },
+  {
+    name: 'a session id that pages cannot read',
+    change: async (_request, next) =>
+      withHeaders(await next(), { 'access-control-expose-headers': undefined }),
+    finds: [['cors.exposed', 'wrong']],
+  },
+  {
+    name: '500 on bad JSON, with a stack and paths',
+    change: async (request, next) =>
+      request.method === 'POST' && (await isBadJson(request))
+        ? Response.json(error(-32603, STACK), { status: 500 })
+        : next(),
+    finds: [
+      ['errors.json', 'wrong'],
+      ['afterwards.faults', 'wrong'],
+      ['afterwards.stacks', 'wrong'],
+      ['afterwards.paths', 'wrong'],
+    ],
+  },
+  {
+    name: 'a stack in an error that is otherwise right',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.error?.code === -32601
+          ? { ...message, error: { ...message.error, data: { stack: STACK.replace(/\(.*?\)/g, '(x:1:2)') } } }
+          : message,
+      ),
+    finds: [['afterwards.stacks', 'wrong']],
+  },
+  {
+    name: 'a listen that never answers',
+    change: inPlaceOf('subscriptions/listen', () => new Promise<Response>(() => {})),
+    finds: [['listen.acknowledged', 'wrong']],
+  },
+  {
+    name: 'a listen stream that says nothing',
+    change: inPlaceOf('subscriptions/listen', () => stream([], 'open')),
+    finds: [
+      ['listen.acknowledged', 'wrong'],
+      ['listen.ends', 'wrong'],
+      ['listen.unbuffered', 'degrades'],
+    ],
+  },
+  {
+    name: 'a listen stream that stays open for nothing',
+    change: async (request, next) => {
+      if ((await methodOf(request)) !== 'subscriptions/listen') return next()
+      const [acknowledgement] = (await (await next()).text()).split('\n\n')
+      return withHeaders(stream([`${acknowledgement}\n\n`], 'open'), { 'x-accel-buffering': 'no' })
+    },
+    finds: [['listen.ends', 'degrades']],
+  },
+  {
+    name: 'no listen at all, though nothing is promised',
+    change: inPlaceOf('subscriptions/listen', () =>
+      Response.json(error(-32601, 'Method not found'), { status: 404 }),
+    ),
+    finds: [['listen.acknowledged', 'degrades']],
+  },
+  {
+    name: 'JSON that is called HTML',
+    change: async (request, next) =>
+      request.method === 'POST' && (await methodOf(request)) === 'server/discover'
+        ? withHeaders(await next(), { 'content-type': 'text/html' })
+        : next(),
+    finds: [
+      ['eras.modern', 'wrong'],
+      ['errors.answer-type', 'wrong'],
+      ['errors.ids', 'wrong'],
+      ['accept.stream', 'degrades'],
+    ],
+  },
+  {
+    name: 'headers that are not compared with the body',
+    change: async (request, next) => {
+      if (request.method !== 'POST') return next()
+      const body = await request.clone().text()
+      const { method, params } = parse(body)
+      const version = params?._meta?.['io.modelcontextprotocol/protocolVersion']
+      if (version === undefined) return next()
+      const headers = new Headers(request.headers)
+      headers.set('mcp-protocol-version', version)
+      headers.set('mcp-method', method ?? '')
+      if (params?.name !== undefined)
+        headers.set('mcp-name', `=?base64?${Buffer.from(params.name).toString('base64')}?=`)
+      return next(new Request(request, { headers }))
+    },
+    finds: [
+      ['modern.version-header', 'wrong'],
+      ['modern.method-header', 'wrong'],
+      ['modern.method-header-missing', 'wrong'],
+      // The tool does not exist: a server may say so before it looks at the header.
+      ['modern.name-header', 'degrades'],
+      ['modern.name-header-missing', 'degrades'],
+    ],
+  },
+  {
+    name: 'Mcp-Name that is not decoded',
+    change: async (request, next) =>
+      request.headers.get('mcp-name')?.startsWith('=?')
+        ? Response.json({ ...error(-32020, 'Header mismatch'), id: 1 }, { status: 400 })
+        : next(),
+    finds: [['modern.name-base64', 'wrong']],
+  },
+  {
+    name: 'an unsupported version without what is supported',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.error?.code === -32022 ? { ...message, error: { ...message.error, data: {} } } : message,
+      ),
+    finds: [['modern.version', 'wrong']],
+  },
+  {
+    name: 'an unknown method with 200',
+    change: async (_request, next) => {
+      const response = await next()
+      return response.status === 404
+        ? new Response(response.body, { status: 200, headers: response.headers })
+        : response
+    },
+    finds: [['modern.method', 'degrades']],
+  },
+  {
+    name: 'discovery without cache hints',
+    change: async (request, next) =>
+      (await methodOf(request)) !== 'server/discover'
+        ? next()
+        : withJson(await next(), (message) => ({
+            ...message,
+            ...(message.result && { result: { ...message.result, ttlMs: undefined } }),
+          })),
+    finds: [['eras.modern', 'wrong']],
+  },
+  {
+    name: 'a tool without an object schema',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.tools
+          ? {
+              ...message,
+              result: { ...message.result, tools: [{ name: 'echo', inputSchema: { type: 'string' } }] },
+            }
+          : message,
+      ),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'ids that become strings',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        typeof message.id === 'number' ? { ...message, id: String(message.id) } : message,
+      ),
+    finds: [['errors.ids', 'wrong']],
+  },
+  {
+    name: 'a page for GET',
+    change: (request, next) =>
+      request.method === 'GET'
+        ? new Response('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } })
+        : next(),
+    finds: [['methods.get', 'wrong']],
+  },
+  {
+    name: '405 without Allow',
+    change: async (_request, next) => withHeaders(await next(), { allow: undefined }),
+    finds: [
+      ['methods.get', 'degrades'],
+      ['methods.delete', 'degrades'],
+    ],
+  },
+  {
+    name: 'a notification that is answered',
+    change: async (request, next) =>
+      String(await methodOf(request)).startsWith('notifications/')
+        ? Response.json({ jsonrpc: '2.0', id: null, result: {} })
+        : next(),
+    finds: [['errors.notification', 'degrades']],
+  },
+  {
+    name: 'any content type',
+    change: (request, next) => {
+      const headers = new Headers(request.headers)
+      headers.set('content-type', 'application/json')
+      return request.method === 'POST' ? next(new Request(request, { headers })) : next()
+    },
+    finds: [['errors.content-type', 'degrades']],
+  },
+  {
+    name: 'initialize in a version of the client’s own making',
+    change: async (request, next) => {
+      const { method, params } = parse(await request.clone().text())
+      return method === 'initialize'
+        ? withJson(await next(), ({ result, ...message }) => ({
+            ...message,
+            result: { ...result, protocolVersion: params?.protocolVersion },
+          }))
+        : next()
+    },
+    finds: [['eras.negotiation', 'wrong']],
+  },
+  {
+    name: 'JSON for those alone who accept streams too',
+    change: (request, next) =>
+      request.method !== 'POST' || request.headers.get('accept')?.includes('json, text/event-stream')
+        ? next()
+        : Response.json(error(-32000, 'Not Acceptable'), { status: 406 }),
+    finds: [
+      ['accept.json', 'degrades'],
+      ['accept.any', 'degrades'],
+      ['accept.absent', 'degrades'],
+      ['accept.stream', 'degrades'],
+    ],
+  },
+  {
+    name: 'no security headers',
+    change: async (_request, next) => withHeaders(await next(), { 'x-content-type-options': undefined }),
+    finds: [['security.nosniff', 'degrades']],
+  },
+  {
+    name: 'a modern era that hangs',
+    change: async (request, next) =>
+      request.headers.get('mcp-protocol-version') === '2026-07-28' ? new Promise<Response>(() => {}) : next(),
+    finds: [['eras.modern', 'wrong']],
+  },
+]
+
+/** What everything else depends on: more is found than the one thing, which is among it. */
+const MANY_FAULTS: readonly Case[] = [
+  {
+    name: 'a proxy that drops the MCP headers',
+    change: async (request, next) => {
+      const headers = new Headers(request.headers)
+      headers.delete('mcp-method')
+      return request.method === 'POST' ? next(new Request(request, { headers })) : next()
+    },
+    finds: [['eras.modern', 'wrong']],
+  },
+  {
+    name: 'no server/discover',
+    change: inPlaceOf('server/discover', () =>
+      Response.json(error(-32601, 'Method not found'), { status: 404 }),
+    ),
+    finds: [['eras.modern', 'wrong']],
+  },
+  {
+    name: 'pages without end',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.prompts
+          ? { ...message, result: { ...message.result, nextCursor: 'again' } }
+          : message,
+      ),
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'a list over 1 MiB',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.tools
+          ? { ...message, result: { ...message.result, padding: 'x'.repeat(1_100_000) } }
+          : message,
+      ),
+    finds: [['lists.tools', 'degrades']],
+  },
+  {
+    name: 'an unknown tool that seems to run',
+    change: inPlaceOf('tools/call', () =>
+      Response.json({ jsonrpc: '2.0', id: null, result: { content: [], resultType: 'complete' } }),
+    ),
+    finds: [
+      ['modern.unknown-tool', 'wrong'],
+      ['legacy.unknown-tool', 'wrong'],
+    ],
+  },
+]
+
+// At once, as far as vitest goes: some only wait.
+describe('one thing broken', { concurrent: true }, () => {
+  test.for(ONE_FAULT)('$name', async ({ change, finds }) => {
+    await using server = await broken(change)
+    const results = found(await check(server.url))
+
+    expect(asExpected(results)).toEqual(finds.toSorted())
+    for (const result of results) expect(result).toMatchObject({ fix: expect.stringMatching(/^\S.{10,}/) })
+  })
+
+  test.for(MANY_FAULTS)('$name', async ({ change, finds }) => {
+    await using server = await broken(change)
+
+    expect(asExpected(found(await check(server.url)))).toEqual(expect.arrayContaining([...finds]))
+  })
+})
+
+test('a session that is gone is 400, not 404', async () => {
+  await using server = await sdkV1Sessions(400)
+
+  expect(asExpected(found(await check(server.url)))).toContainEqual(['legacy.session-unknown', 'wrong'])
+})
+
+test('a stream on a bus that is acknowledged with what was never advertised', async () => {
+  await using server = await broken(
+    async (request, next) =>
+      (await methodOf(request)) === 'server/discover'
+        ? withJson(await next(), (message) => ({
+            ...message,
+            result: { ...message.result, capabilities: {} },
+          }))
+        : next(),
+    { bus: createMemoryBus() },
+  )
+
+  expect(asExpected(found(await check(server.url)))).toEqual([['listen.acknowledged', 'degrades']])
+})
+
+test.for([
+  [undefined, 'works'],
+  [200, 'degrades'],
+  [301, 'degrades'],
+  [308, 'works'],
+  [404, 'works'],
+] as const)('the http twin of an https URL answers %s → %s', ([status, verdict]) => {
+  const headers = new Headers({ location: 'https://shop.example/mcp' })
+
+  expect(judgePlain(status && { status, headers }).verdict).toBe(verdict)
+})
+
+function parse(body: string): {
+  method?: string
+  params?: { name?: string; protocolVersion?: string; _meta?: Record<string, string> }
+} {
+  try {
+    return JSON.parse(body) as object
+  } catch {
+    return {}
+  }
+}
+
+async function isBadJson(request: Request): Promise<boolean> {
+  return request
+    .clone()
+    .json()
+    .then(
+      () => false,
+      () => true,
+    )
+}
+
+function stream(events: readonly string[], end: 'open' | 'closed'): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const event of events) controller.enqueue(new TextEncoder().encode(event))
+      if (end === 'closed') controller.close()
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}

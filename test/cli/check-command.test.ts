@@ -1,0 +1,280 @@
+/** `mayfly check` as a command: what it prints, its exit codes, and what it never prints. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { nodeListener } from '../../adapters/node.ts'
+import { renderTable } from '../../deploy/check/report.ts'
+import { freePort } from '../../deploy/port.ts'
+import {
+  broken,
+  createMayfly,
+  listen,
+  listenOn,
+  mayfly,
+  protectedServer,
+  sdkV2,
+  TOKEN,
+  withJson,
+} from './_check-servers.ts'
+import type { Output } from './_dev-process.ts'
+
+const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
+
+async function check(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
+  const child = spawn(process.execPath, [CLI, 'check', ...args], {
+    env: { ...process.env, NO_COLOR: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code: code as number | null, ...output }
+}
+
+function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): void {
+  expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+  for (const word of words) expect(stderr).toContain(word)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+}
+
+test('a server without a fault: a plain, aligned table, and exit code 0', async () => {
+  await using server = await mayfly()
+  const { code, stdout, stderr } = await check([server.url.href])
+  const lines = stdout.trimEnd().split('\n')
+  const rows = lines.filter((line) => /^ {2}(works|skipped) /.test(line))
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).not.toContain('\x1b')
+  expect(lines[0]).toBe(`${server.url.href}  Shop 1.2.3  modern and legacy`)
+  expect(lines.at(-1)).toMatch(/^\d+ work, 0 degrade, 0 wrong, \d+ skipped$/)
+  expect(rows.length).toBeGreaterThan(60)
+  const [works] = /works +a foreign Origin +/.exec(stdout)!
+  const [skipped] = /skipped +TLS +/.exec(stdout)!
+  expect(works).toHaveLength(skipped.length)
+})
+
+test('something wrong → exit code 1, and each with what to do', async () => {
+  await using server = await sdkV2()
+  const { code, stdout } = await check([server.url.href])
+
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/ {2}wrong {5}a foreign Origin +served .*\n {12}fix: answer 403 /)
+  expect(stdout).toMatch(/, 2 wrong, \d+ skipped\n$/)
+})
+
+test('--json prints one document of the documented shape', async () => {
+  await using server = await sdkV2()
+  const { code, stdout } = await check([server.url.href, '--json'])
+  const report = JSON.parse(stdout)
+
+  expect(code).toBe(1)
+  expect(Object.keys(report)).toEqual(['url', 'server', 'eras', 'summary', 'results'])
+  expect(report).toMatchObject({
+    url: server.url.href,
+    server: { name: 'Official', version: '2.0.0' },
+    eras: ['modern', 'legacy'],
+    summary: { works: expect.any(Number), degrades: 3, wrong: 2, skipped: expect.any(Number) },
+  })
+  const ids = report.results.map(({ id }: { id: string }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const result of report.results) {
+    expect(result).toMatchObject({
+      topic: expect.any(String),
+      id: expect.stringMatching(/^[a-z]+\.[a-zA-Z\d.-]+$/),
+      title: expect.any(String),
+      spec: expect.stringMatching(/^https:/),
+      verdict: expect.stringMatching(/^(works|degrades|wrong|skipped)$/),
+      detail: expect.any(String),
+    })
+    expect('fix' in result).toBe(/degrades|wrong/.test(result.verdict))
+  }
+  const warm = report.results.find(({ id }: { id: string }) => id === 'latency.warm')
+  expect(warm.measured).toEqual({
+    medianMs: expect.any(Number),
+    worstMs: expect.any(Number),
+    firstByteMs: expect.any(Number),
+  })
+})
+
+test('a table for a terminal is coloured', () => {
+  const results = [
+    { topic: 'Eras', id: 'eras.any', title: 'answers', spec: '', verdict: 'wrong', detail: 'no', fix: 'do' },
+  ] as const
+  const report = { server: undefined, eras: [], results }
+
+  expect(renderTable(report, 'https://shop.example/mcp', true)).toContain('\x1b[31mwrong   \x1b[39m')
+  expect(renderTable(report, 'https://shop.example/mcp', false)).not.toContain('\x1b')
+})
+
+test('--help, and exit code 0', async () => {
+  const { code, stdout } = await check(['--help'])
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^mayfly check <url>/)
+})
+
+describe('a bad command line is one line, and exit code 2', () => {
+  const url = 'https://shop.example/mcp'
+  test.for([
+    { args: [], words: ['pass its URL'] },
+    { args: [url, url], words: ['one URL'] },
+    { args: ['shop.example/mcp'], words: ['http://'] },
+    { args: ['ftp://shop.example/mcp'], words: ['http://'] },
+    { args: ['https://user:hunter22@shop.example/mcp'], words: ['password'] },
+    { args: [url, '--timeout', '0'], words: ['"0" is no timeout'] },
+    { args: [url, '--timeout', 'soon'], words: ['"soon" is no timeout'] },
+    { args: [url, '--header', 'hunter22'], words: ["pass 'Name: value'"] },
+    { args: [url, '--header', 'X-Key: a\r\nHost: b'], words: ["pass 'Name: value'"] },
+    { args: [url, '--bearer', 'hunter 22'], words: ['--bearer'] },
+    { args: [url, '--origin', 'shop'], words: ['"shop" is no origin'] },
+    { args: [url, '--nonsense'], words: ['--nonsense'] },
+  ])('$args', async ({ args, words }) => {
+    const output = await check(args)
+
+    expectOneLine(output, ...words)
+    expect(output.stderr).not.toMatch(/hunter/)
+  })
+})
+
+describe('nothing answers: one line, and exit code 2', () => {
+  test('refused', async () => {
+    const port = await freePort(0)
+
+    expectOneLine(await check([`http://127.0.0.1:${port}/mcp`]), 'the connection is refused')
+  })
+
+  test('a server that hangs, within the timeout', async () => {
+    await using server = await listen(() => {})
+
+    expectOneLine(await check([server.url.href, '--timeout', '200']), 'no answer within 200 ms')
+  })
+
+  test('a server that hangs up', async () => {
+    await using server = await listen((request) => void request.socket.destroy())
+
+    expectOneLine(await check([server.url.href, '--json']), 'closed without an answer')
+  })
+
+  test('a certificate that nobody trusts', async () => {
+    await using server = await listenOn(
+      createServer(CERTIFICATE, nodeListener(createMayfly(), { hostname: '127.0.0.1' })),
+      'https',
+    )
+
+    expectOneLine(await check([server.url.href]), 'self-signed certificate')
+  })
+})
+
+test('https with a trusted certificate', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-test-'))
+  const file = join(folder, 'certificate.pem')
+  writeFileSync(file, CERTIFICATE.cert)
+  await using server = await listenOn(
+    createServer(CERTIFICATE, nodeListener(createMayfly(), { hostname: '127.0.0.1' })),
+    'https',
+  )
+  const { code, stdout } = await check([server.url.href], { NODE_EXTRA_CA_CERTS: file })
+  rmSync(folder, { recursive: true })
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/works +TLS +TLSv1\.3, certificate valid for \d+ days/)
+})
+
+describe('what is never printed', () => {
+  const secretsOf = ({ headers, url }: Request): (string | null)[] => [
+    headers.get('authorization'),
+    headers.get('x-key'),
+    new URL(url).search,
+  ]
+  let turn = 0
+  const echoing = () =>
+    broken(async (request, next) =>
+      withJson(await next(), (message) => ({
+        ...message,
+        error: message.error && {
+          code: -32099, // nothing expects it, so that the message is shown
+          // Clipped in the middle of what it sends back.
+          message: `${'x'.repeat(90)} ${secretsOf(request)[turn++ % 3]}`,
+        },
+      })),
+    )
+
+  test('the token, a header’s value or a query, though the server sends them back', async () => {
+    await using server = await echoing()
+    const args = [`${server.url.href}?key=hunter22`, '--header', 'X-Key: correct-horse']
+    const token = ['--bearer', TOKEN]
+    for (const more of [token, [...token, '--json'], ['--header', `Authorization: Bearer ${TOKEN}`]]) {
+      const { stdout, stderr } = await check([...args, ...more])
+
+      expect(stdout).toMatch(/x (Bearer \[s|\[secret|\?key=)/)
+      expect(stdout + stderr).not.toMatch(/the-right|hunter|correct/)
+    }
+  })
+
+  test('what would steer a terminal', async () => {
+    await using server = await mayfly({ name: 'Shop\x1b[2J\x07\u202e' })
+    const { stdout } = await check([server.url.href])
+
+    expect(stdout).toMatch(/ {2}Shop \[2J +1\.2\.3 /)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/)
+  })
+})
+
+test('a query value or a header that is a word of the protocol changes no verdict', async () => {
+  await using server = await mayfly()
+  const { code, stdout } = await check([
+    `${server.url.href}?mode=complete`,
+    '--header',
+    'X-Type: application/json',
+  ])
+
+  expect(code).toBe(0)
+  expect(stdout).toContain(', 0 wrong,')
+})
+
+test('--bearer opens a protected server, --header and --origin reach it', async () => {
+  await using server = await protectedServer()
+  const seen: Headers[] = []
+  await using recorder = await broken((request, next) => {
+    seen.push(request.headers)
+    return next()
+  })
+  const opened = await check([server.url.href, '--bearer', TOKEN])
+  await check([recorder.url.href, '--header', 'X-Gateway: open', '--origin', 'http://localhost:5173/page'])
+
+  expect(opened.code).toBe(0)
+  expect(opened.stdout).toMatch(/works +the token given is taken/)
+  expect(seen.every((headers) => headers.get('x-gateway') === 'open')).toBe(true)
+  expect(seen.some((headers) => headers.get('origin') === 'http://localhost:5173')).toBe(true)
+})
+
+/** For 127.0.0.1, until 2099, signed by itself; made for this test and of no use elsewhere. */
+const CERTIFICATE = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjPo0SzZQkD8n8vzx
+PzaJ/xMNTMyKai+uu0OIfWnXJfShRANCAAR0VvpaV5OWe/5YEehkF7W4UxpWUm16
+k8uwtrvnkqy33iVUPhX1EWcWOVv0w++iL+BxTPiWX9JGoxCeUlFjqhu+
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBXDCCAQKgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAkxMjcuMC4w
+LjEwIBcNMjAwMTAxMDAwMDAwWhgPMjA5OTAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CTEyNy4wLjAuMTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHRW+lpXk5Z7/lgR
+6GQXtbhTGlZSbXqTy7C2u+eSrLfeJVQ+FfURZxY5W/TD76Iv4HFM+JZf0kajEJ5S
+UWOqG76jQzBBMA8GA1UdEQQIMAaHBH8AAAEwDwYDVR0TAQH/BAUwAwEB/zAdBgNV
+HQ4EFgQUd3m00MdTyG6p08O9MU4Ju43wHY8wCgYIKoZIzj0EAwIDSAAwRQIgTNHR
+g4XFYYjAyyAPUEjD7JRt/0c80mvu4tBJB6T2iCwCIQCSNi2iQFckPaOzNX0GhkQf
+Tqqtl30o1z9aKkVDEjl9qg==
+-----END CERTIFICATE-----
+`,
+}
