@@ -4,6 +4,7 @@ import { UsageError } from './cli-error.ts'
 import { findWranglerConfig } from './cloudflare/config.ts'
 import { cloudflare } from './cloudflare/target.ts'
 import { deno } from './deno/target.ts'
+import { lambda } from './lambda/target.ts'
 import { netlify, netlifyEdge } from './netlify/target.ts'
 import { node } from './node/target.ts'
 import { supabase } from './supabase/target.ts'
@@ -16,6 +17,7 @@ export const targets: ReadonlyMap<string, Target> = new Map([
   ['supabase', supabase],
   ['vercel', vercel],
   ['vercel-edge', vercelEdge],
+  ['lambda', lambda],
   ['netlify', netlify],
   ['netlify-edge', netlifyEdge],
   ['bun', bun],

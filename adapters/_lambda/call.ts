@@ -176,8 +176,9 @@ function pairs(multi: Json): [string, string][] {
   )
 }
 
+/** The last one, where there are several: the platform's stand behind the client's. */
 function headerOf(headers: Parts['headers'], name: string): string | undefined {
-  return headers.find(([candidate]) => candidate.toLowerCase() === name)?.[1]
+  return headers.findLast(([candidate]) => candidate.toLowerCase() === name)?.[1]
 }
 
 function startsWithPath(path: string, prefix: string): boolean {

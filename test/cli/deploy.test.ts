@@ -119,7 +119,9 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     const { code, stderr } = await deploy(project)
 
     expect(code).toBe(1)
-    expect(stderr).toContain('mayfly: nobody is logged in to wrangler: run npx wrangler login, or set CLOUDFLARE_API_TOKEN\n')
+    expect(stderr).toContain(
+      'mayfly: nobody is logged in to wrangler: run npx wrangler login, or set CLOUDFLARE_API_TOKEN\n',
+    )
     expect(calls(project)).toHaveLength(1)
   })
 

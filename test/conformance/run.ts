@@ -35,6 +35,8 @@ const TARGETS: { readonly [name: string]: Target } = {
   supabase: {},
   vercel: {},
   'vercel-edge': {},
+  // Processes share no memory there.
+  lambda: { entry: 'several.ts', cwd: 'test/runtimes/lambda/ric', processes: 1 },
   netlify: {},
   'netlify-edge': {},
   bun: {},

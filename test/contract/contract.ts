@@ -31,9 +31,9 @@ export interface Runtime {
 
 /**
  * `streaming`: it sends whole responses only. `disconnect`: it does not tell that a client has gone. `shared memory`: two calls
- * at once never meet in one process.
+ * at once never meet in one process. `streamed requests`: it hands over a request when it has all of it.
  */
-export type Lack = 'streaming' | 'disconnect' | 'shared memory'
+export type Lack = 'streaming' | 'disconnect' | 'shared memory' | 'streamed requests'
 
 /** Where the fixture is served; known once the tests run. */
 export type Endpoint = () => URL
@@ -58,13 +58,13 @@ export function contract(target: string, runtime: Runtime): void {
     })
 
     const has = (power: Lack): boolean => runtime.lacks?.includes(power) !== true
-    connecting(endpoint)
+    connecting(endpoint, has('streaming'))
     tools(endpoint, has('shared memory'))
     if (has('streaming')) streaming(endpoint, has('shared memory'))
     else buffered(endpoint)
     if (has('disconnect') && has('shared memory')) cancellation(endpoint)
     resourcesAndPrompts(endpoint)
     if (has('streaming') && has('shared memory')) subscriptions(endpoint)
-    http(endpoint)
+    http(endpoint, has('streamed requests'))
   })
 }

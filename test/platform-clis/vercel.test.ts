@@ -70,7 +70,10 @@ it.each<[string, Target]>([
       'edge-runtime': installed('edge-runtime', 'repository'),
       esbuild: installed('esbuild', 'repository'),
     })
-    project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+    project.write(
+      '.vercel/project.json',
+      '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }',
+    )
     await using api = await startDouble(createAnswer())
 
     const { code, output } = await project.deploy(

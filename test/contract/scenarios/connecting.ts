@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CLIENTS, LEGACY_CLIENTS, MODERN_CLIENTS } from '../clients.ts'
 import type { Endpoint } from '../contract.ts'
 
-export function connecting(endpoint: Endpoint): void {
+export function connecting(endpoint: Endpoint, streams: boolean): void {
   describe.each(CLIENTS)('connecting with $kind', ({ connect, era, protocolVersion }) => {
     it('the server says who it is and how to use it [modern.discover] [legacy.initialize]', async () => {
       await using connection = await connect(endpoint())
@@ -26,7 +26,9 @@ export function connecting(endpoint: Endpoint): void {
     })
   })
 
-  it.each(MODERN_CLIENTS)(
+  const offered = { tools: {}, prompts: {}, resources: {}, completions: {}, ...(streams && { logging: {} }) }
+
+  it.skipIf(!streams).each(MODERN_CLIENTS)(
     '$kind is offered change notifications, as there is a bus [modern.discover]',
     async ({ connect }) => {
       await using connection = await connect(endpoint())
@@ -41,18 +43,12 @@ export function connecting(endpoint: Endpoint): void {
     },
   )
 
-  it.each(LEGACY_CLIENTS)(
-    '$kind is offered none, as no session could bring them [legacy.initialize]',
+  it.each(streams ? LEGACY_CLIENTS : CLIENTS)(
+    '$kind is offered none, as nothing could bring them [modern.discover] [legacy.initialize]',
     async ({ connect }) => {
       await using connection = await connect(endpoint())
 
-      expect(connection.client.getServerCapabilities()).toEqual({
-        tools: {},
-        prompts: {},
-        resources: {},
-        completions: {},
-        logging: {},
-      })
+      expect(connection.client.getServerCapabilities()).toEqual(offered)
     },
   )
 

@@ -33,7 +33,7 @@ function postStreamed(url: URL, chunks: readonly string[], isEnded: boolean): Pr
   return fetch(url, init)
 }
 
-export function http(endpoint: Endpoint): void {
+export function http(endpoint: Endpoint, takesStreams: boolean): void {
   describe('http', () => {
     it.each(['GET', 'DELETE'])('%s → 405 that says what is allowed [legacy.get-delete]', async (method) => {
       const headers = { accept: 'text/event-stream' }
@@ -103,11 +103,14 @@ export function http(endpoint: Endpoint): void {
       expect(response.status).toBe(413)
     })
 
-    it('a body without length and without end → 413 once it is over the limit [http.size]', async () => {
-      const response = await postStreamed(endpoint(), Array(11).fill(' '.repeat(10_000)), false)
+    it.skipIf(!takesStreams)(
+      'a body without length and without end → 413 once it is over the limit [http.size]',
+      async () => {
+        const response = await postStreamed(endpoint(), Array(11).fill(' '.repeat(10_000)), false)
 
-      expect(response.status).toBe(413)
-    })
+        expect(response.status).toBe(413)
+      },
+    )
 
     it('a body that is streamed is served [http.size]', async () => {
       const response = await postStreamed(endpoint(), [PING.slice(0, 9), PING.slice(9)], true)

@@ -1,8 +1,10 @@
 /** `mayfly dev` on the targets whose artefact is what runs: built, served, and both again after a change. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../deploy/port.ts'
 import { targets } from '../../deploy/targets.ts'
-import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+import { areAlive, MayflyProcess, Project, stopAll, until } from '../cli/_dev-process.ts'
 
 afterAll(stopAll)
 
@@ -10,6 +12,17 @@ const TIMEOUT_MS = 60_000
 
 /** They have a way of their own to reload, and tests of their own. */
 const OTHERS = ['cloudflare', 'node']
+
+/** Of a package of its own, since it compiles. */
+const RIC = join(import.meta.dirname, 'lambda/ric/node_modules/aws-lambda-ric')
+
+/** A folder of a user's who has the platform's own runtime installed. */
+function createProject(): Project {
+  const project = new Project()
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(RIC, join(project.folder, 'node_modules/aws-lambda-ric'))
+  return project
+}
 
 const names = [...targets.keys()].filter((name) => !OTHERS.includes(name))
 
@@ -36,7 +49,7 @@ const isServing = (url: string, version: string): Promise<boolean> =>
 
 describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
   test('one ready line; a change is served, a broken one reported; SIGINT leaves no process behind', async () => {
-    await using project = new Project()
+    await using project = createProject()
     project.write('server.ts', `export { default } from './other.ts'`)
     project.write('other.ts', server('1'))
     const port = String(await freePort(0))
@@ -67,7 +80,7 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
     [`import 'not-installed'\n${server('1')}`, 'not-installed'],
     [`${server('1')}\nthrow new TypeError('tools.x needs a description')`, 'tools.x needs a description'],
   ] as const)('an entry %j → exit code 1, and why', async ([entry, reason]) => {
-    await using project = new Project()
+    await using project = createProject()
     project.write('server.ts', entry)
     const port = String(await freePort(0))
     const args = ['dev', '--target', target, '--port', port]

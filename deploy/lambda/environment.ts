@@ -1,0 +1,86 @@
+/** One execution environment: a process of AWS's own runtime interface client, with one call at a time. */
+import { spawn } from 'node:child_process'
+import { type Answer, startRuntimeApi } from './runtime-api.ts'
+
+export interface LambdaFunction {
+  /** The file of `aws-lambda-ric` that is run. */
+  readonly ric: string
+  /** Where the deployment package was unpacked. */
+  readonly taskRoot: string
+  /** `index.handler` */
+  readonly handler: string
+  readonly timeoutMs: number
+  /** Variables beside those that Lambda sets itself. */
+  readonly env: NodeJS.ProcessEnv
+  /** Where the function's output goes: a file descriptor. Default stderr. */
+  readonly output?: number
+}
+
+export interface Environment {
+  /** While no other call runs. */
+  invoke(event: object): Run
+  /** Resolves when its process has ended. */
+  readonly ended: Promise<void>
+  /** Kills it; safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface Run {
+  readonly answer: Promise<Answer>
+  /** Resolves when the call is over altogether: true where the environment can take the next one. */
+  readonly over: Promise<boolean>
+}
+
+/** Does not wait for the process: its first call does. */
+export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
+  const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
+  const api = await startRuntimeApi()
+  const child = spawn(process.execPath, [ric, handler], {
+    cwd: taskRoot,
+    env: { ...env, ...lambdaVariables(options), AWS_LAMBDA_RUNTIME_API: api.address },
+    stdio: ['ignore', output, output],
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (code) => {
+      api.fail('Runtime.ExitError', `Runtime exited with status ${code}`)
+      resolve()
+    })
+  })
+  const onDeadline = (): void => {
+    api.fail('Sandbox.Timedout', `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`)
+    child.kill('SIGKILL')
+  }
+  let stopped: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+    await api.close()
+  }
+  return {
+    invoke: (event) => {
+      const { answer, over } = api.invoke(JSON.stringify(event), timeoutMs, onDeadline)
+      return { answer, over: Promise.race([over.then(() => true), ended.then(() => false)]) }
+    },
+    ended,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html, "Defined runtime environment variables" */
+function lambdaVariables({ handler, taskRoot }: LambdaFunction): NodeJS.ProcessEnv {
+  return {
+    _HANDLER: handler,
+    LAMBDA_TASK_ROOT: taskRoot,
+    AWS_LAMBDA_FUNCTION_NAME: 'local',
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/local',
+    AWS_LAMBDA_LOG_STREAM_NAME: '$LATEST',
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    TZ: ':UTC',
+  }
+}

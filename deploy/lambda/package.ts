@@ -1,0 +1,46 @@
+/** The deployment package: one bundle in one zip, the same bytes for the same server. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zipSync } from 'fflate'
+import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import type { Artefact, Project } from '../target.ts'
+import { SECRETS_TEMPLATE, TEMPLATE } from './template.ts'
+
+export const ZIP = 'function.zip'
+export const TEMPLATE_FILE = 'template.yaml'
+export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html, "Deployment package" */
+const LIMITS: Artefact['limits'] = [
+  { name: 'zip, uploaded directly', of: 'gzip', bytes: 50 * 1024 * 1024 },
+  { name: 'unzipped', of: 'raw', bytes: 250 * 1024 * 1024 },
+]
+
+/** The server is imported once the secrets are variables: it may read them as it loads. */
+const MAIN = `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
+
+const { MAYFLY_SECRETS: secrets = '{}' } = process.env
+delete process.env.MAYFLY_SECRETS
+Object.assign(process.env, JSON.parse(secrets))
+const { default: server } = await import('mayfly:entry')
+export const handler = lambda(server)
+export const streamingHandler = streamingLambda(server)
+`
+
+/** A file, read and written by its owner, read by all: Lambda's own user is not its owner. */
+const FILE_MODE = 0o100644
+
+export async function buildPackage(project: Project, outDir: string): Promise<Artefact> {
+  const outfile = join(outDir, 'index.mjs')
+  const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER })
+  // The earliest date a zip knows, in local time as a zip has it: the same bytes in every time zone.
+  const mtime = new Date(1980, 0, 1)
+  const zipped = zipSync({
+    'index.mjs': [readFileSync(outfile), { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 }],
+  })
+  rmSync(outfile)
+  writeFileSync(join(outDir, ZIP), zipped)
+  writeFileSync(join(outDir, TEMPLATE_FILE), TEMPLATE)
+  writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
+  return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }
+}

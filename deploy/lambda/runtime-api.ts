@@ -1,0 +1,151 @@
+/**
+ * The Lambda Runtime API of one execution environment: what a runtime asks for its next call, and answers to.
+ *
+ * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+/** What a function answers to one call. */
+export type Answer =
+  | { readonly kind: 'whole'; readonly payload: Buffer }
+  /** Its body breaks off when the call is ended before it. */
+  | { readonly kind: 'streamed'; readonly contentType: string; readonly body: IncomingMessage }
+  | { readonly kind: 'failed'; readonly type: string; readonly message: string }
+
+export interface Call {
+  readonly answer: Promise<Answer>
+  /** Resolves when the runtime asks for the next call, having done everything for this one. */
+  readonly over: Promise<void>
+}
+
+export interface RuntimeApi {
+  /** `127.0.0.1:<port>`, for `AWS_LAMBDA_RUNTIME_API`. */
+  readonly address: string
+  /** Hands over one call as soon as the runtime asks. One at a time: the next once the one before it is over. */
+  invoke(event: string, timeoutMs: number, onDeadline: () => void): Call
+  /** Answers the call that runs, if it has no answer yet, and breaks off one that streams. */
+  fail(type: string, message: string): void
+  close(): Promise<void>
+}
+
+/** What Lambda enforces, as its error says: "exceeded maximum allowed payload size (6291556 bytes)". */
+export const MAX_RESULT_BYTES = 6_291_556
+
+const PREFIX = '/2018-06-01/runtime'
+
+interface Invocation {
+  readonly id: string
+  readonly event: string
+  readonly timeoutMs: number
+  readonly onDeadline: () => void
+  readonly answer: (answer: Answer) => void
+  readonly end: () => void
+  isDelivered: boolean
+  timer?: NodeJS.Timeout
+  stream?: IncomingMessage
+}
+
+export async function startRuntimeApi(): Promise<RuntimeApi> {
+  let invocation: Invocation | undefined
+  let asking: ServerResponse | undefined
+
+  const deliver = (): void => {
+    if (asking === undefined || invocation === undefined) return
+    invocation.isDelivered = true
+    const { id, event, timeoutMs, onDeadline } = invocation
+    // A function's time begins when it gets the event: starting the process does not count.
+    invocation.timer = setTimeout(onDeadline, timeoutMs)
+    asking.writeHead(200, {
+      'content-type': 'application/json',
+      'lambda-runtime-aws-request-id': id,
+      'lambda-runtime-deadline-ms': String(Date.now() + timeoutMs),
+      'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
+      'lambda-runtime-trace-id': `Root=1-${id.slice(0, 8)}-${id.replaceAll('-', '').slice(0, 24)}`,
+    })
+    asking.end(event)
+    asking = undefined
+  }
+  const next = (response: ServerResponse): void => {
+    asking = response
+    if (invocation?.isDelivered === true) {
+      clearTimeout(invocation.timer)
+      invocation.end()
+      invocation = undefined
+    }
+    deliver()
+  }
+  const respond = async (request: IncomingMessage, current: Invocation): Promise<number> => {
+    if (request.headers['lambda-runtime-function-response-mode'] === 'streaming') {
+      current.stream = request
+      const contentType = request.headers['content-type'] ?? 'application/octet-stream'
+      current.answer({ kind: 'streamed', contentType, body: request })
+      await once(request, 'end')
+      return 202
+    }
+    const payload = await buffer(request)
+    if (payload.byteLength <= MAX_RESULT_BYTES) {
+      current.answer({ kind: 'whole', payload })
+      return 202
+    }
+    const message = `Response payload size exceeded maximum allowed payload size (${MAX_RESULT_BYTES} bytes).`
+    current.answer({ kind: 'failed', type: 'Function.ResponseSizeTooLarge', message })
+    return 413
+  }
+  const fail = async (request: IncomingMessage): Promise<number> => {
+    const { errorType, errorMessage } = JSON.parse((await buffer(request)).toString('utf8')) as {
+      errorType?: string
+      errorMessage?: string
+    }
+    invocation?.answer({ kind: 'failed', type: errorType ?? 'Error', message: errorMessage ?? '' })
+    return 202
+  }
+  const route = async (request: IncomingMessage): Promise<number> => {
+    const [, id, what] =
+      new RegExp(`^${PREFIX}/invocation/([^/]+)/(response|error)$`).exec(request.url!) ?? []
+    if (request.url === `${PREFIX}/init/error` || what === 'error') return fail(request)
+    if (what === undefined) return 404
+    return invocation?.id === id && invocation !== undefined ? respond(request, invocation) : 400
+  }
+
+  const server = createServer((request, response) => {
+    if (request.url === `${PREFIX}/invocation/next`) return next(response)
+    route(request).then(
+      (status) => response.writeHead(status, { 'content-type': 'application/json' }).end('{"status":"OK"}'),
+      // The process that sent it was ended.
+      () => response.destroy(),
+    )
+  })
+  // A runtime waits for its next call, and streams its answer, for as long as it takes.
+  server.requestTimeout = 0
+  server.keepAliveTimeout = 0
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    invoke: (event, timeoutMs, onDeadline) => {
+      let end = (): void => {}
+      const over = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      const answer = new Promise<Answer>((resolve) => {
+        const id = randomUUID()
+        invocation = { id, event, timeoutMs, onDeadline, answer: resolve, end, isDelivered: false }
+        deliver()
+      })
+      return { answer, over }
+    },
+    fail: (type, message) => {
+      clearTimeout(invocation?.timer)
+      invocation?.answer({ kind: 'failed', type, message })
+      invocation?.stream?.destroy()
+    },
+    close: async () => {
+      clearTimeout(invocation?.timer)
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+  }
+}

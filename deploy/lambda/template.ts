@@ -1,0 +1,213 @@
+/**
+ * What is deployed, as AWS CloudFormation reads it: the function with its trigger, and the store of its secrets.
+ *
+ * Plain CloudFormation but for the function itself, which is SAM's, so that `sam deploy` uploads its package. Modules and no
+ * files, so that they are found from the built package too.
+ */
+
+/** Parameters stay as they were at the last deployment where a new one does not set them. */
+export const TEMPLATE = `AWSTemplateFormatVersion: '2010-09-09'
+Transform: AWS::Serverless-2016-10-31
+Description: An MCP server on AWS Lambda
+
+Parameters:
+  Endpoint:
+    Type: String
+    Default: function-url
+    AllowedValues: [function-url, http-api]
+    Description: A Function URL streams, for up to 15 minutes; an HTTP API answers whole, within 30 seconds.
+  TimeoutSeconds:
+    Type: Number
+    Default: 60
+    MinValue: 5
+    MaxValue: 900
+    Description: How long one call may take, and with a Function URL one stream. An HTTP API allows 29.
+  MemoryMegabytes:
+    Type: Number
+    Default: 512
+    MinValue: 128
+    MaxValue: 10240
+  LogRetentionDays:
+    Type: Number
+    Default: 30
+    AllowedValues: [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653]
+  MaxConcurrency:
+    Type: Number
+    Default: 0
+    MinValue: 0
+    Description: Calls and open streams at once, which caps what they can cost. 0 is the limit of the account.
+  StoredVariables:
+    Type: String
+    Default: ''
+    Description: Name or ARN in Secrets Manager of a JSON object of variables. Empty, one is made with a MAYFLY_SECRET.
+  StoredVersion:
+    Type: String
+    Default: ''
+    Description: Its version. Empty, the current one at the time of the deployment.
+
+Conditions:
+  HasFunctionUrl: !Equals [!Ref Endpoint, function-url]
+  HasHttpApi: !Equals [!Ref Endpoint, http-api]
+  HasMaxConcurrency: !Not [!Equals [!Ref MaxConcurrency, '0']]
+  MakesSecret: !Equals [!Ref StoredVariables, '']
+
+Resources:
+  Function:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: function.zip
+      Handler: !If [HasFunctionUrl, index.streamingHandler, index.handler]
+      Runtime: nodejs24.x
+      Architectures: [arm64]
+      MemorySize: !Ref MemoryMegabytes
+      Timeout: !If [HasFunctionUrl, !Ref TimeoutSeconds, 29]
+      ReservedConcurrentExecutions: !If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]
+      Role: !GetAtt Role.Arn
+      LoggingConfig:
+        LogGroup: !Ref LogGroup
+        LogFormat: Text
+      Environment:
+        Variables:
+          MAYFLY_SECRETS: !If
+            - MakesSecret
+            - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
+            - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
+
+  # Seals what a call must remember while its user is asked.
+  Secret:
+    Type: AWS::SecretsManager::Secret
+    Condition: MakesSecret
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      Description: Variables of an MCP server
+      GenerateSecretString:
+        SecretStringTemplate: '{}'
+        GenerateStringKey: MAYFLY_SECRET
+        PasswordLength: 64
+        ExcludePunctuation: true
+
+  LogGroup:
+    Type: AWS::Logs::LogGroup
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      RetentionInDays: !Ref LogRetentionDays
+
+  # It may write its log, and nothing else.
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument:
+        Version: '2012-10-17'
+        Statement:
+          - Effect: Allow
+            Principal: { Service: lambda.amazonaws.com }
+            Action: sts:AssumeRole
+      Policies:
+        - PolicyName: write-log
+          PolicyDocument:
+            Version: '2012-10-17'
+            Statement:
+              - Effect: Allow
+                Action: [logs:CreateLogStream, logs:PutLogEvents]
+                Resource: !GetAtt LogGroup.Arn
+
+  Url:
+    Type: AWS::Lambda::Url
+    Condition: HasFunctionUrl
+    Properties:
+      TargetFunctionArn: !GetAtt Function.Arn
+      AuthType: NONE
+      InvokeMode: RESPONSE_STREAM
+
+  # Since October 2025 a public Function URL needs both.
+  UrlPermission:
+    Type: AWS::Lambda::Permission
+    Condition: HasFunctionUrl
+    Properties:
+      FunctionName: !Ref Function
+      Action: lambda:InvokeFunctionUrl
+      Principal: '*'
+      FunctionUrlAuthType: NONE
+  UrlInvokePermission:
+    Type: AWS::Lambda::Permission
+    Condition: HasFunctionUrl
+    Properties:
+      FunctionName: !Ref Function
+      Action: lambda:InvokeFunction
+      Principal: '*'
+      InvokedViaFunctionUrl: true
+
+  Api:
+    Type: AWS::ApiGatewayV2::Api
+    Condition: HasHttpApi
+    Properties:
+      Name: !Ref AWS::StackName
+      ProtocolType: HTTP
+  ApiIntegration:
+    Type: AWS::ApiGatewayV2::Integration
+    Condition: HasHttpApi
+    Properties:
+      ApiId: !Ref Api
+      IntegrationType: AWS_PROXY
+      IntegrationUri: !GetAtt Function.Arn
+      PayloadFormatVersion: '2.0'
+  ApiRoute:
+    Type: AWS::ApiGatewayV2::Route
+    Condition: HasHttpApi
+    Properties:
+      ApiId: !Ref Api
+      RouteKey: $default
+      Target: !Sub integrations/\${ApiIntegration}
+  ApiStage:
+    Type: AWS::ApiGatewayV2::Stage
+    Condition: HasHttpApi
+    Properties:
+      ApiId: !Ref Api
+      StageName: $default
+      AutoDeploy: true
+  ApiPermission:
+    Type: AWS::Lambda::Permission
+    Condition: HasHttpApi
+    Properties:
+      FunctionName: !Ref Function
+      Action: lambda:InvokeFunction
+      Principal: apigateway.amazonaws.com
+      SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/*'
+
+Outputs:
+  FunctionUrlEndpoint:
+    Condition: HasFunctionUrl
+    Description: Where clients connect
+    Value: !Sub '\${Url.FunctionUrl}mcp'
+  HttpApiEndpoint:
+    Condition: HasHttpApi
+    Description: Where clients connect
+    Value: !Sub '\${Api.ApiEndpoint}/mcp'
+  LogGroupName:
+    Value: !Ref LogGroup
+`
+
+/** The store of what `mayfly deploy --secret` hands over: a stack of its own, since it must exist before the function. */
+export const SECRETS_TEMPLATE = `AWSTemplateFormatVersion: '2010-09-09'
+Description: The secrets of an MCP server on AWS Lambda
+
+Parameters:
+  StoreName:
+    Type: String
+
+Resources:
+  Secret:
+    Type: AWS::SecretsManager::Secret
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      Name: !Ref StoreName
+      Description: Variables of an MCP server, a JSON object
+      GenerateSecretString:
+        SecretStringTemplate: '{}'
+        GenerateStringKey: MAYFLY_SECRET
+        PasswordLength: 64
+        ExcludePunctuation: true
+`

@@ -1,0 +1,33 @@
+/**
+ * Installs what the runtimes under test need beyond the repository's own packages, where it is not there yet: AWS's runtime
+ * interface client, which compiles for half a minute, and the platforms' command line tools, which are large.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** The lock file of the tools lacks other systems' optional packages, which are not all published: `npm ci` refuses it. */
+const PACKAGES = [
+  { folder: 'test/runtimes/lambda/ric', install: ['ci'] },
+  { folder: 'test/platform-clis', install: ['install', '--no-save'] },
+]
+
+for (const { folder, install } of PACKAGES) {
+  if (isInstalled(join(ROOT, folder))) continue
+  const args = [...install, '--no-audit', '--no-fund']
+  execFileSync('npm', args, { cwd: join(ROOT, folder), stdio: 'inherit' })
+}
+
+function isInstalled(folder: string): boolean {
+  const { devDependencies } = readManifest(folder) as { devDependencies: Record<string, string> }
+  return Object.entries(devDependencies).every(([name, version]) => {
+    const installed = join(folder, 'node_modules', name)
+    return existsSync(installed) && (readManifest(installed) as { version: string }).version === version
+  })
+}
+
+function readManifest(folder: string): object {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
+}

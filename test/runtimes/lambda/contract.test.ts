@@ -1,0 +1,30 @@
+/** The contract behind a Function URL that streams, and behind an HTTP API that takes whole answers. */
+import { lambda } from '../../../deploy/lambda/target.ts'
+import type { Target } from '../../../deploy/target.ts'
+import { contract } from '../../contract/contract.ts'
+import { serveArtefact } from '../_artefact.ts'
+import { CWD } from './_function.ts'
+
+const ENTRY = '../../../contract/fixture.ts'
+const userAgent = /^Node\.js\//
+
+/** The same package, by its other handler. */
+const buffered: Pick<Target, 'build' | 'preview'> = {
+  ...lambda,
+  preview: (outDir, options) => {
+    const launch = lambda.preview(outDir, options)
+    return { ...launch, args: [...launch.args, '--trigger', 'http-api', '--handler', 'index.handler'] }
+  },
+}
+
+contract('lambda, streaming', {
+  userAgent,
+  start: () => serveArtefact(ENTRY, lambda, CWD),
+  lacks: ['disconnect', 'shared memory', 'streamed requests'],
+})
+
+contract('lambda, buffered', {
+  userAgent,
+  start: () => serveArtefact(ENTRY, buffered, CWD),
+  lacks: ['streaming', 'disconnect', 'shared memory', 'streamed requests'],
+})

@@ -1,0 +1,169 @@
+/** What is deployed, and how: the package, the templates, and the commands that take them to AWS. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate'
+import { unzipSync } from 'fflate'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { buildInto } from '../../../deploy/build.ts'
+import { lambda } from '../../../deploy/lambda/target.ts'
+import { SECRETS_TEMPLATE, TEMPLATE } from '../../../deploy/lambda/template.ts'
+import type { Deployment, Project } from '../../../deploy/target.ts'
+
+const project: Project = {
+  cwd: import.meta.dirname,
+  entry: join(import.meta.dirname, 'fixture.ts'),
+  name: 'shop',
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-lambda-deployment-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the package', () => {
+  /** In the zip's directory, as Unix has it. */
+  const fileMode = (zip: Buffer): number => zip.readUInt32LE(zip.indexOf('PK\x01\x02') + 38) >>> 16
+
+  it('holds the bundle, readable for all, and is the same whenever and wherever it is built', async () => {
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+
+    await buildInto(lambda, project, first)
+    vi.stubEnv('TZ', 'Pacific/Kiritimati')
+    const artefact = await buildInto(lambda, project, second)
+    vi.unstubAllEnvs()
+
+    const zip = readFileSync(join(second, artefact.main))
+    expect(zip.equals(readFileSync(join(first, 'function.zip')))).toBe(true)
+    expect(Object.keys(unzipSync(zip))).toEqual(['index.mjs'])
+    expect(fileMode(zip).toString(8)).toBe('100644')
+    expect(artefact.size.gzip).toBe(zip.byteLength)
+  })
+})
+
+describe('the templates', () => {
+  function faults(template: string, parameterOverrides: Record<string, string> = {}): string[] {
+    const file = join(folder, 'template.yaml')
+    writeFileSync(file, template)
+    const engine = new RegoEngine()
+    try {
+      const { diagnostics } = engine.validateStandard(new TemplateFile(file), { parameterOverrides })
+      return diagnostics
+        .filter(({ severity }) => severity !== 'INFO' && severity !== 'DEBUG')
+        .map(({ ruleId, message }) => `${ruleId}: ${message}`)
+    } finally {
+      engine.free()
+    }
+  }
+
+  it.each([
+    {},
+    { Endpoint: 'http-api' },
+    { StoredVariables: 'shop-secrets', StoredVersion: 'v', MaxConcurrency: '5', TimeoutSeconds: '900' },
+  ])('valid with %j', (parameters) => {
+    expect(faults(TEMPLATE, parameters)).toEqual([])
+  })
+
+  it('the store of secrets is valid', () => {
+    expect(faults(SECRETS_TEMPLATE)).toEqual([])
+  })
+
+  it('a misspelt property is a fault', () => {
+    expect(faults(TEMPLATE.replace('InvokedViaFunctionUrl', 'InvokedViaUrl'))).not.toEqual([])
+    expect(faults(TEMPLATE.replace('InvokeMode: RESPONSE_STREAM', 'InvokeMode: STREAM'))).not.toEqual([])
+    expect(faults(TEMPLATE.replace('!GetAtt Role.Arn', '!GetAtt Roll.Arn'))).not.toEqual([])
+  })
+
+  it('the role may write its own log and nothing else', () => {
+    const policies = TEMPLATE.slice(TEMPLATE.indexOf('Policies:'), TEMPLATE.indexOf('  Url:'))
+
+    expect(policies.match(/Action: .*/g)).toEqual(['Action: [logs:CreateLogStream, logs:PutLogEvents]'])
+    expect(policies.match(/Resource: .*/g)).toEqual(['Resource: !GetAtt LogGroup.Arn'])
+    expect(TEMPLATE).not.toContain('ManagedPolicyArns')
+  })
+})
+
+describe('the commands', () => {
+  const deploymentOf = (secrets: Record<string, string>, extra: string[] = []): Deployment =>
+    lambda.deployment('/out', project, { secrets: new Map(Object.entries(secrets)), extra })
+
+  it('without secrets: sam deploy, which asks nothing', () => {
+    const { steps } = deploymentOf({})
+
+    expect(steps).toEqual([
+      {
+        title: expect.any(String),
+        command: 'sam',
+        args: [
+          'deploy',
+          '--template-file',
+          '/out/template.yaml',
+          '--stack-name',
+          'shop',
+          '--resolve-s3',
+          '--capabilities',
+          'CAPABILITY_IAM',
+          '--no-confirm-changeset',
+          '--no-fail-on-empty-changeset',
+        ],
+        cwd: project.cwd,
+      },
+    ])
+  })
+
+  it('secrets are stored first, by stdin, and the function is deployed with that very version', () => {
+    const { steps } = deploymentOf({ API_KEY: 'hush-hush', MAYFLY_SECRET: 'hush"again' })
+
+    const [make, store, upload] = steps
+    expect(steps).toHaveLength(3)
+    expect(make!.args).toContain('/out/secrets.yaml')
+    const sent = JSON.parse(store!.stdin!) as {
+      SecretId: string
+      ClientRequestToken: string
+      SecretString: string
+    }
+    expect(sent.SecretId).toBe('shop-secrets')
+    expect(sent.ClientRequestToken.length).toBeGreaterThanOrEqual(32)
+    expect(JSON.parse(sent.SecretString)).toEqual({ API_KEY: 'hush-hush', MAYFLY_SECRET: 'hush"again' })
+    expect(upload!.args.slice(-3)).toEqual([
+      '--parameter-overrides',
+      'StoredVariables=shop-secrets',
+      `StoredVersion=${sent.ClientRequestToken}`,
+    ])
+    expect(JSON.stringify(steps.map(({ args, env, title }) => [args, env, title]))).not.toContain('hush')
+  })
+
+  it('parameters of one’s own are one list with ours, which SAM reads once', () => {
+    const extra = [
+      '--region',
+      'eu-north-1',
+      '--parameter-overrides',
+      'Endpoint=http-api',
+      'TimeoutSeconds=20',
+      '--debug',
+    ]
+
+    const args = deploymentOf({ API_KEY: 'hush' }, extra).steps.at(-1)!.args
+
+    const at = args.indexOf('--parameter-overrides')
+    expect(args.filter((word) => word === '--parameter-overrides')).toHaveLength(1)
+    expect(args.slice(at + 1, at + 4)).toEqual([
+      'Endpoint=http-api',
+      'TimeoutSeconds=20',
+      'StoredVariables=shop-secrets',
+    ])
+    expect(args.slice(0, at)).toEqual(expect.arrayContaining(['--region', 'eu-north-1', '--debug']))
+  })
+
+  it('secrets that Lambda would not take are refused before anything runs', () => {
+    expect(() => deploymentOf({ BIG: 'x'.repeat(4096) })).toThrow(/4 KB/)
+  })
+
+  it('every parameter that is set is one of the template’s', () => {
+    const args = deploymentOf({ API_KEY: 'hush' }).steps.at(-1)!.args
+
+    for (const override of args.slice(args.indexOf('--parameter-overrides') + 1))
+      expect(TEMPLATE).toMatch(new RegExp(`^  ${override.split('=')[0]}:$`, 'm'))
+  })
+})

@@ -1,0 +1,549 @@
+/** What AWS Lambda's triggers send, translated in and out: events as AWS documents them, and as an attacker would like them. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createBackground } from '../../adapters/_lambda/background.ts'
+import { readCall } from '../../adapters/_lambda/call.ts'
+import { maxBodyBytes, toHead, toResult } from '../../adapters/_lambda/result.ts'
+import { type ResponseStream, writeResponse } from '../../adapters/_lambda/stream.ts'
+import { lambda, streamingLambda } from '../../adapters/lambda.ts'
+
+interface EventOptions {
+  readonly path?: string
+  readonly query?: string
+  readonly method?: string
+  readonly headers?: { readonly [name: string]: string }
+  readonly body?: string
+  readonly isBase64Encoded?: boolean
+  readonly context?: object
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-request-payload */
+function functionUrlEvent(options: EventOptions = {}): object {
+  const { path = '/mcp', query = '', method = 'POST', headers = {}, context = {}, ...body } = options
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: path,
+    rawQueryString: query,
+    headers: {
+      host: 'abc123.lambda-url.eu-central-1.on.aws',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '6.6.6.6',
+      ...headers,
+    },
+    requestContext: {
+      accountId: 'anonymous',
+      apiId: 'abc123',
+      domainName: 'abc123.lambda-url.eu-central-1.on.aws',
+      domainPrefix: 'abc123',
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '198.51.100.7', userAgent: 'agent' },
+      stage: '$default',
+      ...context,
+    },
+    isBase64Encoded: false,
+    ...body,
+  }
+}
+
+const API_HOST = 'a1b2c3.execute-api.eu-central-1.amazonaws.com'
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html */
+function httpApiEvent(options: EventOptions & { readonly stage?: string } = {}): object {
+  const { stage = '$default', context, ...rest } = options
+  return functionUrlEvent({
+    ...rest,
+    context: { apiId: 'a1b2c3', domainName: API_HOST, domainPrefix: 'a1b2c3', stage, ...context },
+  })
+}
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
+function restApiEvent(options: EventOptions = {}): object {
+  const {
+    path = '/mcp',
+    method = 'POST',
+    headers = {},
+    context = {},
+    body = null,
+    isBase64Encoded = false,
+  } = options
+  const all = { Host: API_HOST, 'X-Forwarded-Proto': 'https', ...headers }
+  return {
+    resource: '/{proxy+}',
+    path,
+    httpMethod: method,
+    headers: all,
+    multiValueHeaders: Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]])),
+    queryStringParameters: { q: 'last' },
+    multiValueQueryStringParameters: { q: ['a b', 'last&='] },
+    pathParameters: { proxy: path.slice(1) },
+    requestContext: {
+      apiId: 'a1b2c3',
+      domainName: API_HOST,
+      domainPrefix: 'a1b2c3',
+      httpMethod: method,
+      identity: { sourceIp: '198.51.100.7' },
+      path: `/prod${path}`,
+      stage: 'prod',
+      ...context,
+    },
+    body,
+    isBase64Encoded,
+  }
+}
+
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html */
+function albEvent({
+  path = '/mcp',
+  method = 'POST',
+  headers = {},
+  body = '',
+  isBase64Encoded = false,
+}: EventOptions = {}): object {
+  return {
+    requestContext: { elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:x:1:targetgroup/y/z' } },
+    httpMethod: method,
+    path,
+    queryStringParameters: { q: 'a%20b', r: '%26' },
+    headers: {
+      host: 'shop.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '6.6.6.6, 198.51.100.7',
+      ...headers,
+    },
+    body,
+    isBase64Encoded,
+  }
+}
+
+const SHAPES = [
+  {
+    shape: 'Function URL',
+    event: functionUrlEvent,
+    host: 'abc123.lambda-url.eu-central-1.on.aws',
+    prefix: '',
+  },
+  { shape: 'HTTP API', event: httpApiEvent, host: API_HOST, prefix: '' },
+  { shape: 'REST API', event: restApiEvent, host: API_HOST, prefix: '/prod' },
+  { shape: 'load balancer', event: albEvent, host: 'shop.example', prefix: '' },
+] as const
+
+const context = { getRemainingTimeInMillis: () => 10_000 }
+
+describe.each(SHAPES)('$shape', ({ event, host, prefix }) => {
+  it('the request has the public URL, the method and the address the platform saw', () => {
+    const { request, clientAddress, ...call } = readCall(event())
+
+    const url = new URL(request!.url)
+    expect(url.protocol).toBe('https:')
+    expect(url.host).toBe(host)
+    expect(url.pathname).toBe(`${prefix}/mcp`)
+    expect(request!.method).toBe('POST')
+    expect(clientAddress).toBe('198.51.100.7')
+    expect(call.prefix).toBe(prefix)
+  })
+
+  it.each([
+    ['//evil.example/x'],
+    ['///evil.example'],
+    ['/\\evil.example'],
+    ['\\\\evil.example\\x'],
+    ['https://evil.example/x'],
+    ['@evil.example/x'],
+    ['/..//evil.example'],
+    ['/x?y=1#z'],
+    ['/\r\nHost: evil.example'],
+    ['/\t/evil.example'],
+    [':8080/x'],
+    ['.evil.example'],
+    [''],
+    ['*'],
+  ])('a path of %j changes nothing but the path', (path) => {
+    const { request } = readCall(event({ path }))
+
+    const url = new URL(request!.url)
+    expect({ protocol: url.protocol, host: url.host, user: url.username }).toEqual({
+      protocol: 'https:',
+      host,
+      user: '',
+    })
+    expect(url.hash).toBe('')
+    expect(url.search).not.toContain('y=1')
+  })
+
+  it('whatever the path and the query are, scheme and host stay', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (path, query) => {
+        const { origin } = new URL(readCall(event({ path, query })).request!.url)
+        expect(origin).toBe(`https://${host}`)
+      }),
+    )
+  })
+
+  it.each([
+    { headers: { 'x-bad': 'a\r\nset-cookie: b' } },
+    { headers: { 'x bad': 'a' } },
+    { method: 'TRACE' },
+    { method: 'G ET' },
+  ])('%j is no request → 400, and the server is not asked', async (options) => {
+    const handler = lambda({ fetch: () => expect.fail('asked') })
+
+    expect(await handler(event(options), context)).toMatchObject({ statusCode: 400, body: '' })
+  })
+
+  it('a body in Base64 is decoded, one in text is UTF-8', async () => {
+    const decoded = readCall(event({ body: 'AP/+', isBase64Encoded: true }))
+    const text = readCall(event({ body: 'Żółw' }))
+
+    expect(new Uint8Array(await decoded.request!.arrayBuffer())).toEqual(Uint8Array.of(0, 255, 254))
+    expect(await text.request!.text()).toBe('Żółw')
+    expect(text.request!.headers.get('content-type')).toBeNull()
+  })
+
+  it('GET with a body → a request without one', () => {
+    expect(readCall(event({ method: 'GET', body: 'x' })).request!.body).toBeNull()
+  })
+
+  it('only http and https are schemes, and https is the default', () => {
+    const protocol = (value: string) =>
+      new URL(readCall(event({ headers: { 'x-forwarded-proto': value } })).request!.url).protocol
+
+    expect(['http', 'HTTP', 'ftp', '', 'javascript', 'https, http'].map(protocol)).toEqual([
+      'http:',
+      'http:',
+      'https:',
+      'https:',
+      'https:',
+      'http:',
+    ])
+  })
+})
+
+describe('hosts', () => {
+  it('the host of API Gateway and Function URLs is the platform’s, not the header’s', () => {
+    for (const event of [functionUrlEvent, httpApiEvent, restApiEvent]) {
+      const { host } = new URL(
+        readCall(event({ headers: { host: 'evil.example', Host: 'evil.example' } })).request!.url,
+      )
+      expect(host).not.toBe('evil.example')
+    }
+  })
+
+  it.each(['evil.example/x', 'user@evil.example', 'a b', '', 'evil.example#', 'x:99999', '[::1'])(
+    'a load balancer’s Host of %j is not put into a URL',
+    (host) => {
+      expect(new URL(readCall(albEvent({ headers: { host } })).request!.url).host).toBe('localhost')
+    },
+  )
+
+  it.each(['shop.example:8443', '[::1]:3000', 'localhost:3000'])('a Host of %s is kept', (host) => {
+    expect(new URL(readCall(albEvent({ headers: { host } })).request!.url).host).toBe(host)
+  })
+})
+
+describe('stages', () => {
+  it('HTTP API, named stage: it is in the path that clients use', () => {
+    const { request, prefix } = readCall(httpApiEvent({ stage: 'beta', path: '/beta/mcp' }))
+
+    expect(new URL(request!.url).pathname).toBe('/beta/mcp')
+    expect(prefix).toBe('/beta')
+  })
+
+  // https://github.com/CodeGenieApp/serverless-express/issues/465: rawPath has the stage even there.
+  it('HTTP API, custom domain: the stage is in the event alone', () => {
+    const custom = { domainName: 'api.shop.example', domainPrefix: 'api' }
+    const { request, prefix } = readCall(httpApiEvent({ stage: 'beta', path: '/beta/mcp', context: custom }))
+
+    expect(request!.url).toBe('https://api.shop.example/mcp')
+    expect(prefix).toBe('')
+  })
+
+  it('HTTP API: a path that only begins like the stage is not on it', () => {
+    expect(readCall(httpApiEvent({ stage: 'beta', path: '/betamax' })).prefix).toBe('')
+  })
+
+  it.each([
+    ['/', '/prod/', '/prod/'],
+    ['/', '/prod', '/prod'],
+    ['/mcp', '/prod/mcp', '/prod/mcp'],
+  ])('REST API: path %j, public path %j', (path, publicPath, expected) => {
+    const { request, prefix } = readCall(restApiEvent({ path, context: { path: publicPath } }))
+
+    expect(new URL(request!.url).pathname).toBe(expected)
+    expect(prefix).toBe('/prod')
+  })
+
+  // https://github.com/localstack/localstack/pull/12296
+  it('REST API, custom domain: event and context agree on the path, and there is no prefix', () => {
+    const { request, prefix } = readCall(
+      restApiEvent({ path: '/base/mcp', context: { path: '/base/mcp', domainName: 'api.shop.example' } }),
+    )
+
+    expect(new URL(request!.url).pathname).toBe('/base/mcp')
+    expect(prefix).toBe('')
+  })
+})
+
+describe('queries', () => {
+  it('Function URL: as it was sent', () => {
+    const { request } = readCall(functionUrlEvent({ query: 'q=a%20b&q=%26' }))
+
+    expect(new URL(request!.url).search).toBe('?q=a%20b&q=%26')
+  })
+
+  it('REST API: all values, encoded again', () => {
+    expect([...new URL(readCall(restApiEvent()).request!.url).searchParams]).toEqual([
+      ['q', 'a b'],
+      ['q', 'last&='],
+    ])
+  })
+
+  it('load balancer: still encoded, and not a second time', () => {
+    expect([...new URL(readCall(albEvent()).request!.url).searchParams]).toEqual([
+      ['q', 'a b'],
+      ['r', '&'],
+    ])
+  })
+})
+
+describe('other events', () => {
+  it.each([
+    null,
+    undefined,
+    'x',
+    7,
+    [],
+    {},
+    { httpMethod: 'GET' },
+    { Records: [] },
+    { requestContext: { connectionId: 'x' } },
+  ])('%j → an error that names the triggers', async (event) => {
+    const handler = lambda({ fetch: () => new Response() })
+
+    await expect(handler(event, context)).rejects.toThrow(
+      /no HTTP trigger.*Function URL.*API Gateway.*Load Balancer/,
+    )
+  })
+})
+
+describe('results', () => {
+  const cookies = new Headers([
+    ['content-type', 'application/json'],
+    ['set-cookie', 'a=1'],
+    ['set-cookie', 'b=2, c'],
+  ])
+  const response = (body: BodyInit | null = '{}', headers: HeadersInit = cookies, status = 200): Response =>
+    new Response(body, { status, headers })
+
+  it('payload format 2.0: headers, and cookies of their own', () => {
+    expect(toHead(response(), 'v2')).toEqual({
+      statusCode: 200,
+      headers: { 'content-type': 'application/json' },
+      cookies: ['a=1', 'b=2, c'],
+    })
+  })
+
+  it('REST API: values by name', () => {
+    expect(toHead(response(), 'v1')).toEqual({
+      statusCode: 200,
+      multiValueHeaders: { 'content-type': ['application/json'], 'set-cookie': ['a=1', 'b=2, c'] },
+    })
+  })
+
+  it('load balancer: with its description, and values by name only where it sends them', () => {
+    expect(toHead(response('', cookies, 404), 'alb-multi-value')).toEqual({
+      statusCode: 404,
+      statusDescription: '404 Not Found',
+      multiValueHeaders: { 'content-type': ['application/json'], 'set-cookie': ['a=1', 'b=2, c'] },
+    })
+    expect(toHead(response('', cookies, 404), 'alb')).toEqual({
+      statusCode: 404,
+      statusDescription: '404 Not Found',
+      headers: { 'content-type': 'application/json', 'set-cookie': 'b=2, c' },
+    })
+  })
+
+  it.each([
+    ['application/json', false],
+    ['text/event-stream', false],
+    ['text/html; charset=utf-8', false],
+    ['application/problem+json', false],
+    ['image/svg+xml', true],
+    ['image/png', true],
+    ['application/octet-stream', true],
+  ])('%s as Base64: %s', async (type, isBase64Encoded) => {
+    expect(await toResult(response('ü', { 'content-type': type }), 'v2')).toMatchObject({
+      isBase64Encoded,
+      body: isBase64Encoded ? 'w7w=' : 'ü',
+    })
+  })
+
+  it('text that is compressed, or no UTF-8, goes as Base64', async () => {
+    const compressed = response('x', { 'content-type': 'text/plain', 'content-encoding': 'br' })
+    const latin1 = response(Uint8Array.of(0xfc), { 'content-type': 'text/plain' })
+
+    expect(await toResult(compressed, 'v2')).toMatchObject({ isBase64Encoded: true, body: 'eA==' })
+    expect(await toResult(latin1, 'v2')).toMatchObject({ isBase64Encoded: true, body: '/A==' })
+  })
+
+  it.each(['v2', 'v1', 'alb', 'alb-multi-value'] as const)(
+    '%s: the largest JSON body that is allowed fits, even if it is all quotes',
+    async (shape) => {
+      // What JSON.stringify makes of quotes: a backslash and a quote each.
+      const body = `["${'\\"'.repeat((maxBodyBytes(shape) - 4) / 2)}"]`
+      const head = { 'content-type': 'application/json', 'x-filler': 'x'.repeat(8000) }
+
+      const result = await toResult(response(body, head), shape)
+
+      const limit = shape.startsWith('alb') ? 1_000_000 : 6_291_556
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(limit)
+      expect(Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8').toString() === body).toBe(
+        true,
+      )
+      expect(result.isBase64Encoded).toBe(shape !== 'v1')
+    },
+  )
+})
+
+describe('streaming', () => {
+  /** Takes `room` chunks before it wants to be waited for. */
+  function fakeStream(room: number): ResponseStream & { written: string[]; drain(): void; fail(): void } {
+    const listeners = new Map<string, Set<() => void>>()
+    const emit = (event: string): void => {
+      for (const listener of [...(listeners.get(event) ?? [])]) listener()
+    }
+    const stream = {
+      written: [] as string[],
+      destroyed: false,
+      write: (chunk: Uint8Array | string) => {
+        stream.written.push(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk))
+        return --room > 0
+      },
+      end: () => void stream.written.push('END'),
+      once: (event: string, listener: () => void) => {
+        if (!listeners.has(event)) listeners.set(event, new Set())
+        listeners.get(event)!.add(listener)
+      },
+      off: (event: string, listener: () => void) => listeners.get(event)?.delete(listener),
+      drain: () => {
+        room = Number.POSITIVE_INFINITY
+        emit('drain')
+      },
+      fail: () => {
+        stream.destroyed = true
+        emit('close')
+      },
+    }
+    return stream
+  }
+
+  function countedResponse(): { response: Response; pulled: () => number; cancelled: () => boolean } {
+    let pulled = 0
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          controller.enqueue(new TextEncoder().encode(String(++pulled)))
+          if (pulled === 50) controller.close()
+        },
+        cancel: () => {
+          isCancelled = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return { response: new Response(body), pulled: () => pulled, cancelled: () => isCancelled }
+  }
+
+  const turns = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('reads no faster than it is taken', async () => {
+    const { response, pulled } = countedResponse()
+    const stream = fakeStream(4)
+
+    const written = writeResponse(response, stream)
+    await turns()
+    await turns()
+    expect(pulled()).toBe(3)
+    stream.drain()
+    await written
+
+    expect(pulled()).toBe(50)
+    expect(stream.written.at(-1)).toBe('END')
+  })
+
+  it('cancels what nobody takes any more', async () => {
+    const { response, cancelled } = countedResponse()
+    const stream = fakeStream(4)
+
+    const written = writeResponse(response, stream)
+    await turns()
+    stream.fail()
+    await written
+
+    expect(cancelled()).toBe(true)
+    expect(stream.written).not.toContain('END')
+  })
+
+  it('sends the head of a response without a body', async () => {
+    const stream = fakeStream(4)
+
+    await writeResponse(new Response(null, { status: 202 }), stream)
+
+    expect(stream.written).toEqual(['', 'END'])
+  })
+
+  it('outside of Lambda there is a clear error', () => {
+    expect(() => streamingLambda({ fetch: () => new Response() })).toThrow(/awslambda/)
+  })
+})
+
+describe('work that is left behind', () => {
+  it('is waited for, with what it leaves behind itself, and may fail', async () => {
+    const { waitUntil, settled } = createBackground()
+    const done: string[] = []
+
+    waitUntil(
+      Promise.resolve().then(() => {
+        done.push('first')
+        waitUntil(Promise.resolve().then(() => void done.push('second')))
+      }),
+    )
+    waitUntil(Promise.reject(new Error('reported')))
+    await settled(Date.now() + 10_000)
+
+    expect(done).toEqual(['first', 'second'])
+  })
+
+  it('is waited for no longer than until', async () => {
+    const { waitUntil, settled } = createBackground()
+
+    waitUntil(new Promise(() => {}))
+
+    await expect(settled(Date.now() - 1)).resolves.toBeUndefined()
+  })
+})
+
+it('the server is given what Lambda tells of the call', async () => {
+  const before = Date.now()
+  const handler = lambda(
+    {
+      fetch: () => expect.fail('handle is preferred'),
+      handle: async (_request, platform) =>
+        Response.json({ ...platform, env: platform.env, now: Date.now() }),
+    },
+    { env: { A: '1' } },
+  )
+
+  const { body } = await handler(httpApiEvent({ stage: 'beta', path: '/beta/mcp' }), context)
+
+  const platform = JSON.parse(body) as { deadline: number }
+  expect(platform).toMatchObject({
+    env: { A: '1' },
+    deadlineName: 'the timeout of the Lambda function',
+    canStream: false,
+    maxResponseBytes: 4_706_379,
+    prefix: '/beta',
+    clientAddress: '198.51.100.7',
+  })
+  expect(platform.deadline).toBeGreaterThanOrEqual(before + 10_000)
+})
