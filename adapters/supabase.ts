@@ -7,7 +7,7 @@ import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/
 export interface SupabaseOptions {
   /** `ctx.env`. Default: all environment variables, read once. */
   env?: unknown
-  /** Milliseconds after which the platform ends a call. Default `MAYFLY_MAX_DURATION_MS`, else 150 000, as on the Free plan. */
+  /** Milliseconds after which the platform ends a worker. Default `MAYFLY_MAX_DURATION_MS`, else 150 000, as on the Free plan. */
   maxDurationMs?: number
 }
 
@@ -18,12 +18,13 @@ interface EdgeGlobal {
 
 /** https://supabase.com/docs/guides/functions/limits */
 const FREE_PLAN_MS = 150_000
+const FIRST_BYTE_MS = 150_000
 
 const GATEWAY_PREFIX = '/functions/v1'
 
 /**
  * A handler for `Deno.serve` in an Edge Function. The public address is that of `SUPABASE_URL`; behind a domain of your own
- * set `http.publicUrl`.
+ * set `http.publicUrl`. Call it once, while the module loads: the platform counts a worker's time from there.
  *
  * ```ts
  * Deno.serve(supabase(server))
@@ -33,21 +34,32 @@ export function supabase(
   server: FetchServer,
   options: SupabaseOptions = {},
 ): (request: Request) => Promise<Response> {
-  let { env } = options
+  const { Deno, EdgeRuntime } = platform()
+  const variables = Deno.env.toObject()
+  const { env = variables, maxDurationMs = maxDurationFrom(variables, FREE_PLAN_MS) } = options
+  const workerStartedAt = Date.now()
   return (request) => {
-    const { Deno, EdgeRuntime } = platform()
-    const variables = Deno.env.toObject()
-    env ??= variables
-    const { maxDurationMs = maxDurationFrom(variables, FREE_PLAN_MS) } = options
+    const now = Date.now()
     const { url, prefix } = publicAddress(request.url, variables.SUPABASE_URL)
     return serveRequest(server, new Request(url, request), {
       env,
       prefix,
-      deadline: Date.now() + maxDurationMs,
+      // Plain deno has no such end.
+      deadline:
+        EdgeRuntime === undefined ? now + maxDurationMs : workerEnd(workerStartedAt, now, maxDurationMs),
       deadlineName: 'the wall clock limit of the Edge Function',
+      firstByteBy: now + FIRST_BYTE_MS,
       ...(EdgeRuntime !== undefined && { waitUntil: (promise) => EdgeRuntime.waitUntil(promise) }),
     })
   }
+}
+
+/**
+ * A worker takes calls until half of its time is over, and whatever then runs ends with it. So one that still takes a call has at
+ * least as long again: on a paid plan that nobody told us of, too.
+ */
+function workerEnd(startedAt: number, now: number, maxDurationMs: number): number {
+  return startedAt + Math.max(maxDurationMs, 2 * (now - startedAt))
 }
 
 /** As clients write it: the gateway has taken its own prefix off, and the function's name is the first segment left. */

@@ -38,9 +38,18 @@ export function findSecret(cwd: string, name: string): { value: string; from: st
   return kept === undefined ? undefined : { value: kept.value, from: kept.file }
 }
 
-/** As a `.env` file, for a tool that takes nothing else. */
+/** As a `.env` file, for a tool that takes nothing else. Throws `CliError` for a value that such a file cannot hold. */
 export function toEnvFile(secrets: ReadonlyMap<string, string>): string {
-  return [...secrets].map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join('')
+  return [...secrets].map(([name, value]) => `${name}=${quotedValue(name, value)}\n`).join('')
+}
+
+/** Its readers (dotenv's and Deno's) know no common escape for a quote, so the kind is chosen that needs none. */
+function quotedValue(name: string, value: string): string {
+  if (!/'|\\$/.test(value)) return `'${value}'`
+  if (!/["\\]/.test(value)) return `"${value}"`
+  throw new CliError(
+    `no .env file can hold the value of ${name}, for its quotes and backslashes: set it in the platform's dashboard`,
+  )
 }
 
 /** Variables of the project's files that are not handed over: they will be missing on the platform. */

@@ -1,8 +1,9 @@
 /** Deno and Deno Deploy: one file that serves. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { CliError } from '../cli-error.ts'
 import { toEnvFile } from '../secrets.ts'
 import type { Deployment, DeploymentOptions, Finding, Project, Target } from '../target.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
@@ -10,7 +11,13 @@ import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
 const MAIN = `import server from 'mayfly:entry'
 import { deno } from 'mayfly-mcp/deno'
 
-Deno.serve(deno(server))
+const running = Deno.serve(deno(server))
+// Deno Deploy ends an instance 5 seconds after this signal. A second one ends it at once.
+const drain = () => {
+  Deno.removeSignalListener('SIGINT', drain)
+  void running.shutdown()
+}
+Deno.addSignalListener('SIGINT', drain)
 `
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
@@ -25,6 +32,8 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     })
     const tasks = { start: `deno run --allow-net --allow-env ${main}` }
     writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify({ tasks }, null, 2)}\n`)
+    // What is built is often ignored further up, and deno deploy leaves out what is.
+    writeFileSync(join(outDir, '.gitignore'), '!*\n')
     return { main, size, limits: [] }
   },
   preview: (outDir, { port, project }) => ({
@@ -53,10 +62,10 @@ export const deno: Target = {
 
 /** https://docs.deno.com/runtime/reference/cli/deploy/ The app exists: `deno deploy create` has made it once. */
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  const names = [...secrets.keys()]
+  const common = [...appOf(project), '--non-interactive']
   const setSecrets = {
-    title: `hand over ${names.join(', ')}`,
-    args: ['deploy', 'env', 'load', '/dev/stdin', '--app', project.name, '--non-interactive'],
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common],
     cwd: outDir,
     stdin: toEnvFile(secrets),
   }
@@ -73,10 +82,37 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
       ...(secrets.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the server',
-        args: ['deploy', '--app', project.name, '--prod', '--non-interactive', ...extra],
+        args: ['deploy', '--prod', ...common, ...extra],
         cwd: outDir,
       },
     ],
+  }
+}
+
+/**
+ * Which app: as the environment says, else as `deno deploy` has written it into the project's configuration, else the
+ * project's name, of the one organisation there is.
+ */
+function appOf({ cwd, name }: Project): string[] {
+  const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
+  const configured = deployConfig(cwd)
+  const org = DENO_DEPLOY_ORG ?? configured.org
+  const app = DENO_DEPLOY_APP ?? configured.app ?? name
+  return [...(org === undefined ? [] : ['--org', org]), '--app', app]
+}
+
+function deployConfig(cwd: string): { org?: string; app?: string } {
+  const file = ['deno.json', 'deno.jsonc'].map((one) => join(cwd, one)).find((path) => existsSync(path))
+  if (file === undefined) return {}
+  // Comments and trailing commas go; strings stay.
+  const json = readFileSync(file, 'utf8').replaceAll(
+    /("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g,
+    (_match, text: string | undefined) => text ?? '',
+  )
+  try {
+    return (JSON.parse(json) as { deploy?: { org?: string; app?: string } }).deploy ?? {}
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
   }
 }
 

@@ -43,7 +43,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
       banner: NODE_BANNER,
     })
     writeFileSync(join(outDir, folder, 'deno.json'), '{ "imports": {} }\n')
-    writeFileSync(join(outDir, 'supabase/config.toml'), configFor(project.name))
+    writeFileSync(join(outDir, 'supabase/config.toml'), configFor(project.name, './functions'))
     return { main, size, limits: LIMITS }
   },
   preview: (outDir, { port, project }): Launch => ({
@@ -67,7 +67,7 @@ export const supabase: Target = {
   deployment,
   examine,
   files: ({ name }) => ({
-    files: { 'supabase/config.toml': configFor(name) },
+    files: { 'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions') },
     scripts: {},
     dependencies: {},
     devDependencies: { supabase: '^3.1.0', deno: '^2.9.5' },
@@ -75,13 +75,17 @@ export const supabase: Target = {
   }),
 }
 
-/** MCP clients bring tokens of their own, or none: the platform's gate would refuse them before the server is asked. */
-function configFor(name: string): string {
+/**
+ * MCP clients bring tokens of their own, or none: the platform's gate would refuse them before the server is asked.
+ *
+ * @param functions where `build` puts them, as seen from the configuration.
+ */
+function configFor(name: string, functions: string): string {
   return `[functions.${name}]
 enabled = true
 verify_jwt = false
-entrypoint = "./functions/${name}/index.js"
-import_map = "./functions/${name}/deno.json"
+entrypoint = "${functions}/${name}/index.js"
+import_map = "${functions}/${name}/deno.json"
 `
 }
 

@@ -2,9 +2,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
+import { toEnvFile } from '../../deploy/secrets.ts'
 import { supabase } from '../../deploy/supabase/target.ts'
-import { formOf, type Received, type Reply, startDouble } from './_double.ts'
-import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+import { type Double, formOf, type Received, type Reply, startDouble } from './_double.ts'
+import {
+  createProject,
+  type DeployProject,
+  expectToServe,
+  installed,
+  type Output,
+  SECRET,
+} from './_project.ts'
 
 const REF = 'abcdefghijklmnopqrst'
 
@@ -30,21 +38,36 @@ function answer({ method, path }: Received): Reply {
   return { status: method === 'POST' ? 201 : 200, json: [] }
 }
 
-it('the Supabase CLI uploads what was built, with the secret to the secrets; the upload serves official clients', async () => {
-  using project = createProject({
+function linkedProject(): DeployProject {
+  const project = createProject({
     supabase: installed('supabase', 'tools'),
     deno: installed('deno', 'repository'),
   })
-  await using api = await startDouble(answer)
+  project.write('supabase/.temp/project-ref', REF)
+  return project
+}
+
+function deploy(
+  project: DeployProject,
+  api: Double,
+  secrets: readonly string[],
+  env: Record<string, string>,
+): Promise<Output> {
   const profile = { name: 'double', api_url: api.url, dashboard_url: api.url, project_host: 'localhost' }
   project.write('profile.yaml', JSON.stringify(profile))
-  project.write('supabase/.temp/project-ref', REF)
+  const named = secrets.flatMap((name) => ['--secret', name])
+  return project.deploy('supabase', [...named, '--', '--profile', join(project.folder, 'profile.yaml')], {
+    SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}`,
+    SUPABASE_TELEMETRY_DISABLED: '1',
+    ...env,
+  })
+}
 
-  const { code, output } = await project.deploy(
-    'supabase',
-    ['--secret', 'MAYFLY_SECRET', '--', '--profile', join(project.folder, 'profile.yaml')],
-    { SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}` },
-  )
+it('the Supabase CLI uploads what was built, with the secret to the secrets; the upload serves official clients', async () => {
+  using project = linkedProject()
+  await using api = await startDouble(answer)
+
+  const { code, output } = await deploy(project, api, ['MAYFLY_SECRET'], {})
 
   expect(output).not.toContain(SECRET)
   expect(code, output).toBe(0)
@@ -71,3 +94,28 @@ it('the Supabase CLI uploads what was built, with the secret to the secrets; the
   expect(metadata.entrypoint_path).toContain('supabase/functions/shop/index.js')
   await expectToServe(supabase, uploaded, project.folder)
 }, 90_000)
+
+it('secrets arrive as they are, whatever they are made of', async () => {
+  using project = linkedProject()
+  await using api = await startDouble(answer)
+  const values = {
+    PASSWORD: 'a"b\\n $HOME #c `d`',
+    SENTENCE: `it's $HOME #not a comment`,
+    PRIVATE_KEY: '-----BEGIN KEY-----\nMIIB+/=\n-----END KEY-----',
+  }
+
+  const { code, output } = await deploy(project, api, Object.keys(values), values)
+
+  expect(code, output).toBe(0)
+  const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
+  expect(JSON.parse(secrets!.body.toString())).toEqual(
+    Object.entries(values).map(([name, value]) => ({ name, value })),
+  )
+}, 90_000)
+
+it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
+  'a value %j that no .env file can hold is refused',
+  (value) => {
+    expect(() => toEnvFile(new Map([['NAME', value]]))).toThrow(/no .env file can hold the value of NAME/)
+  },
+)

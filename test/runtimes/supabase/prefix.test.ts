@@ -22,6 +22,13 @@ it.each(['', '/', '/mcp', '/any/where'])(
   },
 )
 
+it('the pulse is under the prefix, and nothing is served beside it', async () => {
+  const pulse = await fetch(new URL('/functions/v1/contract/healthz', served.url))
+  expect(pulse.status).toBe(200)
+  const beside = await fetch(new URL('/contract/healthz', served.url))
+  expect(beside.status).toBe(404)
+})
+
 it('a forwarded host that a client made up is shown to nobody [platform.public-url]', async () => {
   const headers = { accept: 'text/html', 'x-forwarded-host': 'evil.example', 'x-forwarded-prefix': '/evil' }
   const page = await (await fetch(served.url, { headers })).text()
