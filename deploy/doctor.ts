@@ -51,8 +51,9 @@ export async function doctor(args: string[]): Promise<number> {
 }
 
 async function examine(project: Project, targetName: string): Promise<Report> {
-  const platform = await findTarget(targetName).examine(project)
-  const findings = [...versionFindings(), ...platform]
+  const target = findTarget(targetName)
+  const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
+  const findings = [...versionFindings(), ...(await target.examine(project)), ...limits]
   try {
     const { info, tools } = await describeServer(project)
     if (info === undefined) {

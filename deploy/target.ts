@@ -14,6 +14,8 @@ export interface Target {
   /** As its users call the platform: `AWS Lambda`. */
   readonly title: string
   readonly defaultPort: number
+  /** What a call may take and send there, a line each, for `mayfly doctor`. */
+  readonly limits: readonly string[]
   /** `mayfly dev`. Throws a `CliError`, having started nothing, when the tools or the entry cannot work. */
   start(options: StartOptions): Promise<RunningTarget>
   /** `mayfly build`: writes what the platform takes into `outDir`, which exists and is empty. Throws `CliError`. */

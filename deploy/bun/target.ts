@@ -36,6 +36,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 export const bun: Target = {
   title: 'Bun',
   defaultPort: 3000,
+  limits: ['a call may take as long as its client waits'],
   start: artefactDev(artefact),
   ...artefact,
   deployment: (outDir) => ownMachine(`bun run ${join(outDir, 'server.js')}`),

@@ -24,6 +24,9 @@ const CONFIG_FILE = 'wrangler.json'
 export const cloudflare: Target = {
   title: 'Cloudflare Workers',
   defaultPort: 8787,
+  limits: [
+    'a call may take as long as its client waits, with 10 ms of CPU time on the Free plan and 30 s on the Paid one',
+  ],
   start: startDev,
   build,
   preview,

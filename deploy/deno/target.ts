@@ -47,6 +47,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 export const deno: Target = {
   title: 'Deno Deploy',
   defaultPort: 8000,
+  limits: ['a call may take as long as its client waits'],
   start: artefactDev(artefact),
   ...artefact,
   deployment,

@@ -28,6 +28,10 @@ const artefact: Pick<Target, 'build' | 'preview'> = { build: buildPackage, previ
 export const lambda: Target = {
   title: 'AWS Lambda',
   defaultPort: 3000,
+  limits: [
+    'a call may take as long as the function’s timeout',
+    'a whole response may have 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one 200 MB',
+  ],
   start: artefactDev(artefact),
   ...artefact,
   deployment,

@@ -91,6 +91,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 
 export const netlify: Target = {
   title: 'Netlify Functions',
+  limits: ['a call may take 60 s', 'a whole response may have 6 MB'],
   start: artefactDev(asFunction),
   ...asFunction,
   ...common,
@@ -99,6 +100,7 @@ export const netlify: Target = {
 
 export const netlifyEdge: Target = {
   title: 'Netlify Edge Functions',
+  limits: ['a response must begin within 40 s, with 50 ms of CPU time'],
   start: artefactDev(asEdgeFunction),
   ...asEdgeFunction,
   ...common,

@@ -22,6 +22,7 @@ const OLDEST_NODE = 20
 export const node: Target = {
   title: 'Node',
   defaultPort: 3000,
+  limits: ['a call may take as long as its client waits'],
   start: startDev,
   build: async (project, outDir) => {
     const main = 'server.mjs'

@@ -62,6 +62,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 export const supabase: Target = {
   title: 'Supabase Edge Functions',
   defaultPort: 54321,
+  limits: ['a call may take 150 s, 400 s on paid plans (MAYFLY_MAX_DURATION_MS), with 2 s of CPU time'],
   start: artefactDev(artefact),
   ...artefact,
   deployment,

@@ -106,6 +106,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 
 export const vercel: Target = {
   title: 'Vercel',
+  limits: ['a call may take 300 s (MAYFLY_MAX_DURATION_MS)', 'a request may have 4.5 MB'],
   start: artefactDev(onNode),
   ...onNode,
   ...common,
@@ -114,6 +115,7 @@ export const vercel: Target = {
 
 export const vercelEdge: Target = {
   title: 'Vercel Edge',
+  limits: ['a response must begin within 25 s and may take 300 s', 'a request may have 4.5 MB'],
   start: artefactDev(onEdge),
   ...onEdge,
   ...common,
