@@ -1,6 +1,7 @@
 /**
  * What `MCPServer` is configured with, and what it tells of itself.
  */
+import type { Auth } from './auth/auth.ts'
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
@@ -89,6 +90,8 @@ export interface MCPServerConfig {
   askTimeoutMs?: number
   /** Makes each sealed state good for one use; it must be shared by all isolates. */
   singleUse?: SingleUseStore
+  /** Who may use this server: `jwt({ … })` and its kin, of `mayfly-mcp/auth`. Default: everybody. */
+  auth?: Auth
   http?: HttpConfig
   /** One entry per request. Default: a JSON line on the console; `false` for none. */
   log?: Log | false
@@ -148,7 +151,12 @@ export function checkConfig(config: MCPServerConfig): void {
   }
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
   for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
-  const { pageSize, cache, http = {} } = config
+  const { pageSize, cache, auth, http = {} } = config
+  if (auth !== undefined && typeof auth?.admit !== 'function') {
+    throw new TypeError(
+      '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: a function of your own goes into bearer(…).',
+    )
+  }
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {
     throw new TypeError('"pageSize" must be a whole number above 0.')
   }

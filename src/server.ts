@@ -259,6 +259,7 @@ export class MCPServer {
     return createApp(definition, engine, {
       allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
       allowedOrigins: http.allowedOrigins,
+      auth: this.#config.auth,
       maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
       publicUrl: http.publicUrl,
       trustProxy: http.trustProxy ?? false,

@@ -37,6 +37,8 @@ export interface Definition {
   readonly hasResources: boolean
   readonly hasPrompts: boolean
   readonly hasCompletions: boolean
+  /** Something in it needs a scope: who may use what depends on the caller. */
+  readonly hasScopes: boolean
 }
 
 /**
@@ -70,6 +72,12 @@ export function compileDefinition(source: DefinitionSource): Definition {
       resources.templates.some(({ config }) => config.complete !== undefined) ||
       prompts.callbacks?.complete !== undefined ||
       [...prompts.declared.values()].some(({ config }) => config.complete !== undefined),
+    hasScopes: [
+      ...Array.from(tools.values(), ({ source: { scopes } }) => scopes),
+      ...Array.from(prompts.declared.values(), ({ config }) => config.scopes),
+      ...Array.from(resources.fixed.values(), ({ config }) => config.scopes),
+      ...resources.templates.map(({ config }) => config.scopes),
+    ].some((scopes) => scopes !== undefined && scopes.length > 0),
   })
 }
 

@@ -36,6 +36,8 @@ export interface PromptConfig<Args extends Schema | undefined = Schema | undefin
   complete?: Completers
   icons?: Icon[]
   _meta?: Meta
+  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  scopes?: readonly string[]
   get(
     args: Args extends Schema ? InferOutput<Args> : Record<string, string>,
     context: RequestContext,

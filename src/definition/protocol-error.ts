@@ -29,17 +29,20 @@ export class ProtocolError extends Error {
   readonly data: unknown
   /** The HTTP status, where the error answers the whole request. Default 200: an error inside a served request. */
   readonly status: number
+  /** Headers of that answer. */
+  readonly headers: { readonly [name: string]: string } | undefined
 
   constructor(
     code: number,
     message: string,
     data?: unknown,
-    options: { status?: number; cause?: unknown } = {},
+    options: { status?: number; headers?: { readonly [name: string]: string }; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.data = data
     this.status = options.status ?? 200
+    this.headers = options.headers
   }
 }
 

@@ -49,6 +49,8 @@ export type ReadAnswer = ReadOutput | undefined | null
 /** A resource at a fixed URI. */
 export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   name?: string
+  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  scopes?: readonly string[]
   read(
     request: { uri: string; variables: Record<string, string> },
     context: RequestContext,
@@ -58,6 +60,8 @@ export interface FixedResourceConfig extends Omit<Resource, 'name'> {
 /** The resources an RFC 6570 template matches. */
 export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   name?: string
+  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  scopes?: readonly string[]
   /** Suggests values for the template's variables. */
   complete?: Completers
   read(
@@ -152,7 +156,7 @@ export function compileResources(
     if (typeof resource.read !== 'function')
       throw new TypeError(`Resource ${JSON.stringify(resource.name)} has no read function.`)
     if ('uriTemplate' in resource) {
-      const { read: _read, complete: _complete, ...facts } = resource
+      const { read: _read, complete: _complete, scopes: _scopes, ...facts } = resource
       const resourceTemplate = { ...facts, name: resource.name ?? resource.uriTemplate }
       const template = compileUriTemplate(resource.uriTemplate)
       templates.push({ resourceTemplate, template, json: JSON.stringify(resourceTemplate), config: resource })
@@ -160,7 +164,7 @@ export function compileResources(
     }
     if (typeof resource.uri !== 'string') throw new TypeError('A resource needs a uri or a uriTemplate.')
     if (fixed.has(resource.uri)) throw new TypeError(`Resource ${resource.uri} is declared twice.`)
-    const { read: _read, ...facts } = resource
+    const { read: _read, scopes: _scopes, ...facts } = resource
     const listed = { ...facts, name: resource.name ?? resource.uri }
     fixed.set(resource.uri, { resource: listed, json: JSON.stringify(listed), config: resource })
   }

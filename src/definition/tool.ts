@@ -46,6 +46,8 @@ export interface ToolConfig<Input extends Schema | undefined, Output extends Sch
   mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
   enabled?: boolean
+  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  scopes?: readonly string[]
   /** Called once the arguments are validated, before `execute`. What it throws is logged and fails nothing. */
   onInputAvailable?: (event: { input: unknown; toolName: string; context: RequestContext }) => unknown
   /** Called with the result of `execute`. What it throws is logged and fails nothing. */
@@ -67,6 +69,7 @@ export interface AnyTool {
   outputSchema?: unknown
   mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
   enabled?: boolean
+  scopes?: readonly string[]
   onInputAvailable?: ((event: never) => unknown) | undefined
   onOutput?: ((event: never) => unknown) | undefined
   // biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so only `any` accepts every tool.
@@ -104,6 +107,8 @@ export interface RegisterToolConfig<Input extends Schema | undefined, Output ext
   icons?: Icon[]
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
   enabled?: boolean
+  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  scopes?: readonly string[]
 }
 
 /** With an `inputSchema` the callback receives the arguments and the context; without one, the context alone. */

@@ -2,6 +2,7 @@
  * The app: from any request to its response. Guard, CORS, body limit, the page and the pulse stand around the engine.
  * It works under any path: every POST is for the MCP endpoint, whatever prefix it is mounted at.
  */
+import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
 import type { Definition } from '../definition/compile.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -16,10 +17,18 @@ import { type GuardOptions, isAllowed } from './guard.ts'
 import type { Log, LogEntry } from './log.ts'
 import { PAGE_CSP, renderPage } from './page.ts'
 import { toPageModel } from './page-model.ts'
-import { type PublicUrlOptions, publicEndpoint, publicUrlOf } from './public-url.ts'
+import {
+  describedResource,
+  type PublicUrlOptions,
+  publicEndpoint,
+  publicUrlOf,
+  resourceLocation,
+} from './public-url.ts'
 
 export interface AppOptions extends GuardOptions, PublicUrlOptions {
   readonly maxBodyBytes: number
+  /** Who checks the callers; undefined: nobody. */
+  readonly auth: Auth | undefined
   readonly page: boolean
   readonly health: boolean
   readonly log: Log | undefined
@@ -29,6 +38,9 @@ export interface AppOptions extends GuardOptions, PublicUrlOptions {
 export type App = (request: Request, platform: RequestPlatform) => Promise<Response>
 
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
+
+/** Where nobody is asked who they are. */
+const OPEN = { ok: true, auth: undefined, access: undefined } as const
 
 /** A client's id for its request is taken over where it cannot harm a log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
@@ -70,6 +82,11 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     if (!isJson(request.headers.get('content-type'))) {
       return refusal(415, 'Unsupported media type: send application/json.', headers)
     }
+    // Before the body: what nobody may send is not read.
+    const admission = options.auth === undefined ? OPEN : await admit(options.auth, arrival)
+    if (!admission.ok) return refuseCaller(admission.refusal, arrival)
+    const { auth, access } = admission
+    if (auth !== undefined) arrival.record.clientId = auth.clientId
     const body = await readBody(request, options.maxBodyBytes)
     if (!body.ok) {
       if (body.fault === 'too-large')
@@ -85,12 +102,27 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       body: body.text,
       platform,
       requestId: arrival.requestId,
-      auth: undefined,
+      auth,
+      access,
       headers,
       record: arrival.record,
       waitUntil: (promise) => outlive(promise, platform, options.reportError),
       onStreamEnd: () => writeLog(arrival, 200),
     })
+  }
+
+  const admit = (auth: Auth, { request, platform }: Arrival): Promise<Admission> =>
+    auth.admit(request, {
+      env: platform.env,
+      location: () => resourceLocation(request, platform, options),
+    })
+
+  const refuseCaller = (
+    { status, message, headers, cause }: AuthRefusal,
+    { headers: own, requestId }: Arrival,
+  ): Response => {
+    if (cause !== undefined) options.reportError(cause, { requestId, auth: true })
+    return refusal(status, message, { ...own, ...headers })
   }
 
   const get = (arrival: Arrival): Response => {
@@ -100,10 +132,15 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       const { name, version } = definition.serverInfo
       return jsonResponse(JSON.stringify({ status: 'ok', name, version }), 200, headers)
     }
+    if (options.auth !== undefined) {
+      const resource = describedResource(request, platform, options)
+      if (resource !== undefined)
+        return jsonResponse(JSON.stringify(options.auth.metadata(resource)), 200, headers)
+    }
     if (/\/\.well-known\/|\/favicon\.ico$/.test(path)) return new Response(null, { status: 404, headers })
     if (options.page && wantsPage(request, path)) {
       const endpoint = publicEndpoint(request, platform, options)
-      return new Response(renderPage(toPageModel(definition, endpoint)), {
+      return new Response(renderPage(toPageModel(definition, endpoint, options.auth?.anonymous)), {
         headers: {
           ...headers,
           'content-type': 'text/html; charset=utf-8',

@@ -5,13 +5,16 @@
 import type { Definition } from '../definition/compile.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
+import type { Access, Guarded } from '../request/access.ts'
 import type { PageModel } from './page.ts'
 
 type Parameter = PageModel['tools'][number]['parameters'][number]
 
-export function toPageModel(definition: Definition, endpoint: string): PageModel {
+/** `access`: what anybody may use, where the rest is not for everybody to see. */
+export function toPageModel(definition: Definition, endpoint: string, access?: Access): PageModel {
   const { name, title, version, description, websiteUrl, icons } = definition.serverInfo
   const { tools, prompts, resources, instructions } = definition
+  const isOpen = (item: Guarded): boolean => access?.allows(item) ?? true
   return {
     name,
     version,
@@ -23,6 +26,7 @@ export function toPageModel(definition: Definition, endpoint: string): PageModel
     ...(icons?.[0] !== undefined && { icon: icons[0].src }),
     tools: [...tools.values()]
       .filter(({ source }) => source.enabled !== false)
+      .filter(({ name, source: { scopes } }) => isOpen({ kind: 'tool', name, scopes }))
       .map(({ tool }) => ({
         name: tool.name,
         ...(tool.title !== undefined && { title: tool.title }),
@@ -31,12 +35,15 @@ export function toPageModel(definition: Definition, endpoint: string): PageModel
         destructive: tool.annotations?.destructiveHint === true,
         parameters: parametersOf(tool.inputSchema),
       })),
-    prompts: Array.from(prompts.declared.values(), ({ prompt }) => ({
-      ...prompt,
-      arguments: prompt.arguments ?? [],
-    })),
-    resources: Array.from(resources.fixed.values(), ({ resource }) => resource),
-    resourceTemplates: resources.templates.map(({ resourceTemplate }) => resourceTemplate),
+    prompts: [...prompts.declared.values()]
+      .filter(({ name, config: { scopes } }) => isOpen({ kind: 'prompt', name, scopes }))
+      .map(({ prompt }) => ({ ...prompt, arguments: prompt.arguments ?? [] })),
+    resources: [...resources.fixed.values()]
+      .filter(({ config: { uri: name, scopes } }) => isOpen({ kind: 'resource', name, scopes }))
+      .map(({ resource }) => resource),
+    resourceTemplates: resources.templates
+      .filter(({ config: { uriTemplate: name, scopes } }) => isOpen({ kind: 'resource', name, scopes }))
+      .map(({ resourceTemplate }) => resourceTemplate),
     protocolVersions: [...MODERN_VERSIONS, ...LEGACY_VERSIONS],
   }
 }

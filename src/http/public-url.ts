@@ -1,6 +1,7 @@
 /**
  * Where clients reach this server: explicit, else as the platform says, with forwarded headers only where they are trusted.
  */
+import type { ResourceLocation } from '../auth/auth.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 
 export interface PublicUrlOptions {
@@ -19,6 +20,9 @@ export interface PublicUrl {
   /** The server's own path, with the slash it starts with. */
   readonly path: string
 }
+
+/** The endpoint answers under any path; this one is named where a client has not come by one. */
+const DEFAULT_PATH = '/mcp'
 
 /** A forwarded path is put into URLs that clients are shown: nothing but a plain path is taken. */
 const PLAIN_PREFIX = /^(?:\/[\w.~-]+)+$/
@@ -48,7 +52,54 @@ export function publicEndpoint(
 ): string {
   if (options.publicUrl !== undefined) return options.publicUrl
   const { origin, prefix, path } = publicUrlOf(request, platform, options.trustProxy)
-  return origin + prefix + (path === '/' ? '/mcp' : path.replace(/\/$/, ''))
+  return origin + prefix + (path === '/' ? DEFAULT_PATH : path.replace(/\/$/, ''))
+}
+
+const METADATA_PATH = '/.well-known/oauth-protected-resource'
+
+/** The protected resource that a request is for, and where its metadata is found (RFC 9728 §3.1). */
+export function resourceLocation(
+  request: Request,
+  platform: RequestPlatform,
+  options: PublicUrlOptions,
+): ResourceLocation {
+  const { path } = publicUrlOf(request, platform, options.trustProxy)
+  return locate(path, request, platform, options)
+}
+
+/**
+ * The resource whose metadata a request asks for: its path stands after the well-known one (RFC 9728 §3.1), or is left out, as
+ * older clients do. Undefined for any other path, and for another resource than the one `publicUrl` names.
+ */
+export function describedResource(
+  request: Request,
+  platform: RequestPlatform,
+  options: PublicUrlOptions,
+): ResourceLocation | undefined {
+  const { path } = publicUrlOf(request, platform, options.trustProxy)
+  if (path !== METADATA_PATH && !path.startsWith(`${METADATA_PATH}/`)) return undefined
+  const own = path.slice(METADATA_PATH.length) || '/'
+  const { publicUrl } = options
+  const isForeign = publicUrl !== undefined && own !== '/' && !new URL(publicUrl).pathname.endsWith(own)
+  return isForeign ? undefined : locate(own, request, platform, options)
+}
+
+/** Behind a prefix the well-known path comes after it: what is before is not ours to answer. */
+function locate(
+  own: string,
+  request: Request,
+  platform: RequestPlatform,
+  { publicUrl, trustProxy }: PublicUrlOptions,
+): ResourceLocation {
+  if (publicUrl === undefined) {
+    const { origin, prefix } = publicUrlOf(request, platform, trustProxy)
+    const rest = own === '/' ? DEFAULT_PATH : own.replace(/\/+$/, '')
+    return { resource: origin + prefix + rest, metadataUrl: origin + prefix + METADATA_PATH + rest }
+  }
+  const { origin, pathname } = new URL(publicUrl)
+  const prefix = own !== '/' && pathname.endsWith(own) ? pathname.slice(0, -own.length) : ''
+  const rest = pathname.slice(prefix.length).replace(/\/+$/, '')
+  return { resource: publicUrl, metadataUrl: origin + prefix + METADATA_PATH + rest }
 }
 
 /** The host a client addressed: what the guard compares. */

@@ -33,6 +33,12 @@ export interface Call {
   readonly rounds: EarlierRounds | undefined
 }
 
+interface Answered {
+  readonly message: string
+  readonly status: number
+  readonly headers?: { readonly [name: string]: string } | undefined
+}
+
 /** What the call does, once `setup` has run. */
 type Run = (scope: RequestScope) => MethodResult | Promise<MethodResult>
 
@@ -121,7 +127,7 @@ export function answer(
       },
     },
   )
-  const scope = new RequestScope(options.definition, context)
+  const scope = new RequestScope(options.definition, context, incoming.access)
 
   let isOver = false
   let stopWatching = (): void => {}
@@ -130,11 +136,11 @@ export function answer(
     stopWatching()
     context.close()
   }
-  const finish = ({ message, status }: { message: string; status: number }): void => {
+  const finish = ({ message, status, headers }: Answered): void => {
     end()
     const open = openExchange()
     const inPieces = open.isStreaming || (streams && mustStream)
-    open.finish(inPieces ? message : withinLimit(message, id, platform.maxResponseBytes), status)
+    open.finish(inPieces ? message : withinLimit(message, id, platform.maxResponseBytes), status, headers)
   }
   const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
   const fail = (error: unknown): void => {
@@ -205,13 +211,13 @@ export function describeError(
   id: RpcId | undefined,
   incoming: Incoming,
   options: EngineOptions,
-): { message: string; status: number } {
+): Answered {
   if (!(error instanceof ProtocolError)) {
     options.reportError(error, { requestId: incoming.requestId, method: incoming.record.method })
   }
   const shown = toProtocolError(error)
   incoming.record.code = shown.code
-  return { message: errorMessage(id, shown), status: shown.status }
+  return { message: errorMessage(id, shown), status: shown.status, headers: shown.headers }
 }
 
 /** What is not streamed has its first byte with its last. */

@@ -35,9 +35,10 @@ export function createEngine(options: EngineOptions): Engine {
   const limits = { maxDepth: options.maxJsonDepth }
 
   const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Response => {
-    const { message, status } = describeError(error, id, incoming, options)
+    const { message, status, headers } = describeError(error, id, incoming, options)
     // What no method has answered is a fault of the server as a whole.
-    return jsonResponse(message, error instanceof ProtocolError ? status : 500, incoming.headers)
+    const isServed = error instanceof ProtocolError
+    return jsonResponse(message, isServed ? status : 500, { ...incoming.headers, ...headers })
   }
 
   const serveRequest = (

@@ -5,6 +5,7 @@
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { honoured, parseFilter, subscribe, toNotification } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
+import { mayRead } from '../request/resources.ts'
 import type { Call } from './answer.ts'
 import { META } from './envelope.ts'
 import { acceptedTypes, jsonResponse, SSE_HEADERS, sseEvent } from './exchange.ts'
@@ -31,6 +32,11 @@ export function createListen(options: EngineOptions): ServeListen {
       legacyPolicy: options.asking.legacyPolicy,
     })
     const filter = honoured(parseFilter(call.params.notifications), capabilities)
+    if (filter.resourceSubscriptions !== undefined) {
+      filter.resourceSubscriptions = filter.resourceSubscriptions.filter((uri) =>
+        mayRead(definition.resources, incoming.access, uri),
+      )
+    }
     const acknowledged = sseEvent(
       notificationMessage('notifications/subscriptions/acknowledged', { notifications: filter, _meta: meta }),
     )

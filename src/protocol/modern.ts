@@ -132,11 +132,11 @@ function checkToolHeaders(scope: RequestScope, params: Params, headers: Headers)
 
 /** A list is public until it can depend on the caller: by `setup`, by authorization, or by a callback that knows them. */
 function listHints(
-  { context }: RequestScope,
+  { hasAccess }: RequestScope,
   { cache, setup }: EngineOptions,
   asksCallback: boolean,
 ): CacheHints {
-  const dependsOnCaller = setup !== undefined || context.auth !== undefined || asksCallback
+  const dependsOnCaller = setup !== undefined || hasAccess || asksCallback
   return { ttlMs: cache.ttlMs, scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public') }
 }
 

@@ -2,6 +2,7 @@
  * What the wire engine is configured with, and what it is given for each request.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import type { Access } from '../request/access.ts'
 import type { RequestOptions } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 
@@ -28,6 +29,8 @@ export interface RequestRecord {
   era?: 'modern' | 'legacy'
   protocolVersion?: string
   client?: string
+  /** The client that the caller's token was issued to. */
+  clientId?: string
   /** The JSON-RPC error code, where the answer is an error. */
   code?: number
 }
@@ -38,6 +41,8 @@ export interface Incoming {
   readonly platform: RequestPlatform
   readonly requestId: string
   readonly auth: AuthInfo | undefined
+  /** Undefined where the server asks nobody who they are. */
+  readonly access: Access | undefined
   /** Headers that every response carries. */
   readonly headers: { readonly [name: string]: string }
   readonly record: RequestRecord

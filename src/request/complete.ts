@@ -5,6 +5,7 @@ import { type Completers, complete as runCompleter } from '../definition/complet
 import { invalidParams } from '../definition/protocol-error.ts'
 import { objectParam, optionalObjectParam, type Params, stringParam, stringRecordParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
+import { guardedBy } from './resources.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
 
 /** @throws ProtocolError `-32602` for an unknown prompt or template, or an argument it does not have. */
@@ -23,6 +24,7 @@ function completersOf(scope: RequestScope, ref: Params): Completers | undefined 
   if (ref.type === 'ref/prompt') {
     const name = stringParam(ref, 'name')
     const declared = prompts.declared.get(name)
+    scope.requireAccess({ kind: 'prompt', name, scopes: declared?.config.scopes })
     if (declared !== undefined) return declared.config.complete
     if (prompts.callbacks === undefined) throw invalidParams(`Unknown prompt: ${name}`)
     const byPrompt = prompts.callbacks.complete
@@ -34,6 +36,7 @@ function completersOf(scope: RequestScope, ref: Params): Completers | undefined 
     if (template === undefined && resources.callbacks === undefined && !resources.fixed.has(uri)) {
       throw invalidParams(`Unknown resource template: ${uri}`)
     }
+    scope.requireAccess(guardedBy(uri, template?.config ?? resources.fixed.get(uri)?.config))
     return template?.config.complete
   }
   throw invalidParams('Invalid params: "ref.type" must be "ref/prompt" or "ref/resource".')

@@ -23,8 +23,13 @@ export async function listPrompts(
   options: RequestOptions,
 ): Promise<MethodResult> {
   const { declared } = scope.definition.prompts
-  const items = Array.from(declared.values(), ({ json }) => json)
-  for (const prompt of await callbackPrompts(scope)) items.push(JSON.stringify(toListed(prompt)))
+  const items = Array.from(declared.values())
+    .filter(({ name, config }) => scope.allows({ kind: 'prompt', name, scopes: config.scopes }))
+    .map(({ json }) => json)
+  for (const prompt of await callbackPrompts(scope)) {
+    if (!scope.allows({ kind: 'prompt', name: prompt.name, scopes: undefined })) continue
+    items.push(JSON.stringify(toListed(prompt)))
+  }
   return {
     members: pageMembers(
       'prompts',
@@ -40,6 +45,7 @@ export async function getPrompt(scope: RequestScope, params: Params): Promise<Me
   const name = stringParam(params, 'name')
   const args = stringRecordParam(params, 'arguments')
   const declared = scope.definition.prompts.declared.get(name)
+  scope.requireAccess({ kind: 'prompt', name, scopes: declared?.config.scopes })
   return declared === undefined
     ? getCallbackPrompt(scope, name, versionOf(params), args)
     : getDeclaredPrompt(scope, declared, args)

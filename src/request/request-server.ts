@@ -15,6 +15,7 @@ import {
   toTool,
   updateTool,
 } from '../definition/tool.ts'
+import type { Access, Guarded } from './access.ts'
 import type { Context } from './context.ts'
 
 /** One tool, for the length of one request. Every method returns the handle, so that calls chain. */
@@ -53,9 +54,32 @@ export class RequestScope implements RequestServer {
   /** A copy of the definition's tools, made when `setup` first changes one. */
   #overlay: Map<string, Entry> | undefined
 
-  constructor(definition: Definition, context: Context) {
+  /** Undefined where the server asks nobody who they are. */
+  readonly #access: Access | undefined
+
+  constructor(definition: Definition, context: Context, access?: Access) {
     this.definition = definition
     this.context = context
+    this.#access = access
+  }
+
+  /** Whether this caller may use less than others. */
+  get isRestricted(): boolean {
+    return this.#access !== undefined && (this.#access.isAnonymous || this.definition.hasScopes)
+  }
+
+  /** Whether what is listed can depend on who asks. */
+  get hasAccess(): boolean {
+    return this.#access !== undefined
+  }
+
+  allows(item: Guarded): boolean {
+    return this.#access === undefined || this.#access.allows(item)
+  }
+
+  /** @throws ProtocolError with HTTP 401 or 403, and what it takes to be allowed. */
+  requireAccess(item: Guarded): void {
+    if (this.#access !== undefined && !this.#access.allows(item)) throw this.#access.refusal(item)
   }
 
   /** Whether this request sees other tools than the definition says. */
@@ -101,9 +125,12 @@ export class RequestScope implements RequestServer {
 
   /** The tools this request may see, in order of definition. */
   visibleTools(): CompiledTool[] {
-    if (this.#overlay === undefined)
-      return [...this.definition.tools.values()].filter(({ source }) => source.enabled !== false)
-    return [...this.#overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
+    const enabled =
+      this.#overlay === undefined
+        ? [...this.definition.tools.values()].filter(({ source }) => source.enabled !== false)
+        : [...this.#overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
+    if (!this.isRestricted && !this.isCustomised) return enabled
+    return enabled.filter(({ name, source: { scopes } }) => this.allows({ kind: 'tool', name, scopes }))
   }
 
   #writable(): Map<string, Entry> {

@@ -2,7 +2,13 @@
  * `resources/list`, `resources/templates/list`, `resources/read`, and the legacy `resources/subscribe`.
  */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
-import { type ReadAnswer, type ResourceRequest, toResourceContents } from '../definition/resource.ts'
+import {
+  type CompiledResources,
+  type ReadAnswer,
+  type ResourceRequest,
+  toResourceContents,
+} from '../definition/resource.ts'
+import type { Access, Guarded } from './access.ts'
 import type { RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
@@ -15,9 +21,13 @@ export async function listResources(
   options: RequestOptions,
 ): Promise<MethodResult> {
   const { fixed, callbacks } = scope.definition.resources
-  const items = Array.from(fixed.values(), ({ json }) => json)
+  const items = Array.from(fixed.values())
+    .filter(({ config }) => scope.allows(guardedBy(config.uri, config)))
+    .map(({ json }) => json)
   const more = callbacks === undefined ? [] : await callbacks.listResources(callbackRequest(scope))
-  for (const resource of more) items.push(JSON.stringify(resource))
+  for (const resource of more) {
+    if (scope.allows(guardedBy(resource.uri))) items.push(JSON.stringify(resource))
+  }
   return {
     members: pageMembers(
       'resources',
@@ -34,9 +44,13 @@ export async function listResourceTemplates(
   options: RequestOptions,
 ): Promise<MethodResult> {
   const { templates, callbacks } = scope.definition.resources
-  const items = templates.map(({ json }) => json)
+  const items = templates
+    .filter(({ config }) => scope.allows(guardedBy(config.uriTemplate, config)))
+    .map(({ json }) => json)
   const more = (await callbacks?.resourceTemplates?.(callbackRequest(scope))) ?? []
-  for (const template of more) items.push(JSON.stringify(template))
+  for (const template of more) {
+    if (scope.allows(guardedBy(template.uriTemplate))) items.push(JSON.stringify(template))
+  }
   const start = pageStart(params, items.length, options.pageSize)
   return { members: pageMembers('resourceTemplates', items, start, options.pageSize) }
 }
@@ -58,6 +72,19 @@ export function acknowledgeSubscription(params: Params): MethodResult {
   return { members: '' }
 }
 
+/** Whether a caller may hear of changes of `uri`. */
+export function mayRead(
+  { fixed, templates }: CompiledResources,
+  access: Access | undefined,
+  uri: string,
+): boolean {
+  if (access === undefined) return true
+  const declared = fixed.get(uri)?.config
+  if (declared !== undefined) return access.allows(guardedBy(uri, declared))
+  const matched = templates.find(({ template }) => template.match(uri) !== undefined)?.config
+  return access.allows(matched === undefined ? guardedBy(uri) : guardedBy(matched.uriTemplate, matched))
+}
+
 /** Asks whoever knows the URI: a fixed resource, the first template that matches, or the callback. */
 async function read(
   scope: RequestScope,
@@ -66,14 +93,23 @@ async function read(
   const { fixed, templates, callbacks } = scope.definition.resources
   const declared = fixed.get(uri)?.config
   if (declared !== undefined) {
+    scope.requireAccess(guardedBy(uri, declared))
     return { answer: await declared.read({ uri, variables: {} }, scope.context), mimeType: declared.mimeType }
   }
   for (const { template, config } of templates) {
     const variables = template.match(uri)
     if (variables === undefined) continue
+    scope.requireAccess(guardedBy(config.uriTemplate, config))
     return { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
   }
-  return { answer: await callbacks?.getResourceContent({ uri, ...callbackRequest(scope) }) }
+  if (callbacks === undefined) return { answer: undefined }
+  scope.requireAccess(guardedBy(uri))
+  return { answer: await callbacks.getResourceContent({ uri, ...callbackRequest(scope) }) }
+}
+
+/** What is declared under `name`, a URI or a URI template; what callbacks list needs no scope. */
+export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
+  return { kind: 'resource', name, scopes: config.scopes }
 }
 
 function callbackRequest({ context }: RequestScope): ResourceRequest {

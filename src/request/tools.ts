@@ -20,7 +20,11 @@ const compiledLists = new WeakMap<object, { modern: string; legacy: string }>()
 export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
   const { era } = scope.context
   const { tools } = scope.definition
-  const isWholeList = !scope.isCustomised && params.cursor === undefined && tools.size <= options.pageSize
+  const isWholeList =
+    !scope.isCustomised &&
+    !scope.isRestricted &&
+    params.cursor === undefined &&
+    tools.size <= options.pageSize
   if (isWholeList) return { members: wholeList(scope, options)[era] }
   const items = scope.visibleTools().map((tool) => listed(tool, era, options))
   const start = pageStart(params, items.length, options.pageSize)
@@ -75,6 +79,7 @@ export function callTool(
   const name = stringParam(params, 'name')
   const tool = scope.findTool(name)
   if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
+  scope.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
   return runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError)
 }
 

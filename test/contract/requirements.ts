@@ -24,6 +24,8 @@ const PROGRESS = `${SPEC}/basic/patterns/progress`
 const MRTR = `${SPEC}/basic/patterns/mrtr`
 const ELICITATION = `${SPEC}/client/elicitation`
 const CANCELLATION = `${SPEC}/basic/patterns/cancellation`
+const AUTHORIZATION = `${SPEC}/basic/authorization/index`
+const DISCOVERY = `${SPEC}/basic/authorization/authorization-server-discovery`
 const LEGACY = 'https://modelcontextprotocol.io/specification/2025-11-25'
 const OLDEST = 'https://modelcontextprotocol.io/specification/2025-03-26'
 const RFC = 'https://www.rfc-editor.org/rfc'
@@ -426,6 +428,79 @@ export const REQUIREMENTS = {
   'streaming.deadline': {
     statement: 'A call that nears the platform’s deadline is aborted and answered with a typed error.',
     source: ['docs/http.md', `${CANCELLATION}#timeouts`],
+  },
+  'auth.challenge': {
+    statement:
+      "Who brings no good token gets 401 with `WWW-Authenticate: Bearer`, the metadata's URL and the scopes.",
+    source: [
+      `${RFC}/rfc9728#section-5.1`,
+      `${RFC}/rfc6750#section-3`,
+      `${DISCOVERY}#protected-resource-metadata-discovery-requirements`,
+    ],
+  },
+  'auth.header-only': {
+    statement: 'A token in the query string is never looked at.',
+    source: [`${AUTHORIZATION}#token-requirements`, `${RFC}/rfc6750#section-2.3`],
+  },
+  'auth.before-body': {
+    statement: 'A body is not read before its sender is known.',
+    source: ['docs/auth.md'],
+  },
+  'auth.unavailable': {
+    statement: 'Where a token cannot be checked nobody gets in, and the client is told to try again.',
+    source: ['docs/auth.md'],
+  },
+  'auth.metadata': {
+    statement:
+      'The protected resource metadata is at the path-inserted URL and at the root, right behind prefixes and proxies.',
+    source: [`${RFC}/rfc9728#section-3.1`, `${DISCOVERY}#protected-resource-metadata-discovery-requirements`],
+  },
+  'auth.scopes': {
+    statement: 'What a caller may not use is absent from lists.',
+    source: ['docs/auth.md'],
+  },
+  'auth.step-up': {
+    statement: '403 insufficient_scope names the scopes needed for that very operation.',
+    source: [`${AUTHORIZATION}#runtime-insufficient-scope-errors`, `${RFC}/rfc6750#section-3.1`],
+  },
+  'auth.context': {
+    statement: 'A tool knows who calls it, under our name and the one of other frameworks.',
+    source: ['docs/auth.md'],
+  },
+  'auth.private-lists': {
+    statement: 'Lists are private where callers are known.',
+    source: [`${CACHING}`],
+  },
+  'auth.anonymous': {
+    statement: 'A declared subset may be open to everybody.',
+    source: ['docs/auth.md'],
+  },
+  'auth.page': {
+    statement: 'The page shows nobody what is not for everybody.',
+    source: ['docs/auth.md'],
+  },
+  'auth.static': {
+    statement: 'Static tokens are compared whole.',
+    source: ['docs/auth.md'],
+  },
+  'auth.jwt': {
+    statement:
+      'A JWT is taken only with a good signature of its issuer by an asymmetric algorithm, for this audience and in its time.',
+    source: [`${RFC}/rfc8725#section-3`, `${RFC}/rfc9068#section-4`, `${AUTHORIZATION}#token-handling`],
+  },
+  'auth.keys': {
+    statement:
+      'Keys are cached, rotated, bounded, and looked for at most once a minute for an unknown key id.',
+    source: ['docs/auth.md'],
+  },
+  'auth.introspection': {
+    statement:
+      'An opaque token is taken as its issuer says, for this audience, and remembered for a short while.',
+    source: [`${RFC}/rfc7662#section-2`],
+  },
+  'auth.presets': {
+    statement: 'Each preset checks issuer, audience and keys as its provider needs it.',
+    source: ['docs/auth.md'],
   },
   'platform.response-limit': {
     statement: 'A whole response over what the platform can send is refused with a typed error, not lost.',

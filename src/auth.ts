@@ -1,0 +1,28 @@
+/**
+ * Authorization: who may use a server (MCP, "Authorization"; RFC 9728, RFC 6750, RFC 8707). An entry point of its own, so that a
+ * server without it ships nothing of it.
+ */
+export type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth/auth.ts'
+export { type BearerOptions, bearer, type VerifyToken } from './auth/bearer.ts'
+export { createGate, type GateOptions } from './auth/gate.ts'
+export { type IntrospectionOptions, introspection } from './auth/introspection.ts'
+export { type JwtOptions, jwt } from './auth/jwt.ts'
+export {
+  auth0,
+  clerk,
+  cloudflareAccess,
+  cognito,
+  entra,
+  keycloak,
+  type PresetOptions,
+  stytch,
+  supabaseAuth,
+  workos,
+} from './auth/presets.ts'
+export { type StaticToken, type StaticTokens, staticTokens } from './auth/static-tokens.ts'
+export {
+  InvalidTokenError,
+  type VerifiedToken,
+  type Verifier,
+  VerifierUnavailableError,
+} from './auth/verifier.ts'

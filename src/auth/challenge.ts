@@ -1,0 +1,25 @@
+/**
+ * `WWW-Authenticate: Bearer` (RFC 6750 §3, RFC 9728 §5.1).
+ */
+
+export interface Challenge {
+  readonly metadataUrl: string
+  readonly scopes?: readonly string[]
+  readonly error?: 'invalid_token' | 'insufficient_scope' | 'invalid_request'
+  readonly description?: string
+}
+
+export function bearerChallenge({ metadataUrl, scopes = [], error, description }: Challenge): string {
+  const parameters = [
+    error !== undefined && `error="${error}"`,
+    description !== undefined && `error_description="${quotable(description)}"`,
+    scopes.length > 0 && `scope="${quotable(scopes.join(' '))}"`,
+    `resource_metadata="${quotable(metadataUrl)}"`,
+  ]
+  return `Bearer ${parameters.filter(Boolean).join(', ')}`
+}
+
+/** What RFC 6750 §3 allows in a quoted value; nothing that could end it or the header. */
+function quotable(text: string): string {
+  return text.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '')
+}

@@ -1,0 +1,48 @@
+/**
+ * A JSON document of an authorization server: bounded in time and size, for whatever answers there.
+ */
+import { VerifierUnavailableError } from './verifier.ts'
+
+export interface FetchJsonOptions {
+  /** Default the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly init?: RequestInit
+}
+
+const TIMEOUT_MS = 5000
+const MAX_BYTES = 256 * 1024
+
+/** @throws VerifierUnavailableError for any other answer than a JSON object with status 200. */
+export async function fetchJson(
+  url: string,
+  { fetch = globalThis.fetch, init = {} }: FetchJsonOptions = {},
+): Promise<Record<string, unknown>> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    const value: unknown = JSON.parse(await readText(response))
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object')
+    return value as Record<string, unknown>
+  } catch (cause) {
+    throw new VerifierUnavailableError(`${url} cannot be used: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** The body, up to 256 KiB. */
+export async function readText(response: Response): Promise<string> {
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
+  if (reader === undefined) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > MAX_BYTES) {
+      void reader.cancel()
+      throw new Error(`more than ${MAX_BYTES} bytes`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * JSON Web Tokens, checked with the keys of their issuer (RFC 7519, RFC 9068), by `jose`.
+ */
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose'
+import type { Auth } from './auth.ts'
+import { fetchJson, readText } from './fetch-json.ts'
+import { createGate, type GateOptions } from './gate.ts'
+import { InvalidTokenError, type VerifiedToken, type Verifier, VerifierUnavailableError } from './verifier.ts'
+
+export interface JwtOptions extends GateOptions {
+  /** The `iss` of every token, and where its keys are found when `jwksUri` is not given. */
+  issuer: string
+  /** The `aud` that a token must be for: the URL of this server's endpoint, or what the issuer calls this server. */
+  audience: string | readonly string[]
+  /** The claim that holds the audience, for issuers that put it elsewhere. Default `aud`. */
+  audienceClaim?: string
+  /** Where the issuer's keys are. Default: as its metadata says (RFC 8414, or OpenID Connect Discovery). */
+  jwksUri?: string
+  /** Default the asymmetric ones: RS256, PS256, ES256, ES384, EdDSA and their kin. Never `none` or `HS*`. */
+  algorithms?: readonly string[]
+  /** Seconds that clocks may differ, up to 60. Default 30. */
+  clockToleranceSeconds?: number
+  /** The claims that hold scopes, as text or a list. Default `scope`, `scp` and `permissions`. */
+  scopeClaims?: readonly string[]
+  /** Looks at the claims once they are checked; a text is the reason to refuse. */
+  check?: (claims: JWTPayload) => string | undefined
+  /** The header that the platform puts the token into. Default `Authorization`. */
+  header?: string
+  /** Default the global one. */
+  fetch?: typeof globalThis.fetch
+}
+
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+const SCOPE_CLAIMS = ['scope', 'scp', 'permissions']
+const MAX_CLOCK_TOLERANCE_SECONDS = 60
+const JWKS_MAX_AGE_MS = 600_000
+/** At most one look for a key id that is not known, in this time: else any caller could make us ask. */
+const JWKS_COOLDOWN_MS = 60_000
+const JWKS_TIMEOUT_MS = 5000
+
+/**
+ * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, kept for 10 minutes, and
+ * looked for again at most once a minute for a key id that is not known.
+ *
+ * ```ts
+ * jwt({ issuer: 'https://login.example.com', audience: 'https://shop.example/mcp', scopes: ['shop'] })
+ * ```
+ *
+ * @throws TypeError for a missing issuer or audience, and for an algorithm that is not asymmetric.
+ */
+export function jwt(options: JwtOptions): Auth {
+  checkOptions(options)
+  const {
+    issuer,
+    audience,
+    audienceClaim = 'aud',
+    algorithms = ASYMMETRIC,
+    clockToleranceSeconds = 30,
+    scopeClaims = SCOPE_CLAIMS,
+    check,
+    header,
+  } = options
+  const findKey = createKeyFinder(options)
+  const isStandardAudience = audienceClaim === 'aud'
+  const verifier: Verifier = {
+    authorizationServers: [issuer],
+    ...(header !== undefined && { header }),
+    verify: async (token) => {
+      const claims = await verifyClaims(token, await findKey(), {
+        issuer,
+        algorithms: [...algorithms],
+        clockTolerance: clockToleranceSeconds,
+        requiredClaims: ['exp'],
+        ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
+      })
+      if (!isStandardAudience) checkAudience(claims[audienceClaim], audience)
+      const reason = check?.(claims)
+      if (reason !== undefined) throw new InvalidTokenError(reason)
+      return toVerifiedToken(claims, scopeClaims)
+    },
+  }
+  return createGate(verifier, options)
+}
+
+function checkOptions({
+  issuer,
+  audience,
+  algorithms = [],
+  clockToleranceSeconds = 0,
+  jwksUri,
+}: JwtOptions): void {
+  if (!isSecureUrl(issuer)) throw new TypeError('jwt needs "issuer": an https URL.')
+  if (jwksUri !== undefined && !isSecureUrl(jwksUri))
+    throw new TypeError('"jwksUri" of jwt must be an https URL.')
+  if (audience === undefined || audience.length === 0) {
+    throw new TypeError('jwt needs "audience": without it, tokens for any other service would be taken.')
+  }
+  const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
+  if (weak !== undefined) throw new TypeError(`jwt takes no ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
+  if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= MAX_CLOCK_TOLERANCE_SECONDS)) {
+    throw new TypeError('"clockToleranceSeconds" of jwt must be a number from 0 to 60.')
+  }
+}
+
+/** Plain http is for this machine alone. */
+function isSecureUrl(text: unknown): boolean {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return (
+    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  )
+}
+
+function createKeyFinder({
+  issuer,
+  jwksUri,
+  fetch = globalThis.fetch,
+}: JwtOptions): () => Promise<JWTVerifyGetKey> {
+  let keys: JWTVerifyGetKey | undefined
+  const use = (uri: string): JWTVerifyGetKey =>
+    createRemoteJWKSet(new URL(uri), {
+      cacheMaxAge: JWKS_MAX_AGE_MS,
+      cooldownDuration: JWKS_COOLDOWN_MS,
+      timeoutDuration: JWKS_TIMEOUT_MS,
+      // Bounded: whoever answers there could send anything.
+      [customFetch]: async (url, init) => {
+        const response = await fetch(url, init)
+        return response.status === 200 ? new Response(await readText(response)) : response
+      },
+    })
+  return async () => {
+    keys ??= use(jwksUri ?? (await discoverKeys(issuer, fetch)))
+    return keys
+  }
+}
+
+/** RFC 8414 §3.1, then OpenID Connect Discovery §4. */
+async function discoverKeys(issuer: string, fetch: typeof globalThis.fetch): Promise<string> {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  const places = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ]
+  let failure: unknown
+  for (const place of places) {
+    try {
+      const { issuer: named, jwks_uri: uri } = await fetchJson(place, { fetch })
+      if (named !== issuer) throw new VerifierUnavailableError(`${place} is the metadata of another issuer.`)
+      if (!isSecureUrl(uri)) throw new VerifierUnavailableError(`${place} names no jwks_uri.`)
+      return uri as string
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+async function verifyClaims(
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: Parameters<typeof jwtVerify>[2],
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload
+  } catch (error) {
+    throw refusalOf(error)
+  }
+}
+
+/** Which of jose's errors are the token's fault; the rest is that of whoever has the keys. */
+function refusalOf(error: unknown): Error {
+  if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new InvalidTokenError(`The token has the wrong ${error.claim}.`)
+  }
+  const isTokensFault =
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    // A key of another kind than the algorithm wants.
+    error instanceof TypeError
+  if (isTokensFault) return new InvalidTokenError('The token is not valid.')
+  return new VerifierUnavailableError("The issuer's keys cannot be had.", { cause: error })
+}
+
+function checkAudience(claim: unknown, audience: string | readonly string[]): void {
+  const wanted = [audience].flat()
+  if ([claim].flat().some((one) => wanted.includes(one as string))) return
+  throw new InvalidTokenError('The token is for somebody else.')
+}
+
+function toVerifiedToken(claims: JWTPayload, scopeClaims: readonly string[]): VerifiedToken {
+  const { sub, exp, azp, client_id: clientId } = claims
+  const id = [clientId, azp, sub].find((one) => typeof one === 'string' && one !== '')
+  return {
+    clientId: typeof id === 'string' ? id : 'unknown',
+    scopes: scopeClaims.flatMap((claim) => toScopes(claims[claim])),
+    ...(exp !== undefined && { expiresAt: exp }),
+    extra: { ...claims },
+  }
+}
+
+/** As text with spaces (RFC 8693 §4.2), or as a list. */
+export function toScopes(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(' ').filter((scope) => scope !== '')
+  if (!Array.isArray(value)) return []
+  return value.filter((scope): scope is string => typeof scope === 'string')
+}

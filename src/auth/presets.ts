@@ -1,0 +1,78 @@
+/**
+ * `jwt` as each provider of identities needs it. `audience` is what the provider calls this server: register it there first.
+ */
+import type { Auth } from './auth.ts'
+import { type JwtOptions, jwt } from './jwt.ts'
+
+/** What every preset takes besides its own. */
+export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceClaim' | 'check' | 'header'>
+
+/** Auth0: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. */
+export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  return jwt({ ...options, issuer: `https://${domain}/`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+}
+
+/** WorkOS AuthKit: `domain` is `subdomain.authkit.app`. */
+export function workos({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
+}
+
+/** Clerk: `domain` is the Frontend API, `clerk.shop.example`. Its tokens name the client in `azp` or `aud`. */
+export function clerk({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+}
+
+/** Stytch Connected Apps: `domain` is the project's, `audience` the project id. */
+export function stytch({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+}
+
+/** Keycloak: `url` is the server's, `https://login.shop.example`. An audience mapper puts `audience` into tokens. */
+export function keycloak({ url, realm, ...options }: PresetOptions & { url: string; realm: string }): Auth {
+  const issuer = `${url.replace(/\/$/, '')}/realms/${encodeURIComponent(realm)}`
+  return jwt({ ...options, issuer, jwksUri: `${issuer}/protocol/openid-connect/certs` })
+}
+
+/** Supabase Auth: `projectUrl` is `https://ref.supabase.co`; `audience` is `authenticated` unless it was changed. */
+export function supabaseAuth({
+  projectUrl,
+  audience = 'authenticated',
+  ...options
+}: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] }): Auth {
+  const issuer = `${projectUrl.replace(/\/$/, '')}/auth/v1`
+  return jwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
+}
+
+/** Cloudflare Access: `team` is `shop` of `shop.cloudflareaccess.com`, `audience` the application's AUD tag. */
+export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
+  const issuer = `https://${team}.cloudflareaccess.com`
+  // Access, which stands in front, has signed its users in and says so in a header of its own.
+  return jwt({
+    ...options,
+    issuer,
+    jwksUri: `${issuer}/cdn-cgi/access/certs`,
+    header: 'cf-access-jwt-assertion',
+  })
+}
+
+/** Amazon Cognito: access tokens name the app client in `client_id`, which is the `audience` here. */
+export function cognito({
+  region,
+  userPoolId,
+  ...options
+}: PresetOptions & { region: string; userPoolId: string }): Auth {
+  const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`
+  return jwt({
+    ...options,
+    issuer,
+    jwksUri: `${issuer}/.well-known/jwks.json`,
+    audienceClaim: 'client_id',
+    check: ({ token_use: use }) => (use === 'access' ? undefined : 'The token is no access token.'),
+  })
+}
+
+/** Microsoft Entra ID, tokens of version 2.0: `audience` is the application's id, or `api://…` URI. */
+export function entra({ tenantId, ...options }: PresetOptions & { tenantId: string }): Auth {
+  const base = `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}`
+  return jwt({ ...options, issuer: `${base}/v2.0`, jwksUri: `${base}/discovery/v2.0/keys` })
+}

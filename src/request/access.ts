@@ -1,0 +1,19 @@
+/**
+ * What a caller may use of a server. The auth layer decides; a request without it has no `Access`, and may use everything.
+ */
+import type { ProtocolError } from '../definition/protocol-error.ts'
+
+/** A tool, prompt or resource: `name` is that of the first two, of a resource its URI or URI template. */
+export interface Guarded {
+  readonly kind: 'tool' | 'prompt' | 'resource'
+  readonly name: string
+  /** All of these scopes are needed. */
+  readonly scopes: readonly string[] | undefined
+}
+
+export interface Access {
+  readonly isAnonymous: boolean
+  allows(item: Guarded): boolean
+  /** The answer to a caller who may not: with what it takes to be allowed (RFC 6750 §3.1, MCP "Scope Challenge Handling"). */
+  refusal(item: Guarded): ProtocolError
+}

@@ -1,0 +1,396 @@
+import { describe, expect, it, vi } from 'vitest'
+import {
+  type BearerOptions,
+  bearer,
+  InvalidTokenError,
+  staticTokens,
+  VerifierUnavailableError,
+} from '../../../src/auth.ts'
+import {
+  createMemoryBus,
+  createPrompt,
+  createResource,
+  createTool,
+  type HttpConfig,
+  MCPServer,
+  type MCPServerConfig,
+  type RequestContext,
+  type RequestPlatform,
+} from '../../../src/index.ts'
+import { createServer, legacyRequest, modernRequest, readAnswer } from '../_client.ts'
+import { discover } from './_issuer.ts'
+
+/** The token is the scopes it has: `a.b`. */
+const byScopes = (options: BearerOptions = {}) =>
+  bearer(
+    (token) => (token === 'bad' ? undefined : { clientId: `client-${token}`, scopes: token.split('.') }),
+    { authorizationServers: ['https://login.example'], ...options },
+  )
+
+const METADATA = 'https://mcp.example/.well-known/oauth-protected-resource/mcp'
+
+const challengeOf = (response: Response): string => response.headers.get('www-authenticate') ?? ''
+
+function protectedServer(options: BearerOptions = {}, config: Partial<MCPServerConfig> = {}): MCPServer {
+  return createServer({ auth: byScopes(options), ...config })
+}
+
+describe('who brings no good token', () => {
+  it('none → 401, with the way to one [auth.challenge]', async () => {
+    const response = await discover(protectedServer({ scopes: ['shop', 'read'] }))
+    expect(response.status).toBe(401)
+    expect(challengeOf(response)).toBe(`Bearer scope="shop read", resource_metadata="${METADATA}"`)
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+  })
+
+  it('a bad one → 401 invalid_token [auth.challenge]', async () => {
+    const response = await discover(protectedServer(), 'bad')
+    expect(response.status).toBe(401)
+    expect(challengeOf(response)).toContain('error="invalid_token"')
+  })
+
+  it.each([
+    'Basic abc',
+    'Bearer',
+    'Bearer a b',
+    'Bearer a, Bearer b',
+    'Bearer "a"',
+    'bearer=a',
+    `Bearer ${'a'.repeat(20_000)}`,
+  ])('Authorization: %.30s → 401 [auth.challenge]', async (authorization) => {
+    const server = protectedServer()
+    const response = await discover(server, undefined, { headers: { authorization } })
+    expect(response.status).toBe(401)
+  })
+
+  it('one in the query string is not looked at [auth.header-only]', async () => {
+    const verify = vi.fn(() => ({ clientId: 'a', scopes: [] }))
+    const server = createServer({ auth: bearer(verify) })
+    const response = await discover(server, undefined, { url: 'https://mcp.example/mcp?access_token=good' })
+    expect(response.status).toBe(401)
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('the body is not read before [auth.before-body]', async () => {
+    const body = new ReadableStream({ pull: () => expect.unreachable('read') }, { highWaterMark: 0 })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
+    const response = await protectedServer().fetch(new Request('https://mcp.example/mcp', init))
+    expect(response.status).toBe(401)
+  })
+
+  it('legacy clients get the same [auth.challenge]', async () => {
+    const response = await protectedServer().fetch(legacyRequest('initialize'))
+    expect(response.status).toBe(401)
+    expect(challengeOf(response)).toContain(METADATA)
+  })
+
+  it('a token that has expired, whatever its verifier says → 401 [auth.challenge]', async () => {
+    const server = createServer({ auth: bearer(() => ({ clientId: 'a', scopes: [], expiresAt: 1 })) })
+    expect((await discover(server, 'a')).status).toBe(401)
+  })
+
+  it('a reason is told without what could end the header [auth.challenge]', async () => {
+    const verify = () => {
+      throw new InvalidTokenError('so"\r\nX-Evil: 1\\ bad')
+    }
+    const response = await discover(createServer({ auth: bearer(verify) }), 'a')
+    expect(challengeOf(response)).toContain('error_description="soX-Evil: 1 bad"')
+    expect(response.headers.has('x-evil')).toBe(false)
+  })
+
+  it('nobody to ask → 503 with Retry-After, and the cause in the log alone [auth.unavailable]', async () => {
+    const onError = vi.fn()
+    const verify = () => {
+      throw new VerifierUnavailableError('the database at 10.0.0.7 is down')
+    }
+    const response = await discover(createServer({ auth: bearer(verify), onError }), 'a')
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await response.text()).not.toContain('10.0.0.7')
+    expect(onError).toHaveBeenCalledOnce()
+  })
+
+  it('a verifier that breaks → 500, nobody gets in, nothing is told [auth.unavailable]', async () => {
+    const onError = vi.fn()
+    const verify = () => {
+      throw new Error('secret detail')
+    }
+    const response = await discover(createServer({ auth: bearer(verify), onError }), 'a')
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('secret detail')
+  })
+})
+
+describe('metadata (RFC 9728)', () => {
+  const get = async (url: string, http: HttpConfig = {}, platform: RequestPlatform = {}, headers = {}) =>
+    protectedServer({ scopes: ['shop'] }, { http }).handle(new Request(url, { headers }), platform)
+
+  it.each([
+    ['https://mcp.example/.well-known/oauth-protected-resource/mcp', 'https://mcp.example/mcp'],
+    ['https://mcp.example/.well-known/oauth-protected-resource/api/x', 'https://mcp.example/api/x'],
+    ['https://mcp.example/.well-known/oauth-protected-resource', 'https://mcp.example/mcp'],
+  ])('%s → of %s [auth.metadata]', async (url, resource) => {
+    const response = await get(url, {}, {}, { origin: 'https://app.example' })
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(await response.json()).toEqual({
+      resource,
+      authorization_servers: ['https://login.example'],
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['shop'],
+    })
+  })
+
+  it('behind a prefix of the platform both are behind it [auth.metadata]', async () => {
+    const prefix = '/functions/v1/shop'
+    const challenged = await protectedServer().handle(
+      modernRequest('server/discover', {}, { url: `https://mcp.example${prefix}/mcp` }),
+      { prefix },
+    )
+    const url = /resource_metadata="([^"]+)"/.exec(challengeOf(challenged))?.[1] ?? ''
+    expect(url).toBe(`https://mcp.example${prefix}/.well-known/oauth-protected-resource/mcp`)
+    expect(await (await get(url, {}, { prefix })).json()).toMatchObject({
+      resource: `https://mcp.example${prefix}/mcp`,
+    })
+  })
+
+  it('publicUrl wins, and finds its own prefix [auth.metadata]', async () => {
+    const http = { publicUrl: 'https://shop.example/api/mcp' }
+    const challenged = await discover(protectedServer({}, { http }))
+    expect(challengeOf(challenged)).toContain(
+      '"https://shop.example/api/.well-known/oauth-protected-resource/mcp"',
+    )
+    const inside = await get('http://10.0.0.7/.well-known/oauth-protected-resource/mcp', http)
+    expect(await inside.json()).toMatchObject({ resource: 'https://shop.example/api/mcp' })
+    expect((await get('http://10.0.0.7/.well-known/oauth-protected-resource/other', http)).status).toBe(404)
+  })
+
+  it('a spoofed X-Forwarded-Host changes nothing unless trustProxy allows it [auth.metadata]', async () => {
+    const headers = { 'x-forwarded-host': 'evil.example' }
+    expect(await (await get(METADATA, {}, {}, headers)).text()).not.toContain('evil')
+    expect(await (await get(METADATA, { trustProxy: true }, {}, headers)).text()).toContain(
+      'https://evil.example/mcp',
+    )
+  })
+
+  it('there is none where there is no auth [auth.metadata]', async () => {
+    expect((await createServer({}).fetch(new Request(METADATA))).status).toBe(404)
+  })
+})
+
+describe('scopes', () => {
+  const config: Partial<MCPServerConfig> = {
+    bus: createMemoryBus(),
+    tools: {
+      look: createTool({ id: 'look', execute: () => 'looked' }),
+      buy: createTool({ id: 'buy', scopes: ['buy'], execute: () => 'bought' }),
+      rule: createTool({ id: 'rule', scopes: ['buy', 'admin'], execute: () => 'ruled' }),
+    },
+    prompts: {
+      greet: createPrompt({ get: () => 'hello' }),
+      haggle: createPrompt({ scopes: ['buy'], complete: { price: () => ['1'] }, get: () => 'cheaper' }),
+    },
+    resources: [
+      createResource({ uri: 'shop://window', read: () => 'pretty' }),
+      createResource({ uri: 'shop://till', scopes: ['admin'], read: () => 'full' }),
+      createResource({
+        uriTemplate: 'shop://order/{id}',
+        scopes: ['buy'],
+        read: ({ variables }) => variables.id,
+      }),
+    ],
+  }
+  const server = protectedServer({}, config)
+  const ask = async (token: string, method: string, params = {}) => {
+    const request = modernRequest(method, params, { headers: { authorization: `Bearer ${token}` } })
+    return readAnswer(await server.fetch(request))
+  }
+  const names = async (token: string, method: string, member: string) => {
+    const { result = {} } = await ask(token, method)
+    return (result[member] as { name: string }[]).map(({ name }) => name)
+  }
+
+  it.each([
+    ['none', ['look']],
+    ['buy', ['look', 'buy']],
+    ['admin', ['look']],
+    ['buy.admin', ['look', 'buy', 'rule']],
+  ])('a token with %s sees the tools %j, and no others [auth.scopes]', async (token, tools) => {
+    expect(await names(token, 'tools/list', 'tools')).toEqual(tools)
+  })
+
+  it('prompts, resources and templates too [auth.scopes]', async () => {
+    expect(await names('none', 'prompts/list', 'prompts')).toEqual(['greet'])
+    expect(await names('buy', 'prompts/list', 'prompts')).toEqual(['greet', 'haggle'])
+    expect(await names('none', 'resources/list', 'resources')).toEqual(['shop://window'])
+    expect(await names('admin', 'resources/list', 'resources')).toEqual(['shop://window', 'shop://till'])
+    expect(await names('none', 'resources/templates/list', 'resourceTemplates')).toEqual([])
+    expect(await names('buy', 'resources/templates/list', 'resourceTemplates')).toEqual(['shop://order/{id}'])
+  })
+
+  it.each<[string, object, string]>([
+    ['tools/call', { name: 'rule' }, 'buy admin'],
+    ['prompts/get', { name: 'haggle' }, 'buy'],
+    ['resources/read', { uri: 'shop://till' }, 'admin'],
+    ['resources/read', { uri: 'shop://order/1' }, 'buy'],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/prompt', name: 'haggle' }, argument: { name: 'price', value: '' } },
+      'buy',
+    ],
+  ])('%s %j without its scopes → 403 that names %s [auth.step-up]', async (method, params, scope) => {
+    const { status, headers, error } = await ask('none', method, params)
+    expect(status).toBe(403)
+    expect(headers.get('www-authenticate')).toBe(
+      `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${METADATA}"`,
+    )
+    expect(error?.data).toEqual({ requiredScopes: scope.split(' ') })
+  })
+
+  it('with them it is served, and the tool knows who calls [auth.context]', async () => {
+    const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+    const tools = { who: createTool({ id: 'who', scopes: ['buy'], execute: seen }) }
+    const request = modernRequest('tools/call', { name: 'who' }, { headers: { authorization: 'Bearer buy' } })
+    expect((await readAnswer(await protectedServer({}, { tools }).fetch(request))).error).toBeUndefined()
+    const auth = { token: 'buy', clientId: 'client-buy', scopes: ['buy'] }
+    const ctx = seen.mock.calls[0]![1]
+    expect(ctx.auth).toEqual(auth)
+    expect(ctx.mcp.extra.authInfo).toEqual(auth)
+  })
+
+  it('lists are private [auth.private-lists]', async () => {
+    expect((await ask('buy', 'tools/list')).result?.cacheScope).toBe('private')
+  })
+
+  it('a subscription hears nothing of what may not be read [auth.scopes]', async () => {
+    const notifications = { resourceSubscriptions: ['shop://till', 'shop://window', 'shop://order/7'] }
+    const request = modernRequest(
+      'subscriptions/listen',
+      { notifications },
+      { headers: { authorization: 'Bearer none' } },
+    )
+    const response = await server.fetch(request)
+    const { value } = await response.body!.getReader().read()
+    const acknowledged = new TextDecoder().decode(value)
+    expect(acknowledged).toContain('"resourceSubscriptions":["shop://window"]')
+  })
+
+  it('scopes that every call needs → 403 that names them [auth.step-up]', async () => {
+    const response = await discover(protectedServer({ scopes: ['shop'] }), 'other')
+    expect(response.status).toBe(403)
+    expect(challengeOf(response)).toContain('error="insufficient_scope", scope="shop"')
+  })
+
+  it('what setup adds for a request is guarded alike [auth.scopes]', async () => {
+    const withSetup = protectedServer(
+      {},
+      {
+        ...config,
+        setup: (one) => {
+          one.registerTool('extra', { scopes: ['admin'] }, () => 'extra')
+        },
+      },
+    )
+    const list = async (token: string) => {
+      const request = modernRequest('tools/list', {}, { headers: { authorization: `Bearer ${token}` } })
+      const { result = {} } = await readAnswer(await withSetup.fetch(request))
+      return (result.tools as { name: string }[]).map(({ name }) => name)
+    }
+    expect([await list('none'), await list('admin')]).toEqual([['look'], ['look', 'extra']])
+  })
+})
+
+describe('anonymous access to a declared subset', () => {
+  const server = protectedServer(
+    { anonymous: { tools: ['look'], resources: ['shop://window'] } },
+    {
+      tools: {
+        look: createTool({ id: 'look', execute: (_input, ctx) => String(ctx.auth === undefined) }),
+        buy: createTool({ id: 'buy', execute: () => 'bought' }),
+      },
+      prompts: { greet: createPrompt({ get: () => 'hello' }) },
+      resources: [
+        createResource({ uri: 'shop://window', read: () => 'pretty' }),
+        createResource({ uri: 'shop://till', read: () => 'full' }),
+      ],
+    },
+  )
+  const ask = async (method: string, params = {}) =>
+    readAnswer(await server.fetch(modernRequest(method, params)))
+
+  it('is listed and served without a token, and nothing else is [auth.anonymous]', async () => {
+    expect((await ask('tools/list')).result).toMatchObject({
+      tools: [{ name: 'look' }],
+      cacheScope: 'private',
+    })
+    expect((await ask('prompts/list')).result?.prompts).toEqual([])
+    expect((await ask('resources/list')).result?.resources).toMatchObject([{ uri: 'shop://window' }])
+    expect((await ask('tools/call', { name: 'look' })).result?.content).toMatchObject([{ text: 'true' }])
+  })
+
+  it.each([
+    ['tools/call', { name: 'buy' }],
+    ['prompts/get', { name: 'greet' }],
+    ['resources/read', { uri: 'shop://till' }],
+  ])('%s %j → 401, with the way to a token [auth.anonymous]', async (method, params) => {
+    const { status, headers } = await ask(method, params)
+    expect(status).toBe(401)
+    expect(headers.get('www-authenticate')).toContain(METADATA)
+  })
+
+  it('a bad token is not better than none [auth.anonymous]', async () => {
+    expect((await discover(server, 'bad')).status).toBe(401)
+  })
+
+  it('the page shows nobody what is not for everybody [auth.page]', async () => {
+    const request = new Request('https://mcp.example/', { headers: { accept: 'text/html' } })
+    const page = await (await server.fetch(request)).text()
+    expect(page).toContain('look')
+    for (const hidden of ['buy', 'greet', 'shop://till']) expect(page).not.toContain(hidden)
+  })
+})
+
+describe('static tokens', () => {
+  const TOKEN = 'a-token-for-the-first-day'
+  const auth = staticTokens([
+    { token: TOKEN, clientId: 'ci', scopes: ['deploy'] },
+    { token: 'another-token-for-machines' },
+  ])
+
+  it('the right one is let in, with what it stands for [auth.static]', async () => {
+    const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+    const server = createServer({ auth, tools: { who: createTool({ id: 'who', execute: seen }) } })
+    const request = modernRequest(
+      'tools/call',
+      { name: 'who' },
+      { headers: { authorization: `Bearer ${TOKEN}` } },
+    )
+    await (await server.fetch(request)).text()
+    expect(seen.mock.calls[0]![1].auth).toEqual({ token: TOKEN, clientId: 'ci', scopes: ['deploy'] })
+  })
+
+  it.each([`${TOKEN}x`, TOKEN.slice(1), TOKEN.toUpperCase(), 'static'])(
+    '%s → 401 [auth.static]',
+    async (token) => {
+      expect((await discover(createServer({ auth }), token)).status).toBe(401)
+    },
+  )
+
+  it('may come from the environment [auth.static]', async () => {
+    const fromEnv = staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN }])
+    const server = createServer({ auth: fromEnv })
+    const request = () =>
+      modernRequest('server/discover', {}, { headers: { authorization: `Bearer ${TOKEN}` } })
+    expect((await server.handle(request(), { env: { CI_TOKEN: TOKEN } })).status).toBe(200)
+    expect((await server.handle(request(), { env: { CI_TOKEN: 'something-else-entirely' } })).status).toBe(
+      401,
+    )
+  })
+
+  it('a short one → TypeError [auth.static]', () => {
+    expect(() => staticTokens([{ token: 'short' }])).toThrow(TypeError)
+  })
+})
+
+it.each([() => ({}), 'token', {}])('auth: %s → TypeError that says what to pass [auth.static]', (auth) => {
+  const config = { id: 'a', name: 'a', version: '1', auth: auth as never }
+  expect(() => new MCPServer(config)).toThrow(/mayfly-mcp\/auth/)
+})
