@@ -2,6 +2,7 @@
  * Cloudflare Workers. An `MCPServer` already is a Worker's default export; this adapter is for Workers that have other
  * handlers beside it.
  */
+import type { RateLimiter } from '../src/index.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 export {
@@ -9,6 +10,27 @@ export {
   durableObjectRendezvous,
   MayflyRendezvous,
 } from './cloudflare-rendezvous.ts'
+
+/** A rate limiting binding; inlined, so that no platform package is needed for its type. */
+export interface RateLimitBinding {
+  limit(options: { key: string }): Promise<{ success: boolean }>
+}
+
+/**
+ * Counts calls by a rate limiting binding, for each of Cloudflare's locations.
+ *
+ * ```ts
+ * rateLimiter: (env) => bindingRateLimiter(env.RATE_LIMITER)
+ * ```
+ *
+ * @param periodSeconds the binding's `period`, which the binding itself does not tell: 10 or 60. Default 60.
+ */
+export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60): RateLimiter {
+  return {
+    limit: async (key) =>
+      (await binding.limit({ key })).success ? { ok: true } : { ok: false, retryAfterSeconds: periodSeconds },
+  }
+}
 
 /** What workerd passes to `fetch`; inlined, so that no platform package is needed for its type. */
 export interface ExecutionContext {

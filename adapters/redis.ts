@@ -2,7 +2,7 @@
  * A rendezvous and a bus over Redis publish/subscribe, with `redis` or `ioredis` as the client. Nothing is stored: an answer
  * for which nobody waits is dropped by Redis itself.
  */
-import type { Awaited, Bus, ChangeEvent, Rendezvous } from '../src/index.ts'
+import type { Awaited, Bus, ChangeEvent, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 
 /** What is used of a client that publishes, of either library. */
@@ -33,6 +33,43 @@ export interface RedisClients {
   readonly subscriber: RedisSubscriber
   /** Prefix of the channels, for one Redis shared by several servers. Default `mayfly`. */
   readonly prefix?: string
+}
+
+/** What is used of a client that counts: `redis` and `ioredis` spell the second command differently. */
+export type RedisCounter = { incr(key: string): Promise<number> } & (
+  | { pExpire(key: string, ms: number): unknown }
+  | { pexpire(key: string, ms: number): unknown }
+)
+
+export interface RedisRateLimiterOptions {
+  readonly client: RedisCounter
+  /** Calls that a caller may make in each window. */
+  readonly calls: number
+  /** Milliseconds. */
+  readonly windowMs: number
+  /** Prefix of the keys. Default `mayfly`. */
+  readonly prefix?: string
+}
+
+/** Counts calls for all processes, in windows of the clock: each has a key of its own, which expires with it. */
+export function redisRateLimiter({
+  client,
+  calls,
+  windowMs,
+  prefix = 'mayfly',
+}: RedisRateLimiterOptions): RateLimiter {
+  return {
+    async limit(key) {
+      const now = Date.now()
+      const window = Math.floor(now / windowMs)
+      const name = `${prefix}:rate:${window}:${key}`
+      const count = await client.incr(name)
+      if (count === 1)
+        await ('pExpire' in client ? client.pExpire(name, windowMs) : client.pexpire(name, windowMs))
+      if (count <= calls) return { ok: true }
+      return { ok: false, retryAfterSeconds: Math.ceil(((window + 1) * windowMs - now) / 1000) }
+    },
+  }
 }
 
 /** Lets calls and answers that land on different processes meet. */

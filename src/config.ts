@@ -12,6 +12,7 @@ import type { JsonSchema } from './definition/schema.ts'
 import type { AnyTool } from './definition/tool.ts'
 import type { Bus } from './events/bus.ts'
 import type { Log } from './http/log.ts'
+import type { RateLimiter } from './http/rate-limit.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { ReportError } from './request/options.ts'
@@ -32,8 +33,23 @@ export interface HttpConfig {
   trustProxy?: boolean
   /** Bytes. Default 4 194 304. */
   maxBodyBytes?: number
+  /** Milliseconds that a body may take to arrive. Default 30 000; 0 for no limit. */
+  bodyTimeoutMs?: number
   /** Levels of JSON nesting. Default 64. */
   maxJsonDepth?: number
+  /** Members of all objects and items of all arrays of a body. Default 100 000. */
+  maxJsonMembers?: number
+  /** UTF-16 units of one string of a body. Default: as long as the body may be. */
+  maxStringCharacters?: number
+  /** Milliseconds that one call may take, whatever the platform allows. Default 600 000; 0 for no limit. */
+  maxCallMs?: number
+  /** Calls at once in one process or isolate, streams included; more are answered 503. Default: no limit. */
+  maxConcurrentCalls?: number
+  /**
+   * Counts the calls of each principal, or else of each address that the platform vouches for; more are answered 429. One of
+   * `createMemoryRateLimiter`, the platform's own, or a shared store's. Default: none.
+   */
+  rateLimiter?: RateLimiter | ((env: Env) => RateLimiter | undefined)
   /** Milliseconds after which an unanswered request becomes a stream with keep-alives. Default 3000. */
   streamAfterMs?: number
   /** Milliseconds between keep-alive comments: some platforms notice only then that a client has gone. Default 5000. */
@@ -169,7 +185,7 @@ export function checkConfig(config: MCPServerConfig): void {
     )
   }
   for (const [option, value] of Object.entries(http)) {
-    const isLimit = /(Ms|Bytes|Depth|Streams)$/.test(option)
+    const isLimit = /(Ms|Bytes|Depth|Members|Characters|Calls|Streams)$/.test(option)
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
     // setTimeout takes 32 bits: a longer time would end at once.
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))

@@ -84,6 +84,12 @@ export {
 } from './definition/tool.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { Log, LogEntry } from './http/log.ts'
+export {
+  createMemoryRateLimiter,
+  type MemoryRateLimiterOptions,
+  type RateLimiter,
+  type RateVerdict,
+} from './http/rate-limit.ts'
 export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
 export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'

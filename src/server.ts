@@ -242,14 +242,16 @@ export class MCPServer {
       reportError,
       asking: {
         sealFor: createSealFor(this.#config),
-        rendezvousFor: (env) =>
-          typeof rendezvous === 'function' ? rendezvous((env ?? {}) as Env) : rendezvous,
+        rendezvousFor: forEnv(rendezvous),
         stateTtlMs: this.#config.stateTtlMs ?? 600_000,
         singleUse: this.#config.singleUse,
         legacyPolicy: this.#config.legacy ?? 'explain',
         askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
       },
       maxJsonDepth: http.maxJsonDepth ?? 64,
+      maxJsonMembers: http.maxJsonMembers ?? 100_000,
+      maxStringCharacters: http.maxStringCharacters ?? Number.POSITIVE_INFINITY,
+      maxCallMs: http.maxCallMs ?? 600_000,
       streamAfterMs: http.streamAfterMs ?? 3000,
       keepAliveMs: http.keepAliveMs ?? 5000,
       deadlineMarginMs: http.deadlineMarginMs ?? 1000,
@@ -261,6 +263,9 @@ export class MCPServer {
       allowedOrigins: http.allowedOrigins,
       auth: this.#config.auth,
       maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
+      bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,
+      maxConcurrentCalls: http.maxConcurrentCalls ?? Number.POSITIVE_INFINITY,
+      rateLimiterFor: forEnv(http.rateLimiter),
       publicUrl: http.publicUrl,
       trustProxy: http.trustProxy ?? false,
       page: http.page ?? true,
@@ -298,6 +303,14 @@ function serverInfoOf({
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons !== undefined && { icons }),
   }
+}
+
+/** What is made once, or for each environment a request comes with. */
+function forEnv<Thing extends object>(
+  given: Thing | ((env: Env) => Thing | undefined) | undefined,
+): (env: unknown) => Thing | undefined {
+  if (typeof given !== 'function') return () => given
+  return (env) => given((env ?? {}) as Env)
 }
 
 /** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */

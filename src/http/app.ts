@@ -4,6 +4,7 @@
  */
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
 import type { Definition } from '../definition/compile.ts'
+import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
@@ -18,15 +19,19 @@ import type { Log, LogEntry } from './log.ts'
 import { PAGE_CSP, renderPage } from './page.ts'
 import { toPageModel } from './page-model.ts'
 import {
+  callerAddress,
   describedResource,
   type PublicUrlOptions,
   publicEndpoint,
   publicUrlOf,
   resourceLocation,
 } from './public-url.ts'
+import { callerKey, createTraffic, type TrafficOptions, type TrafficRefusal } from './traffic.ts'
 
-export interface AppOptions extends GuardOptions, PublicUrlOptions {
+export interface AppOptions extends GuardOptions, PublicUrlOptions, TrafficOptions {
   readonly maxBodyBytes: number
+  /** Milliseconds that a body may take to arrive. */
+  readonly bodyTimeoutMs: number
   /** Who checks the callers; undefined: nobody. */
   readonly auth: Auth | undefined
   readonly page: boolean
@@ -58,6 +63,8 @@ interface Arrival {
 export function createApp(definition: Definition, engine: Engine, options: AppOptions): App {
   const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 
+  const traffic = createTraffic(options)
+
   const writeLog = ({ request, requestId, startedAt, record }: Arrival, status: number): void => {
     if (options.log === undefined) return
     const entry: LogEntry = {
@@ -84,20 +91,28 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     }
     // Before the body: what nobody may send is not read.
     const admission = options.auth === undefined ? OPEN : await admit(options.auth, arrival)
+    const auth = admission.ok ? admission.auth : undefined
+    const counted = countCall(auth, arrival)
+    const overRate = counted && (await counted)
+    if (overRate !== undefined) return refuseTraffic(overRate, headers)
     if (!admission.ok) return refuseCaller(admission.refusal, arrival)
-    const { auth, access } = admission
+    const { access } = admission
     if (auth !== undefined) arrival.record.clientId = auth.clientId
-    const body = await readBody(request, options.maxBodyBytes)
+    const body = await readBody(request, options.maxBodyBytes, options.bodyTimeoutMs)
     if (!body.ok) {
       if (body.fault === 'too-large')
         return refusal(413, `The body is larger than ${options.maxBodyBytes} bytes.`, headers)
+      if (body.fault === 'too-slow')
+        return refusal(408, `The body did not arrive within ${options.bodyTimeoutMs} ms.`, headers)
       const message =
         body.fault === 'not-utf8'
           ? 'Parse error: the body is not UTF-8.'
           : 'Parse error: the body could not be read.'
       return refusal(400, message, headers, ErrorCode.parse)
     }
-    return engine({
+    const entered = traffic.enter()
+    if (!('leave' in entered)) return refuseTraffic(entered, headers)
+    const response = await engine({
       request,
       body: body.text,
       platform,
@@ -107,9 +122,26 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       headers,
       record: arrival.record,
       waitUntil: (promise) => outlive(promise, platform, options.reportError),
-      onStreamEnd: () => writeLog(arrival, 200),
+      onStreamEnd: () => {
+        entered.leave()
+        writeLog(arrival, 200)
+      },
     })
+    if (!isStream(response)) entered.leave()
+    return response
   }
+
+  /** Callers who are refused are counted too, by their address: guessing tokens is a call. */
+  const countCall = (auth: AuthInfo | undefined, { request, platform }: Arrival) => {
+    if (options.rateLimiterFor(platform.env) === undefined) return undefined
+    const address = callerAddress(request.headers, platform, options.trustProxy)
+    return traffic.count(callerKey(auth, address), platform.env)
+  }
+
+  const refuseTraffic = (
+    { status, message, retryAfterSeconds }: TrafficRefusal,
+    headers: Arrival['headers'],
+  ): Response => refusal(status, message, { ...headers, 'retry-after': String(retryAfterSeconds) })
 
   const admit = (auth: Auth, { request, platform }: Arrival): Promise<Admission> =>
     auth.admit(request, {
@@ -185,9 +217,13 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     }
     const response = await respond(arrival)
     // A stream is logged when it ends, by then with what came of it.
-    if (response.headers.get('content-type') !== 'text/event-stream') writeLog(arrival, response.status)
+    if (!isStream(response)) writeLog(arrival, response.status)
     return response
   }
+}
+
+function isStream(response: Response): boolean {
+  return response.headers.get('content-type') === 'text/event-stream'
 }
 
 function isJson(contentType: string | null): boolean {

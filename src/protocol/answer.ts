@@ -181,7 +181,7 @@ export function answer(
       if (isOver) return
     }
     open.begin()
-    stopWatching = endEarly(open, context, id, incoming, options, deadlineOf(platform, streams))
+    stopWatching = endEarly(open, context, id, incoming, options, earliestEnd(platform, streams, options))
   }
   Promise.resolve(outcome).then(complete).catch(fail)
   void watch()
@@ -226,6 +226,25 @@ function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean
   return Math.min(firstByteBy, deadline ?? firstByteBy)
 }
 
+/** When a call is ended, and by which limit. */
+interface End {
+  readonly deadline: number | undefined
+  readonly name: string
+}
+
+/** The platform's limit, or the server's own where that comes first. The margin before a limit is for the platform's alone. */
+function earliestEnd(
+  platform: RequestPlatform,
+  streams: boolean,
+  { maxCallMs, deadlineMarginMs }: EngineOptions,
+): End {
+  const { deadlineName = 'the time limit of the platform' } = platform
+  const deadline = deadlineOf(platform, streams)
+  const own = Date.now() + maxCallMs + deadlineMarginMs
+  if (maxCallMs === 0 || (deadline !== undefined && deadline <= own)) return { deadline, name: deadlineName }
+  return { deadline: own, name: 'the limit "http.maxCallMs" of this server' }
+}
+
 /** Ends the call when the client goes away or the deadline nears. Returns what stops the watching. */
 function endEarly(
   exchange: Exchange,
@@ -233,7 +252,7 @@ function endEarly(
   id: RpcId,
   incoming: Incoming,
   options: EngineOptions,
-  deadline: number | undefined,
+  { deadline, name: deadlineName }: End,
 ): () => void {
   const { signal } = incoming.request
   const onAbort = () => exchange.abandon()
@@ -247,7 +266,6 @@ function endEarly(
           Math.min(Math.max(0, deadline - options.deadlineMarginMs - Date.now()), MAX_TIMER_MS),
         )
   function expire(): void {
-    const { deadlineName = 'the time limit of the platform' } = incoming.platform
     const error = new ProtocolError(
       ErrorCode.internal,
       `The call was stopped shortly before ${deadlineName} would have ended it: ask for less, or raise that limit.`,

@@ -32,7 +32,11 @@ const MAX_BATCH = 100
 export function createEngine(options: EngineOptions): Engine {
   const serveModern = createModern(options, createListen(options))
   const serveLegacy = createLegacy(options)
-  const limits = { maxDepth: options.maxJsonDepth }
+  const limits = {
+    maxDepth: options.maxJsonDepth,
+    maxMembers: options.maxJsonMembers,
+    maxStringCharacters: options.maxStringCharacters,
+  }
 
   const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Response => {
     const { message, status, headers } = describeError(error, id, incoming, options)

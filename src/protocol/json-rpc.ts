@@ -16,6 +16,10 @@ export type Message =
 export interface JsonLimits {
   /** Levels of nesting. */
   readonly maxDepth: number
+  /** Members of all objects and items of all arrays. */
+  readonly maxMembers: number
+  /** UTF-16 units of a string. */
+  readonly maxStringCharacters: number
 }
 
 const NO_PARAMS: Params = Object.freeze({})
@@ -33,7 +37,7 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   } catch {
     throw new ProtocolError(ErrorCode.parse, 'Parse error: the body is not JSON.', undefined, { status: 400 })
   }
-  const fault = inspect(value, limits.maxDepth)
+  const fault = inspect(value, limits.maxDepth, { ...limits, members: 0 })
   if (fault !== undefined)
     throw new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${fault}.`, undefined, {
       status: 400,
@@ -42,16 +46,19 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
 }
 
 /** Recursion is bounded by `levels`, which is what it checks. */
-function inspect(value: unknown, levels: number): string | undefined {
+function inspect(value: unknown, levels: number, seen: JsonLimits & { members: number }): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   if (levels === 0) return 'the JSON is nested too deeply'
   for (const key in value) {
+    if (++seen.members > seen.maxMembers) return `the JSON has more than ${seen.maxMembers} members`
     if (key === '__proto__') return 'the key "__proto__" is not allowed'
     const child = (value as Record<string, unknown>)[key]
+    if (typeof child === 'string' && child.length > seen.maxStringCharacters)
+      return `a string has more than ${seen.maxStringCharacters} characters`
     if (child === null || typeof child !== 'object') continue
     if (key === 'constructor' && Object.hasOwn(child, 'prototype'))
       return 'the key "constructor.prototype" is not allowed'
-    const fault = inspect(child, levels - 1)
+    const fault = inspect(child, levels - 1, seen)
     if (fault !== undefined) return fault
   }
   return undefined

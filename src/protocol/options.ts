@@ -9,6 +9,12 @@ import type { RequestPlatform } from '../request/platform.ts'
 export interface EngineOptions extends RequestOptions {
   /** Levels of JSON nesting. */
   readonly maxJsonDepth: number
+  /** Members of all objects and items of all arrays of a body. */
+  readonly maxJsonMembers: number
+  /** UTF-16 units of one string of a body. */
+  readonly maxStringCharacters: number
+  /** Milliseconds that one call may take. */
+  readonly maxCallMs: number
   /** Milliseconds after which an unanswered request becomes a stream. */
   readonly streamAfterMs: number
   /** Milliseconds between keep-alive comments. */

@@ -502,6 +502,26 @@ export const REQUIREMENTS = {
     statement: 'Each preset checks issuer, audience and keys as its provider needs it.',
     source: ['docs/auth.md'],
   },
+  'limits.rate': {
+    statement: 'Each principal, else each address, may call so often; more is 429 with Retry-After.',
+    source: ['docs/http.md', `${RFC}/rfc6585#section-4`],
+  },
+  'limits.concurrency': {
+    statement: 'More calls at once than the server takes on are answered 503, not queued.',
+    source: ['docs/http.md', `${RFC}/rfc9110#section-15.6.4`],
+  },
+  'limits.json': {
+    statement: 'JSON of too many members, or with a string that is too long, is refused.',
+    source: ['docs/http.md'],
+  },
+  'limits.slow-body': {
+    statement: 'A body that does not arrive in time is refused.',
+    source: ['docs/http.md', `${RFC}/rfc9110#section-15.5.9`],
+  },
+  'limits.call': {
+    statement: 'A call that takes too long is ended with a typed error, whatever the platform allows.',
+    source: ['docs/http.md'],
+  },
   'platform.response-limit': {
     statement: 'A whole response over what the platform can send is refused with a typed error, not lost.',
     source: ['docs/http.md'],

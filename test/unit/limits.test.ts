@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bearer } from '../../src/auth.ts'
+import {
+  createMemoryRateLimiter,
+  createTool,
+  ErrorCode,
+  type HttpConfig,
+  type MCPServerConfig,
+  type RequestPlatform,
+} from '../../src/index.ts'
+import { createServer, deferred, modernRequest, post, readAnswer } from './_client.ts'
+
+const discover = (
+  server: ReturnType<typeof createServer>,
+  { token, ...platform }: RequestPlatform & { token?: string } = {},
+) => {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return server.handle(modernRequest('server/discover', {}, { headers }), platform)
+}
+
+describe('rateLimiter', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  const limited = (config: Partial<MCPServerConfig> = {}, calls = 2) =>
+    createServer({ http: { rateLimiter: createMemoryRateLimiter({ calls, windowMs: 60_000 }) }, ...config })
+
+  it('more calls of one address → 429 with Retry-After and a JSON-RPC body; others go on [limits.rate]', async () => {
+    const server = limited()
+    const ann = { clientAddress: '192.0.2.1' }
+    expect([(await discover(server, ann)).status, (await discover(server, ann)).status]).toEqual([200, 200])
+
+    const refused = await discover(server, ann)
+
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
+    expect(await refused.json()).toMatchObject({ jsonrpc: '2.0', error: { code: ErrorCode.invalidRequest } })
+    expect((await discover(server, { clientAddress: '192.0.2.2' })).status).toBe(200)
+    vi.setSystemTime(Date.now() + 30_000)
+    expect((await discover(server, ann)).status).toBe(200)
+    expect((await discover(server, ann)).status).toBe(429)
+  })
+
+  it('a principal is counted wherever it calls from [limits.rate]', async () => {
+    const server = limited({ auth: bearer((token) => ({ clientId: token, scopes: [] })) }, 1)
+    expect((await discover(server, { token: 'ann', clientAddress: '192.0.2.1' })).status).toBe(200)
+    expect((await discover(server, { token: 'ann', clientAddress: '192.0.2.2' })).status).toBe(429)
+    expect((await discover(server, { token: 'bob', clientAddress: '192.0.2.1' })).status).toBe(200)
+  })
+
+  it('guessing tokens is counted by address [limits.rate]', async () => {
+    const server = limited({ auth: bearer(() => undefined) }, 3)
+    const statuses = []
+    for (let guess = 0; guess < 5; guess++) {
+      statuses.push((await discover(server, { token: `guess${guess}`, clientAddress: '192.0.2.1' })).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+  })
+
+  it('forwarded addresses count only with trustProxy [limits.rate]', async () => {
+    const call = async (trustProxy: boolean) => {
+      const rateLimiter = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
+      const server = createServer({ http: { rateLimiter, trustProxy } })
+      const from = (address: string) =>
+        server.handle(
+          modernRequest('server/discover', {}, { headers: { 'x-forwarded-for': `10.1.1.1, ${address}` } }),
+          { clientAddress: '192.0.2.1' },
+        )
+      return [(await from('198.51.100.1')).status, (await from('198.51.100.2')).status]
+    }
+    expect([await call(false), await call(true)]).toEqual([
+      [200, 429],
+      [200, 200],
+    ])
+  })
+
+  it('a limiter that fails lets calls in, and is reported [limits.rate]', async () => {
+    const onError = vi.fn()
+    const rateLimiter = { limit: () => Promise.reject(new Error('The store is down.')) }
+    const server = createServer({ http: { rateLimiter }, onError })
+    expect((await discover(server)).status).toBe(200)
+    expect(onError).toHaveBeenCalledOnce()
+  })
+
+  it('may be made from the environment [limits.rate]', async () => {
+    const strict = createMemoryRateLimiter({ calls: 1, windowMs: 1000 })
+    const server = createServer({ http: { rateLimiter: (env) => (env.STRICT ? strict : undefined) } })
+    const env = { STRICT: true }
+    expect([(await discover(server, { env })).status, (await discover(server, { env })).status]).toEqual([
+      200, 429,
+    ])
+    expect((await discover(server)).status).toBe(200)
+  })
+
+  it('forgets the longest silent of too many callers [limits.rate]', () => {
+    const limiter = createMemoryRateLimiter({ calls: 1, windowMs: 60_000, maxKeys: 2 })
+    for (const key of ['a', 'b', 'c']) expect(limiter.limit(key)).toEqual({ ok: true })
+    expect(limiter.limit('c')).toMatchObject({ ok: false })
+    expect(limiter.limit('a')).toEqual({ ok: true })
+  })
+
+  it.each([{ calls: 0 }, { windowMs: -1 }, { maxKeys: Number.NaN }])(
+    '%j → TypeError [limits.rate]',
+    (wrong) => {
+      expect(() => createMemoryRateLimiter({ calls: 1, windowMs: 1, ...wrong })).toThrow(TypeError)
+    },
+  )
+})
+
+describe('maxConcurrentCalls', () => {
+  it('more at once → 503, and room again once one is over, stream or not [limits.concurrency]', async () => {
+    const answers = [deferred<string>(), deferred<string>()]
+    let calls = 0
+    const wait = createTool({
+      id: 'wait',
+      execute: (_input, ctx) => {
+        ctx.log('info', 'begun')
+        return answers[calls++]!.promise
+      },
+    })
+    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2 } })
+    const meta = { 'io.modelcontextprotocol/logLevel': 'info' }
+    const call = (accept: string) =>
+      server.fetch(modernRequest('tools/call', { name: 'wait' }, { meta, headers: { accept } }))
+    const streamed = await call('application/json, text/event-stream')
+    const whole = call('application/json')
+    await vi.waitUntil(() => calls === 2)
+
+    const refused = await discover(server)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+
+    answers[0]!.resolve('one')
+    await streamed.text()
+    expect((await discover(server)).status).toBe(200)
+    answers[1]!.resolve('two')
+    await whole
+    expect((await Promise.all([discover(server), discover(server)])).map(({ status }) => status)).toEqual([
+      200, 200,
+    ])
+  })
+
+  it('a stream whose client leaves makes room [limits.concurrency]', async () => {
+    const wait = createTool({
+      id: 'wait',
+      execute: (_input, ctx) => {
+        ctx.log('info', 'begun')
+        return new Promise<string>(() => {})
+      },
+    })
+    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 1 } })
+    const meta = { 'io.modelcontextprotocol/logLevel': 'info' }
+    const response = await server.fetch(modernRequest('tools/call', { name: 'wait' }, { meta }))
+    expect((await discover(server)).status).toBe(503)
+    await response.body!.cancel()
+    expect((await discover(server)).status).toBe(200)
+  })
+})
+
+describe('bodies', () => {
+  const statusOf = async (params: object, http: HttpConfig) => {
+    const response = await createServer({ http }).fetch(modernRequest('server/discover', { ...params }))
+    return response.status
+  }
+
+  it('too many members or items → 400 [limits.json]', async () => {
+    const wide = { arguments: Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`k${index}`, 1])) }
+    const long = { arguments: { list: Array(60).fill(0) } }
+    for (const params of [wide, long]) {
+      expect(await statusOf(params, { maxJsonMembers: 60 })).toBe(400)
+      expect(await statusOf(params, { maxJsonMembers: 100 })).toBe(200)
+    }
+  })
+
+  it('a string that is too long → 400, where there is such a limit [limits.json]', async () => {
+    const params = { arguments: { deep: { text: 'x'.repeat(200) } } }
+    expect(await statusOf(params, { maxStringCharacters: 199 })).toBe(400)
+    expect(await statusOf(params, {})).toBe(200)
+  })
+
+  it('one that stops halfway → 408, and it is not waited for any longer [limits.slow-body]', async () => {
+    const cancelled = vi.fn()
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"jsonrpc":')),
+      cancel: cancelled,
+    })
+    const response = await createServer({ http: { bodyTimeoutMs: 30 } }).fetch(post(body))
+    expect(response.status).toBe(408)
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  it('one that comes slowly, but in time, is served [limits.slow-body]', async () => {
+    const { body } = modernRequest('server/discover')
+    const slow = new TransformStream<Uint8Array, Uint8Array>({
+      transform: async (chunk, controller) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        controller.enqueue(chunk)
+      },
+    })
+    const request = modernRequest('server/discover')
+    const init = { method: 'POST', headers: request.headers, body: body!.pipeThrough(slow), duplex: 'half' }
+    const server = createServer({ http: { bodyTimeoutMs: 5000 } })
+    expect((await server.fetch(new Request(request.url, init))).status).toBe(200)
+  })
+})
+
+it('maxCallMs ends a call that takes longer, and names itself [limits.call]', async () => {
+  const wait = createTool({ id: 'wait', execute: () => new Promise<string>(() => {}) })
+  const server = createServer({ tools: { wait }, http: { maxCallMs: 40 } })
+  const { error } = await readAnswer(await server.fetch(modernRequest('tools/call', { name: 'wait' })))
+  expect(error).toMatchObject({ code: ErrorCode.internal, data: { limit: 'deadline' } })
+  expect(error?.message).toContain('http.maxCallMs')
+})
