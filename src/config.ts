@@ -11,12 +11,14 @@ import type { ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
 import type { AnyTool } from './definition/tool.ts'
 import type { Bus } from './events/bus.ts'
+import type { AuditOptions } from './http/audit.ts'
 import type { Log } from './http/log.ts'
 import type { RateLimiter } from './http/rate-limit.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
+import type { Telemetry } from './request/telemetry.ts'
 
 /** How this server meets HTTP. */
 export interface HttpConfig {
@@ -111,6 +113,10 @@ export interface MCPServerConfig {
   http?: HttpConfig
   /** One entry per request. Default: a JSON line on the console; `false` for none. */
   log?: Log | false
+  /** Told who called what, and what came of it; arguments by their names alone, unless `arguments` says otherwise. */
+  audit?: AuditOptions
+  /** Draws a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
+  telemetry?: Telemetry
   /** Told of every fault of the server; cannot change the answer. */
   onError?: ReportError
   repository?: { url: string; source?: string; id?: string }

@@ -83,6 +83,7 @@ export {
   type ToolUpdate,
 } from './definition/tool.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
+export type { AuditEntry, AuditOptions } from './http/audit.ts'
 export type { Log, LogEntry } from './http/log.ts'
 export {
   createMemoryRateLimiter,

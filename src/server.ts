@@ -248,6 +248,7 @@ export class MCPServer {
         legacyPolicy: this.#config.legacy ?? 'explain',
         askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
       },
+      telemetry: this.#config.telemetry,
       maxJsonDepth: http.maxJsonDepth ?? 64,
       maxJsonMembers: http.maxJsonMembers ?? 100_000,
       maxStringCharacters: http.maxStringCharacters ?? Number.POSITIVE_INFINITY,
@@ -271,6 +272,7 @@ export class MCPServer {
       page: http.page ?? true,
       health: http.health ?? true,
       log: log === false ? undefined : log,
+      audit: this.#config.audit,
       reportError,
     })
   }

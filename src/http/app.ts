@@ -9,9 +9,10 @@ import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
-import type { RequestRecord } from '../protocol/options.ts'
+import type { RequestFacts, RequestRecord } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import { type AuditOptions, toAuditEntry } from './audit.ts'
 import { readBody } from './body.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
@@ -37,6 +38,7 @@ export interface AppOptions extends GuardOptions, PublicUrlOptions, TrafficOptio
   readonly page: boolean
   readonly health: boolean
   readonly log: Log | undefined
+  readonly audit: AuditOptions | undefined
   readonly reportError: ReportError
 }
 
@@ -56,6 +58,7 @@ interface Arrival {
   readonly requestId: string
   readonly startedAt: number
   readonly record: RequestRecord
+  readonly facts: RequestFacts & { auth?: AuthInfo }
   /** What every response carries. */
   readonly headers: { readonly [name: string]: string }
 }
@@ -65,8 +68,9 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
 
   const traffic = createTraffic(options)
 
-  const writeLog = ({ request, requestId, startedAt, record }: Arrival, status: number): void => {
-    if (options.log === undefined) return
+  const writeLog = (arrival: Arrival, status: number): void => {
+    const { request, requestId, startedAt, record } = arrival
+    if (options.log === undefined && options.audit === undefined) return
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
@@ -78,9 +82,23 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       ...record,
     }
     try {
-      options.log(entry)
+      options.log?.(entry)
     } catch (error) {
       options.reportError(error, { requestId, log: true })
+    }
+    if (options.audit !== undefined) writeAudit(options.audit, entry, arrival)
+  }
+
+  const writeAudit = (audit: AuditOptions, entry: LogEntry, arrival: Arrival): void => {
+    const { request, platform, requestId, facts } = arrival
+    const address = callerAddress(request.headers, platform, options.trustProxy)
+    const { auth, arguments: args, isToolError = false } = facts
+    // A page or a pulse is nobody's call.
+    if (entry.method === undefined && request.method !== 'POST') return
+    try {
+      audit.record(toAuditEntry(entry, { auth, address, arguments: args, isToolError }, audit))
+    } catch (error) {
+      options.reportError(error, { requestId, audit: true })
     }
   }
 
@@ -97,7 +115,10 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     if (overRate !== undefined) return refuseTraffic(overRate, headers)
     if (!admission.ok) return refuseCaller(admission.refusal, arrival)
     const { access } = admission
-    if (auth !== undefined) arrival.record.clientId = auth.clientId
+    if (auth !== undefined) {
+      arrival.record.clientId = auth.clientId
+      arrival.facts.auth = auth
+    }
     const body = await readBody(request, options.maxBodyBytes, options.bodyTimeoutMs)
     if (!body.ok) {
       if (body.fault === 'too-large')
@@ -121,6 +142,8 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       access,
       headers,
       record: arrival.record,
+      facts: arrival.facts,
+      startedAt: arrival.startedAt,
       waitUntil: (promise) => outlive(promise, platform, options.reportError),
       onStreamEnd: () => {
         entered.leave()
@@ -209,6 +232,7 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
       requestId,
       startedAt: Date.now(),
       record: {},
+      facts: {},
       headers: {
         ...SECURITY_HEADERS,
         ...(request.headers.has('origin') && CORS_HEADERS),

@@ -76,7 +76,11 @@ export function answer(
       mustStream,
       streamAfterMs: options.streamAfterMs,
       keepAliveMs: options.keepAliveMs,
-      onDisconnect: () => context.abort(() => new DOMException('The client went away.', 'AbortError')),
+      onDisconnect: () => {
+        // A tool that never ends would hold on to the request until the limit.
+        stopWatching()
+        context.abort(() => new DOMException('The client went away.', 'AbortError'))
+      },
       onStreamEnd: incoming.onStreamEnd,
     })
     return exchange
@@ -142,7 +146,11 @@ export function answer(
     const inPieces = open.isStreaming || (streams && mustStream)
     open.finish(inPieces ? message : withinLimit(message, id, platform.maxResponseBytes), status, headers)
   }
-  const complete = (result: MethodResult): void => finish({ message: compose(result, scope), status: 200 })
+  const composed = (result: MethodResult): string => {
+    if (result.isError) incoming.facts.isToolError = true
+    return compose(result, scope)
+  }
+  const complete = (result: MethodResult): void => finish({ message: composed(result), status: 200 })
   const fail = (error: unknown): void => {
     if (!context.isStoppedBy(error)) {
       finish(describeError(error, id, incoming, options))
@@ -171,7 +179,7 @@ export function answer(
     outcome = Promise.reject(error)
   }
   if (!(outcome instanceof Promise) && !mustStream && exchange === undefined) {
-    const message = withinLimit(compose(outcome, scope), id, platform.maxResponseBytes)
+    const message = withinLimit(composed(outcome), id, platform.maxResponseBytes)
     return jsonResponse(message, 200, incoming.headers)
   }
   const open = openExchange()
@@ -255,9 +263,12 @@ function endEarly(
   { deadline, name: deadlineName }: End,
 ): () => void {
   const { signal } = incoming.request
+  if (signal.aborted) {
+    exchange.abandon()
+    return () => {}
+  }
   const onAbort = () => exchange.abandon()
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
+  signal.addEventListener('abort', onAbort, { once: true })
   const timer =
     deadline === undefined
       ? undefined

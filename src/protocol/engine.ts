@@ -4,10 +4,11 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
+import type { Telemetry } from '../request/telemetry.ts'
 import { describeError } from './answer.ts'
 import { principalOf } from './asking.ts'
 import { hasEnvelope } from './envelope.ts'
-import { jsonResponse } from './exchange.ts'
+import { jsonResponse, SSE_HEADERS } from './exchange.ts'
 import { mismatch } from './headers.ts'
 import { isObject, type Message, parseJson, type RpcId, readMessage } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
@@ -99,15 +100,44 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
+  const serve = options.telemetry === undefined ? serveMessage : createTraced(options.telemetry, serveMessage)
+
   return async (incoming) => {
     try {
       const value = parseJson(incoming.body, limits)
       return Array.isArray(value)
-        ? await serveBatch(value, incoming, serveMessage)
-        : await serveMessage(readMessage(value), incoming)
+        ? await serveBatch(value, incoming, serve)
+        : await serve(readMessage(value), incoming)
     } catch (error) {
       return refuse(error, undefined, incoming)
     }
+  }
+}
+
+type ServeMessage = (message: Message, incoming: Incoming) => Promise<Response>
+
+/** A span for each request; notifications and responses are part of others. */
+function createTraced(telemetry: Telemetry, serveMessage: ServeMessage): ServeMessage {
+  return async (message, incoming) => {
+    if (message.kind !== 'request') return serveMessage(message, incoming)
+    const { record, facts, startedAt, request } = incoming
+    const { id, method, params } = message
+    const span = telemetry.start({ id, method, params, headers: request.headers, startedAt })
+    const end = (status: number): void =>
+      span.end({
+        status,
+        protocolVersion: record.protocolVersion,
+        sessionId: request.headers.get('mcp-session-id') ?? undefined,
+        code: record.code,
+        isToolError: facts.isToolError,
+      })
+    const onStreamEnd = (): void => {
+      end(200)
+      incoming.onStreamEnd()
+    }
+    const response = await span.run(() => serveMessage(message, { ...incoming, onStreamEnd }))
+    if (response.headers.get('content-type') !== SSE_HEADERS['content-type']) end(response.status)
+    return response
   }
 }
 
@@ -115,7 +145,7 @@ export function createEngine(options: EngineOptions): Engine {
 async function serveBatch(
   values: readonly unknown[],
   incoming: Incoming,
-  serveMessage: (message: Message, incoming: Incoming) => Promise<Response>,
+  serveMessage: ServeMessage,
 ): Promise<Response> {
   const version = incoming.request.headers.get('mcp-protocol-version') ?? UNNAMED_VERSION
   if (version !== BATCH_VERSION)
@@ -163,8 +193,9 @@ function checkLegacyVersion(version: string | null): void {
   )
 }
 
-function describe({ method, params }: Message & { kind: 'request' }, { record }: Incoming): void {
+function describe({ method, params }: Message & { kind: 'request' }, { record, facts }: Incoming): void {
   record.method = method
+  facts.arguments = params.arguments
   const { name, uri } = isObject(params.ref) ? params.ref : params
   const target = name ?? uri
   if (typeof target === 'string') record.target = target

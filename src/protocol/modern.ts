@@ -98,7 +98,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
             : entry.caching === 'list'
               ? listHints(scope, options, asksCallbacks(method, options))
               : { ttlMs: 0, scope: 'private' as const }
-        return resultMessage(id, toMembers(result, result.cache ?? hints))
+        return resultMessage(id, toMembers(result, hints))
       },
     )
   }

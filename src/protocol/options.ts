@@ -5,6 +5,7 @@ import type { AuthInfo } from '../definition/context.ts'
 import type { Access } from '../request/access.ts'
 import type { RequestOptions } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import type { Telemetry } from '../request/telemetry.ts'
 
 export interface EngineOptions extends RequestOptions {
   /** Levels of JSON nesting. */
@@ -13,6 +14,8 @@ export interface EngineOptions extends RequestOptions {
   readonly maxJsonMembers: number
   /** UTF-16 units of one string of a body. */
   readonly maxStringCharacters: number
+  /** Undefined: nobody watches. */
+  readonly telemetry: Telemetry | undefined
   /** Milliseconds that one call may take. */
   readonly maxCallMs: number
   /** Milliseconds after which an unanswered request becomes a stream. */
@@ -41,6 +44,12 @@ export interface RequestRecord {
   code?: number
 }
 
+/** What is known of a request once it is served, for the audit trail and telemetry alone: never for the log. */
+export interface RequestFacts {
+  arguments?: unknown
+  isToolError?: boolean
+}
+
 export interface Incoming {
   readonly request: Request
   readonly body: string
@@ -52,6 +61,9 @@ export interface Incoming {
   /** Headers that every response carries. */
   readonly headers: { readonly [name: string]: string }
   readonly record: RequestRecord
+  readonly facts: RequestFacts
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
   readonly waitUntil: (promise: Promise<unknown>) => void
   /** A response that became a stream has ended. */
   readonly onStreamEnd: () => void

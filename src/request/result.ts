@@ -14,16 +14,17 @@ export interface MethodResult {
   /** The members of the result object as JSON, without the braces: `"tools":[…]`. Lists come precompiled. */
   readonly members: string
   readonly meta?: Meta | undefined
-  readonly cache?: CacheHints | undefined
+  /** A tool's own failure, which the protocol takes for a success. */
+  readonly isError?: boolean | undefined
   /** Modern era: the call is not complete, the client is asked first. */
   readonly isInputRequired?: true
 }
 
 /** A result from an object; its `_meta` is merged with the protocol's own. */
-export function toMethodResult(
-  result: { readonly _meta?: Meta | undefined },
-  cache?: CacheHints,
-): MethodResult {
+export function toMethodResult(result: {
+  readonly _meta?: Meta | undefined
+  readonly isError?: boolean | undefined
+}): MethodResult {
   const { _meta, ...rest } = result
-  return { members: JSON.stringify(rest).slice(1, -1), meta: _meta, cache }
+  return { members: JSON.stringify(rest).slice(1, -1), meta: _meta, isError: result.isError }
 }

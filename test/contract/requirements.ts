@@ -522,6 +522,23 @@ export const REQUIREMENTS = {
     statement: 'A call that takes too long is ended with a typed error, whatever the platform allows.',
     source: ['docs/http.md'],
   },
+  'audit.entry': {
+    statement: 'Every call and every refusal is told to the audit trail once, with who, what and outcome.',
+    source: ['docs/http.md'],
+  },
+  'audit.redaction': {
+    statement: 'Arguments are redacted in the audit trail by default, and in no log line ever.',
+    source: ['docs/http.md'],
+  },
+  'telemetry.span': {
+    statement:
+      'Each request is a server span by the semantic conventions, and what the tool draws is inside it.',
+    source: ['docs/http.md'],
+  },
+  'telemetry.parent': {
+    statement: 'The trace context comes from _meta, else from the headers.',
+    source: ['docs/http.md'],
+  },
   'platform.response-limit': {
     statement: 'A whole response over what the platform can send is refused with a typed error, not lost.',
     source: ['docs/http.md'],

@@ -209,3 +209,31 @@ it('maxCallMs ends a call that takes longer, and names itself [limits.call]', as
   expect(error).toMatchObject({ code: ErrorCode.internal, data: { limit: 'deadline' } })
   expect(error?.message).toContain('http.maxCallMs')
 })
+
+it.each(['before it arrives', 'while its tool runs'])(
+  'a client that goes away %s leaves no timer behind, whatever its tool does [limits.call]',
+  async (when) => {
+    vi.useFakeTimers()
+    try {
+      const client = new AbortController()
+      const started = deferred()
+      const hang = createTool({
+        id: 'hang',
+        execute: () => {
+          started.resolve()
+          return new Promise<string>(() => {})
+        },
+      })
+      const server = createServer({ tools: { hang } })
+      if (when === 'before it arrives') client.abort()
+      const response = server.fetch(modernRequest('tools/call', { name: 'hang' }, { signal: client.signal }))
+      await started.promise
+      await vi.advanceTimersByTimeAsync(1000)
+      client.abort()
+      expect((await response).status).toBe(499)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+)

@@ -1,0 +1,73 @@
+/**
+ * The audit trail: who called what, and what came of it.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+import type { LogEntry } from './log.ts'
+
+export interface AuditEntry {
+  /** ISO 8601. */
+  readonly time: string
+  readonly requestId: string
+  /** The token's subject, where it has one. */
+  readonly subject?: string
+  /** The client that the token was issued to. */
+  readonly clientId?: string
+  /** As the platform vouches for it. */
+  readonly address?: string
+  readonly method?: string
+  /** The tool, prompt or URI. */
+  readonly target?: string
+  /** By default their names alone: `{ city: '[redacted]' }`. */
+  readonly arguments?: unknown
+  /** `refused`: not served at all. `failed`: a JSON-RPC error, or a tool's own. */
+  readonly outcome: 'done' | 'failed' | 'refused'
+  readonly status: number
+  /** The JSON-RPC error code. */
+  readonly code?: number
+  readonly durationMs: number
+}
+
+export interface AuditOptions {
+  /** Told of every request that names a method, and of every one that was refused. What it throws is reported and changes nothing. */
+  record(entry: AuditEntry): void
+  /** What of a call's arguments is kept. Default: their names. */
+  arguments?(target: string | undefined, args: unknown): unknown
+}
+
+/** What is known of a caller and a call besides the log's entry. */
+export interface AuditFacts {
+  readonly auth: AuthInfo | undefined
+  readonly address: string | undefined
+  readonly arguments: unknown
+  readonly isToolError: boolean
+}
+
+const REFUSED = [401, 403, 408, 413, 415, 429, 503]
+
+export function toAuditEntry(
+  { time, requestId, method, target, status, code, durationMs }: LogEntry,
+  { auth, address, arguments: args, isToolError }: AuditFacts,
+  options: AuditOptions,
+): AuditEntry {
+  const subject = auth?.extra?.sub
+  const kept = args === undefined ? undefined : (options.arguments ?? namesOf)(target, args)
+  return {
+    time,
+    requestId,
+    ...(typeof subject === 'string' && { subject }),
+    ...(auth !== undefined && { clientId: auth.clientId }),
+    ...(address !== undefined && { address }),
+    ...(method !== undefined && { method }),
+    ...(target !== undefined && { target }),
+    ...(kept !== undefined && { arguments: kept }),
+    outcome: REFUSED.includes(status) ? 'refused' : code !== undefined || isToolError ? 'failed' : 'done',
+    status,
+    ...(code !== undefined && { code }),
+    durationMs,
+  }
+}
+
+function namesOf(_target: string | undefined, args: unknown): unknown {
+  if (typeof args !== 'object' || args === null) return '[redacted]'
+  return Object.fromEntries(Object.keys(args).map((name) => [name, '[redacted]']))
+}

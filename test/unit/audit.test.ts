@@ -1,0 +1,134 @@
+import { describe, expect, it, vi } from 'vitest'
+import { bearer } from '../../src/auth.ts'
+import { type AuditEntry, type AuditOptions, createTool, ErrorCode, jsonSchema } from '../../src/index.ts'
+import { createServer, modernRequest, type SendOptions } from './_client.ts'
+
+const tools = {
+  pay: createTool({
+    id: 'pay',
+    scopes: ['pay'],
+    inputSchema: jsonSchema<{ card: string }>({ type: 'object' }),
+    execute: ({ card }, ctx) => {
+      ctx.log('info', 'paying')
+      if (card === 'empty') throw new Error('No money')
+      return 'paid'
+    },
+  }),
+}
+
+const auth = bearer((token) =>
+  token === 'bad' ? undefined : { clientId: 'desk', scopes: token.split('.'), extra: { sub: 'ann' } },
+)
+
+async function audited(
+  options: SendOptions & { token?: string; method?: string; params?: object; audit?: Partial<AuditOptions> },
+): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = []
+  const {
+    token = 'pay',
+    method = 'tools/call',
+    params = { name: 'pay', arguments: { card: '4242' } },
+    audit,
+    ...rest
+  } = options
+  const server = createServer({
+    auth,
+    tools,
+    audit: { record: (entry) => void entries.push(entry), ...audit },
+  })
+  const headers = { authorization: `Bearer ${token}`, ...rest.headers }
+  const response = await server.handle(modernRequest(method, { ...params }, { ...rest, headers }), {
+    clientAddress: '192.0.2.1',
+  })
+  await response.text()
+  return entries
+}
+
+describe('audit', () => {
+  it('says who called what, with what outcome, and redacts arguments [audit.entry]', async () => {
+    expect(await audited({ headers: { 'x-request-id': 'trace-1' } })).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        requestId: 'trace-1',
+        subject: 'ann',
+        clientId: 'desk',
+        address: '192.0.2.1',
+        method: 'tools/call',
+        target: 'pay',
+        arguments: { card: '[redacted]' },
+        outcome: 'done',
+        status: 200,
+        durationMs: expect.any(Number),
+      },
+    ])
+  })
+
+  it('once for a stream, when it has ended [audit.entry]', async () => {
+    const entries = await audited({ meta: { 'io.modelcontextprotocol/logLevel': 'info' } })
+    expect(entries).toMatchObject([{ outcome: 'done', target: 'pay' }])
+  })
+
+  it.each<[string, object, object]>([
+    [
+      'a tool that fails',
+      { params: { name: 'pay', arguments: { card: 'empty' } } },
+      { outcome: 'failed', status: 200 },
+    ],
+    [
+      'an unknown tool',
+      { params: { name: 'fly' } },
+      { outcome: 'failed', target: 'fly', code: ErrorCode.invalidParams },
+    ],
+    ['a bad token', { token: 'bad' }, { outcome: 'refused', status: 401 }],
+    [
+      'a missing scope',
+      { token: 'look' },
+      { outcome: 'refused', status: 403, target: 'pay', subject: 'ann' },
+    ],
+  ])('%s → %j %j [audit.entry]', async (_what, request, entry) => {
+    expect(await audited(request)).toMatchObject([entry])
+  })
+
+  it('keeps of the arguments what it is told to [audit.redaction]', async () => {
+    const keep = (target: string | undefined, args: unknown) => [
+      target,
+      (args as { card: string }).card.slice(-2),
+    ]
+    expect((await audited({ audit: { arguments: keep } }))[0]?.arguments).toEqual(['pay', '42'])
+  })
+
+  it('arguments and tokens are in no log line [audit.redaction]', async () => {
+    const lines: string[] = []
+    const log = (entry: object) => void lines.push(JSON.stringify(entry))
+    const server = createServer({ auth, tools, log, audit: { record: () => {} } })
+    const request = modernRequest(
+      'tools/call',
+      { name: 'pay', arguments: { card: '4242' } },
+      { headers: { authorization: 'Bearer pay.secret' } },
+    )
+    await (await server.fetch(request)).text()
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).not.toMatch(/4242|secret/)
+  })
+
+  it('a trail that throws is reported, and changes nothing [audit.entry]', async () => {
+    const onError = vi.fn()
+    const record = () => {
+      throw new Error('disk full')
+    }
+    const response = await createServer({ audit: { record }, onError }).fetch(
+      modernRequest('server/discover'),
+    )
+    expect(response.status).toBe(200)
+    expect(onError).toHaveBeenCalledOnce()
+  })
+
+  it('the page and the pulse are nobody’s call [audit.entry]', async () => {
+    const record = vi.fn()
+    const server = createServer({ audit: { record } })
+    for (const path of ['/', '/healthz']) {
+      await server.fetch(new Request(`https://mcp.example${path}`, { headers: { accept: 'text/html' } }))
+    }
+    expect(record).not.toHaveBeenCalled()
+  })
+})
