@@ -99,6 +99,8 @@ function createListener(server: FetchServer, options: NodeListenerOptions, track
     (incomingRequest, { incoming, outgoing }) => {
       // No Request can have these methods (Fetch standard, forbidden methods).
       if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
+      // The absolute form names a host of its own (RFC 9112 §3.2.2), which no guard has seen.
+      if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
       // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals, after which
       // `await fetch(...) instanceof Response` is false in everybody's code.
       const request = new Request(incomingRequest.url, incomingRequest)

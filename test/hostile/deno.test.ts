@@ -1,0 +1,5 @@
+import { deno } from '../../deploy/deno/target.ts'
+import { serveArtefact } from '../runtimes/_artefact.ts'
+import { hostile } from './_hostile.ts'
+
+hostile('deno', { start: () => serveArtefact('test/hostile/fixture.ts', deno) })
