@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { nodeListener } from '../../adapters/node.ts'
 import { renderTable } from '../../deploy/check/report.ts'
-import { freePort } from '../../deploy/port.ts'
+import { testPort } from '../_port.ts'
 import {
   broken,
   createMayfly,
@@ -147,7 +147,7 @@ describe('a bad command line is one line, and exit code 2', () => {
 
 describe('nothing answers: one line, and exit code 2', () => {
   test('refused', async () => {
-    const port = await freePort(0)
+    const port = await testPort()
 
     expectOneLine(await check([`http://127.0.0.1:${port}/mcp`]), 'the connection is refused')
   })

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { freePort } from '../../deploy/port.ts'
 import { resolveTool } from '../../deploy/project-tool.ts'
+import { testPort } from '../_port.ts'
 import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from './_dev-process.ts'
 
 afterAll(stopAll)
@@ -48,14 +48,14 @@ function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): vo
 
 describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: true }, (target) => {
   async function run(project: Project, entry = 'server.ts'): Promise<Output> {
-    const port = String(await freePort(0))
+    const port = String(await testPort())
     return new MayflyProcess(['dev', entry, '--target', target, '--port', port], project.folder).exited
   }
 
   test('the ready line is the only one on stdout, and SIGINT leaves no process behind', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(
       ['dev', 'server.ts', '--target', target, '--port', String(port)],
       project.folder,
@@ -79,7 +79,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test('SIGTERM before the server is ready → exit code 0, no process left', async () => {
     await using project = new Project()
     project.write('server.ts', 'export default { fetch: () => new Promise(() => {}) }')
-    const port = String(await freePort(0))
+    const port = String(await testPort())
     await using mayfly = new MayflyProcess(['dev', '--target', target, '--port', port], project.folder)
     await until(() => mayfly.descendants().length > 1)
     const started = mayfly.descendants()
@@ -93,7 +93,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     await using project = new Project()
     project.write('server.ts', `export { default } from './other.ts'`)
     project.write('other.ts', server('1'))
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(
       ['dev', '--target', target, '--port', String(port)],
       project.folder,
@@ -118,7 +118,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test('whoever reads its output has gone → it ends, no process left', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(
       ['dev', '--target', target, '--port', String(port)],
       project.folder,
@@ -137,7 +137,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test('two at once in one folder do not meet', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
-    const ports = [await freePort(0), await freePort(0)]
+    const ports = [await testPort(), await testPort()]
     await using first = new MayflyProcess(
       ['dev', '--target', target, '--port', `${ports[0]}`],
       project.folder,
@@ -155,7 +155,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test('a busy port → one line', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
-    const port = await freePort(0)
+    const port = await testPort()
     const other = createServer().listen(port, '127.0.0.1')
     const mayfly = new MayflyProcess(['dev', '--target', target, '--port', String(port)], project.folder)
     const output = await mayfly.exited
@@ -213,7 +213,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   })
 
   test.skipIf(!existsSync(`${root}/examples/showcase/server.ts`))('the showcase is served', async () => {
-    const port = String(await freePort(0))
+    const port = String(await testPort())
     const args = ['dev', 'examples/showcase/server.ts', '--target', target, '--port', port]
     await using mayfly = new MayflyProcess(args, root)
     await mayfly.ready()
@@ -223,7 +223,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test.skipIf(!existsSync(`${root}/dist/deploy/cli.js`))('the built CLI serves too', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
-    const args = ['dev', '--target', target, '--port', String(await freePort(0))]
+    const args = ['dev', '--target', target, '--port', String(await testPort())]
     await using mayfly = new MayflyProcess(args, project.folder, `${root}/dist/deploy/cli.js`)
     await mayfly.ready()
     expect(mayfly.stdout).toMatch(/^ready /)
@@ -234,7 +234,7 @@ describe('node only', { timeout: TIMEOUT_MS }, () => {
   test('a server that crashes is started again by the next change', async () => {
     await using project = new Project()
     project.write('server.ts', `${server('1')}\nprocess.on('SIGUSR2', () => process.exit(3))`)
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(
       ['dev', '--target', 'node', '--port', String(port)],
       project.folder,
@@ -260,7 +260,7 @@ describe('cloudflare only', { timeout: TIMEOUT_MS }, () => {
       'server.ts',
       `export default { fetch: (request: Request) => Response.json({ jsonrpc: '2.0', id: 1, result: ${shown} }) }`,
     )
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(['dev', '--port', String(port)], project.folder)
     await mayfly.ready()
 
@@ -274,7 +274,7 @@ describe('cloudflare only', { timeout: TIMEOUT_MS }, () => {
       'server.ts',
       `export default { fetch: (request: Request, env: object) => Response.json({ jsonrpc: '2.0', id: 1, result: env }) }`,
     )
-    const port = await freePort(0)
+    const port = await testPort()
     await using mayfly = new MayflyProcess(
       ['dev', '--target', 'cloudflare', '--port', `${port}`],
       project.folder,

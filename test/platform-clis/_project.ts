@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { freePort } from '../../deploy/port.ts'
 import { startPreview } from '../../deploy/preview.ts'
 import type { Target } from '../../deploy/target.ts'
+import { testPort } from '../_port.ts'
 import { CLIENTS } from '../contract/clients.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -97,7 +97,7 @@ export async function expectToServe(
   uploaded: string,
   folder: string,
 ): Promise<void> {
-  const port = await freePort(0)
+  const port = await testPort()
   const project = { cwd: folder, entry: join(folder, 'server.ts'), name: 'shop' }
   const log = openSync(join(folder, 'uploaded.log'), 'w')
   const running = startPreview(target, project, uploaded, port, log)

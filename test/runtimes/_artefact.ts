@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildInto } from '../../deploy/build.ts'
-import { freePort } from '../../deploy/port.ts'
 import { startPreview } from '../../deploy/preview.ts'
 import type { Project, Target } from '../../deploy/target.ts'
+import { testPort } from '../_port.ts'
 import type { Served } from '../contract/contract.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -42,7 +42,7 @@ export async function serveArtefact(
   const log = join(folder, 'log.txt')
   const project = { cwd, entry: resolve(cwd, entry), name: 'contract' }
   await buildInto(target, project, outDir)
-  const port = await freePort(0)
+  const port = await testPort()
   const output = openSync(log, 'w')
   const running = startPreview(target, project, outDir, port, output)
   const stop = async (): Promise<void> => {

@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { freePort } from '../../deploy/port.ts'
 import { targets } from '../../deploy/targets.ts'
+import { testPort } from '../_port.ts'
 import { areAlive, MayflyProcess, Project, stopAll, until } from '../cli/_dev-process.ts'
 
 afterAll(stopAll)
@@ -52,7 +52,7 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
     await using project = createProject()
     project.write('server.ts', `export { default } from './other.ts'`)
     project.write('other.ts', server('1'))
-    const port = String(await freePort(0))
+    const port = String(await testPort())
     await using mayfly = new MayflyProcess(['dev', '--target', target, '--port', port], project.folder)
     await mayfly.ready()
     const url = /^ready (http:\/\/127\.0\.0\.1:\d+\/\S*mcp)\n$/.exec(mayfly.stdout)?.[1] ?? ''
@@ -82,7 +82,7 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
   ] as const)('an entry %j → exit code 1, and why', async ([entry, reason]) => {
     await using project = createProject()
     project.write('server.ts', entry)
-    const port = String(await freePort(0))
+    const port = String(await testPort())
     const args = ['dev', '--target', target, '--port', port]
     const { code, stdout, stderr } = await new MayflyProcess(args, project.folder).exited
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deno } from '../../../deploy/deno/target.ts'
-import { freePort } from '../../../deploy/port.ts'
 import { untilAnswers } from '../../../deploy/probe.ts'
 import { startProcessGroup } from '../../../deploy/process-group.ts'
+import { testPort } from '../../_port.ts'
 import { CLIENTS, MODERN_CLIENTS } from '../../contract/clients.ts'
 import { type ServedArtefact, serveArtefact } from '../_artefact.ts'
 
@@ -42,7 +42,7 @@ it('SIGINT lets a running call end and takes no other; then the process ends by 
   const outDir = mkdtempSync(join(tmpdir(), 'mayfly-deno-'))
   const project = { cwd: process.cwd(), entry: join(process.cwd(), SERVER), name: 'signal' }
   await deno.build(project, outDir)
-  const port = await freePort(0)
+  const port = await testPort()
   const { command, args, cwd, env } = deno.preview(outDir, { port, project })
   const group = startProcessGroup([command, ...args], {
     cwd,

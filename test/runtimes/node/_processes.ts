@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testPort } from '../../_port.ts'
 
 export interface Running {
   readonly url: URL
@@ -11,7 +12,7 @@ export interface Running {
 
 /** A redis-server on a free port, that writes nothing to disk. */
 export async function startRedis(): Promise<Running> {
-  const port = await freePort()
+  const port = await testPort()
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', options)
   await new Promise<void>((ready, fail) => {
@@ -53,12 +54,4 @@ export async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit')
   child.kill('SIGTERM')
   await ended
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((done) => probe.close(done))
-  return port
 }
