@@ -26,3 +26,4 @@ export {
   type Verifier,
   VerifierUnavailableError,
 } from './auth/verifier.ts'
+export { type HonoAuthOptions, type HonoAuthVariables, honoAuth } from './http/hono-auth.ts'
