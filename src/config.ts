@@ -35,6 +35,8 @@ export interface HttpConfig {
   trustProxy?: boolean
   /** Bytes. Default 4 194 304. */
   maxBodyBytes?: number
+  /** Bytes of all header names and values together; more are answered 431. Default: as much as the platform lets through. */
+  maxHeaderBytes?: number
   /** Milliseconds that a body may take to arrive. Default 30 000; 0 for no limit. */
   bodyTimeoutMs?: number
   /** Levels of JSON nesting. Default 64. */

@@ -264,6 +264,7 @@ export class MCPServer {
       allowedOrigins: http.allowedOrigins,
       auth: this.#config.auth,
       maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
+      maxHeaderBytes: http.maxHeaderBytes,
       bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,
       maxConcurrentCalls: http.maxConcurrentCalls ?? Number.POSITIVE_INFINITY,
       rateLimiterFor: forEnv(http.rateLimiter),

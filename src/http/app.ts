@@ -31,6 +31,8 @@ import { callerKey, createTraffic, type TrafficOptions, type TrafficRefusal } fr
 
 export interface AppOptions extends GuardOptions, PublicUrlOptions, TrafficOptions {
   readonly maxBodyBytes: number
+  /** Undefined: headers are not measured. */
+  readonly maxHeaderBytes: number | undefined
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs: number
   /** Who checks the callers; undefined: nobody. */
@@ -212,10 +214,13 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
   const respond = (arrival: Arrival): Response | Promise<Response> => {
     const { request, platform } = arrival
     const allowedHosts = options.allowedHosts ?? hostsFrom(platform.env)
-    const { allowedOrigins, trustProxy } = options
+    const { allowedOrigins, trustProxy, maxHeaderBytes } = options
     const guard = { allowedHosts, allowedOrigins, trustProxy }
     if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
       return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
+    }
+    if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
+      return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, arrival.headers)
     }
     if (request.method === 'POST') return post(arrival)
     if (request.method === 'OPTIONS') return preflightResponse(request, methods)
@@ -244,6 +249,13 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     if (!isStream(response)) writeLog(arrival, response.status)
     return response
   }
+}
+
+/** What HTTP gives us of a header are bytes as characters (Fetch standard, "isomorphic decode"). */
+function headerBytes(headers: Headers): number {
+  let bytes = 0
+  for (const [name, value] of headers) bytes += name.length + value.length
+  return bytes
 }
 
 function isStream(response: Response): boolean {

@@ -30,7 +30,7 @@ export const SSE_HEADERS = {
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** A reader that lets this many bytes pile up is cut off. */
+/** A reader that lets this many bytes pile up is cut off with the next message: one alone may be larger. */
 const MAX_QUEUED_BYTES = 8 * 1024 * 1024
 
 /** What the `Accept` header lets us answer with. Absent, a wildcard or JSON alone: JSON (RFC 9110 §12.5.1, leniently). */
@@ -134,8 +134,10 @@ export class Exchange {
   #write(text: string): void {
     this.#encoder ??= new TextEncoder()
     const stream = this.#stream!
-    stream.enqueue(this.#encoder.encode(text))
-    if ((stream.desiredSize ?? 0) >= 0) return
+    if ((stream.desiredSize ?? 0) > 0) {
+      stream.enqueue(this.#encoder.encode(text))
+      return
+    }
     stream.error(new Error('The client reads too slowly.'))
     this.abandon()
   }

@@ -518,6 +518,14 @@ export const REQUIREMENTS = {
     statement: 'A body that does not arrive in time is refused.',
     source: ['docs/http.md', `${RFC}/rfc9110#section-15.5.9`],
   },
+  'limits.headers': {
+    statement: 'Headers larger than maxHeaderBytes are refused, where it is set.',
+    source: ['docs/http.md', `${RFC}/rfc6585#section-5`],
+  },
+  'limits.slow-reader': {
+    statement: 'A client that leaves 8 MB of its stream unread is cut off, which aborts its call.',
+    source: ['docs/http.md'],
+  },
   'limits.call': {
     statement: 'A call that takes too long is ended with a typed error, whatever the platform allows.',
     source: ['docs/http.md'],

@@ -8,7 +8,7 @@ import {
   type MCPServerConfig,
   type RequestPlatform,
 } from '../../src/index.ts'
-import { createServer, deferred, modernRequest, post, readAnswer } from './_client.ts'
+import { createServer, deferred, META, modernRequest, post, readAnswer } from './_client.ts'
 
 const discover = (
   server: ReturnType<typeof createServer>,
@@ -199,6 +199,52 @@ describe('bodies', () => {
     const init = { method: 'POST', headers: request.headers, body: body!.pipeThrough(slow), duplex: 'half' }
     const server = createServer({ http: { bodyTimeoutMs: 5000 } })
     expect((await server.fetch(new Request(request.url, init))).status).toBe(200)
+  })
+})
+
+it('larger headers than maxHeaderBytes → 431 [limits.headers]', async () => {
+  const server = createServer({ http: { maxHeaderBytes: 2000 } })
+  const withHeader = (length: number) =>
+    server.fetch(modernRequest('server/discover', {}, { headers: { 'x-long': 'x'.repeat(length) } }))
+  expect((await withHeader(100)).status).toBe(200)
+  const response = await withHeader(2000)
+  expect(response.status).toBe(431)
+  expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: ErrorCode.invalidRequest } })
+})
+
+describe('a stream that nobody reads', () => {
+  const MEGABYTE = 'x'.repeat(1024 * 1024)
+  const run = (execute: (log: () => void, signal: AbortSignal) => unknown) => {
+    const tool = createTool({
+      id: 'tool',
+      execute: (_input, ctx) => execute(() => ctx.log('info', MEGABYTE), ctx.signal),
+    })
+    const _meta = { [META.logLevel]: 'debug' }
+    return createServer({ tools: { tool } }).fetch(modernRequest('tools/call', { name: 'tool', _meta }))
+  }
+
+  it('is cut at 8 MB, and its call aborted [limits.slow-reader]', async () => {
+    const aborted = deferred<void>()
+    let logged = 0
+    const response = await run((log, signal) => {
+      signal.addEventListener('abort', () => aborted.resolve())
+      while (!signal.aborted && logged < 100) {
+        log()
+        logged++
+      }
+      return aborted.promise
+    })
+    await aborted.promise
+    expect(logged).toBeLessThan(11)
+    await expect(response.text()).rejects.toThrow('too slowly')
+  })
+
+  it('may hold one message that is larger than that [limits.slow-reader]', async () => {
+    const response = await run((log) => {
+      log()
+      return MEGABYTE.repeat(12)
+    })
+    expect(await response.text()).toContain('"resultType":"complete"')
   })
 })
 
