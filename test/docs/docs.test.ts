@@ -11,6 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const FILES = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'adapters/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true })
     .filter((name) => String(name).endsWith('.md'))
@@ -70,6 +71,16 @@ it('every relative link of the documentation leads to a file', () => {
   })
 
   expect(dead).toEqual([])
+})
+
+it('every test that SECURITY.md names exists', () => {
+  const named = [
+    ...readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').matchAll(/\]\((test\/[^)]+)\) "([^"]+)"/g),
+  ]
+  const gone = named.filter(([, file, name]) => !readFileSync(join(ROOT, file!), 'utf8').includes(name!))
+
+  expect(named.length).toBeGreaterThan(30)
+  expect(gone.map(([, file, name]) => `${file}: ${name}`)).toEqual([])
 })
 
 it('docs/degradation.md says what the matrix says', () => {
