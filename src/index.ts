@@ -1,7 +1,6 @@
 /** What users import from `mayfly-mcp`. */
 export type {
   DeploymentInfo,
-  HttpConfig,
   MCPServerConfig,
   ServerDetail,
   ServerInfo,
@@ -84,6 +83,7 @@ export {
 } from './definition/tool.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { AuditEntry, AuditOptions } from './http/audit.ts'
+export type { HostingConfig, HttpConfig } from './http/hosting.ts'
 export type { Log, LogEntry } from './http/log.ts'
 export {
   createMemoryRateLimiter,

@@ -11,7 +11,7 @@ import {
   type ToolInfo,
 } from './config.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
-import type { AuthInfo, Env, Implementation } from './definition/context.ts'
+import type { AuthInfo, Implementation } from './definition/context.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
@@ -19,11 +19,14 @@ import type { Schema } from './definition/schema.ts'
 import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
 import type { ChangeEvent } from './events/bus.ts'
 import { type App, createApp } from './http/app.ts'
-import { createReportError, logToConsole } from './http/log.ts'
+import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
+import { createReportError } from './http/log.ts'
+import { toPageModel } from './http/page-model.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import { createEngine } from './protocol/engine.ts'
 import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
+import type { Access } from './request/access.ts'
 import { executeDirectly } from './request/execute.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
@@ -222,15 +225,7 @@ export class MCPServer {
   }
 
   #createApp(): App {
-    const {
-      http = {},
-      bus,
-      pageSize = 1000,
-      cache = {},
-      setup,
-      log = logToConsole,
-      rendezvous,
-    } = this.#config
+    const { bus, pageSize = 1000, cache = {}, setup, rendezvous } = this.#config
     const definition = this.#compile()
     const reportError = this.#reportError
     const engine = createEngine({
@@ -249,33 +244,13 @@ export class MCPServer {
         askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
       },
       telemetry: this.#config.telemetry,
-      maxJsonDepth: http.maxJsonDepth ?? 64,
-      maxJsonMembers: http.maxJsonMembers ?? 100_000,
-      maxStringCharacters: http.maxStringCharacters ?? Number.POSITIVE_INFINITY,
-      maxCallMs: http.maxCallMs ?? 600_000,
-      streamAfterMs: http.streamAfterMs ?? 3000,
-      keepAliveMs: http.keepAliveMs ?? 5000,
-      deadlineMarginMs: http.deadlineMarginMs ?? 1000,
-      maxListenStreams: http.maxListenStreams ?? 1024,
-      maxListenMs: http.maxListenMs ?? 300_000,
+      ...toCallLimits(this.#config),
     })
-    return createApp(definition, engine, {
-      allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
-      allowedOrigins: http.allowedOrigins,
-      auth: this.#config.auth,
-      maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
-      maxHeaderBytes: http.maxHeaderBytes,
-      bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,
-      maxConcurrentCalls: http.maxConcurrentCalls ?? Number.POSITIVE_INFINITY,
-      rateLimiterFor: forEnv(http.rateLimiter),
-      publicUrl: http.publicUrl,
-      trustProxy: http.trustProxy ?? false,
-      page: http.page ?? true,
-      health: http.health ?? true,
-      log: log === false ? undefined : log,
-      audit: this.#config.audit,
-      reportError,
-    })
+    const face = {
+      identity: () => definition.serverInfo,
+      page: (endpoint: string, access: Access | undefined) => toPageModel(definition, endpoint, access),
+    }
+    return createApp(face, engine, toAppOptions(this.#config, reportError))
   }
 
   async #publish(event: ChangeEvent): Promise<void> {
@@ -306,14 +281,6 @@ function serverInfoOf({
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons !== undefined && { icons }),
   }
-}
-
-/** What is made once, or for each environment a request comes with. */
-function forEnv<Thing extends object>(
-  given: Thing | ((env: Env) => Thing | undefined) | undefined,
-): (env: unknown) => Thing | undefined {
-  if (typeof given !== 'function') return () => given
-  return (env) => given((env ?? {}) as Env)
 }
 
 /** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */

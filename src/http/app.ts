@@ -3,13 +3,13 @@
  * It works under any path: every POST is for the MCP endpoint, whatever prefix it is mounted at.
  */
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
-import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import type { RequestFacts, RequestRecord } from '../protocol/options.ts'
+import type { Access } from '../request/access.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { type AuditOptions, toAuditEntry } from './audit.ts'
@@ -17,8 +17,7 @@ import { readBody } from './body.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
 import type { Log, LogEntry } from './log.ts'
-import { PAGE_CSP, renderPage } from './page.ts'
-import { toPageModel } from './page-model.ts'
+import { PAGE_CSP, type PageModel, renderPage } from './page.ts'
 import {
   callerAddress,
   describedResource,
@@ -44,6 +43,22 @@ export interface AppOptions extends GuardOptions, PublicUrlOptions, TrafficOptio
   readonly reportError: ReportError
 }
 
+/** What a server shows of itself to whoever looks. */
+export interface ServerFace {
+  identity(platform: RequestPlatform): Identity | Promise<Identity>
+  /** `access`: what anybody may use, where the rest is not for everybody to see. */
+  page(
+    endpoint: string,
+    access: Access | undefined,
+    platform: RequestPlatform,
+  ): PageModel | Promise<PageModel>
+}
+
+interface Identity {
+  readonly name: string
+  readonly version: string
+}
+
 export type App = (request: Request, platform: RequestPlatform) => Promise<Response>
 
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
@@ -65,7 +80,7 @@ interface Arrival {
   readonly headers: { readonly [name: string]: string }
 }
 
-export function createApp(definition: Definition, engine: Engine, options: AppOptions): App {
+export function createApp(face: ServerFace, engine: Engine, options: AppOptions): App {
   const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 
   const traffic = createTraffic(options)
@@ -182,11 +197,11 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     return refusal(status, message, { ...own, ...headers })
   }
 
-  const get = (arrival: Arrival): Response => {
+  const get = async (arrival: Arrival): Promise<Response> => {
     const { request, platform, headers } = arrival
     const { path } = publicUrlOf(request, platform, options.trustProxy)
     if (options.health && path.endsWith('/healthz')) {
-      const { name, version } = definition.serverInfo
+      const { name, version } = await face.identity(platform)
       return jsonResponse(JSON.stringify({ status: 'ok', name, version }), 200, headers)
     }
     if (options.auth !== undefined) {
@@ -197,7 +212,8 @@ export function createApp(definition: Definition, engine: Engine, options: AppOp
     if (/\/\.well-known\/|\/favicon\.ico$/.test(path)) return new Response(null, { status: 404, headers })
     if (options.page && wantsPage(request, path)) {
       const endpoint = publicEndpoint(request, platform, options)
-      return new Response(renderPage(toPageModel(definition, endpoint, options.auth?.anonymous)), {
+      const model = await face.page(endpoint, options.auth?.anonymous, platform)
+      return new Response(renderPage(model), {
         headers: {
           ...headers,
           'content-type': 'text/html; charset=utf-8',

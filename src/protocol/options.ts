@@ -7,15 +7,14 @@ import type { RequestOptions } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 
-export interface EngineOptions extends RequestOptions {
+/** What every call is held to, whoever serves it. */
+export interface CallLimits {
   /** Levels of JSON nesting. */
   readonly maxJsonDepth: number
   /** Members of all objects and items of all arrays of a body. */
   readonly maxJsonMembers: number
   /** UTF-16 units of one string of a body. */
   readonly maxStringCharacters: number
-  /** Undefined: nobody watches. */
-  readonly telemetry: Telemetry | undefined
   /** Milliseconds that one call may take. */
   readonly maxCallMs: number
   /** Milliseconds after which an unanswered request becomes a stream. */
@@ -28,6 +27,11 @@ export interface EngineOptions extends RequestOptions {
   readonly maxListenStreams: number
   /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully. */
   readonly maxListenMs: number
+}
+
+export interface EngineOptions extends RequestOptions, CallLimits {
+  /** Undefined: nobody watches. */
+  readonly telemetry: Telemetry | undefined
 }
 
 /** What is known of a request once it is served, for the log. */
