@@ -48,7 +48,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
   }
 }
 
-function parametersOf({ properties, required }: JsonSchema): Parameter[] {
+export function parametersOf({ properties, required }: JsonSchema): Parameter[] {
   const names = Array.isArray(required) ? required : []
   return Object.entries((properties ?? {}) as Record<string, { type?: unknown; description?: string }>).map(
     ([name, { type, description }]) => ({

@@ -3,15 +3,15 @@
  * deadline.
  */
 import type { ClientCapabilities, Env, Era, Implementation, LogLevel } from '../definition/context.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
 import type { CallControl, Ending, Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
-import type { RequestPlatform } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { type MethodResult, toMethodResult } from '../request/result.ts'
 import { beginInteraction, type EarlierRounds, openRounds } from './asking.ts'
+import { deadlineError, deadlineOf, type End, earliestEnd, startTimer } from './deadline.ts'
 import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
 import { errorMessage, isObject, notificationMessage, type RpcId, toProtocolError } from './json-rpc.ts'
@@ -52,9 +52,6 @@ const NO_ENV: Env = Object.freeze({})
  * wait for nothing are done by then.
  */
 const UNWATCHED_TURNS = 12
-
-/** What setTimeout takes; with more it would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 export function answer(
   call: Call,
@@ -228,31 +225,6 @@ export function describeError(
   return { message: errorMessage(id, shown), status: shown.status, headers: shown.headers }
 }
 
-/** What is not streamed has its first byte with its last. */
-function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
-  if (streams || firstByteBy === undefined) return deadline
-  return Math.min(firstByteBy, deadline ?? firstByteBy)
-}
-
-/** When a call is ended, and by which limit. */
-interface End {
-  readonly deadline: number | undefined
-  readonly name: string
-}
-
-/** The platform's limit, or the server's own where that comes first. The margin before a limit is for the platform's alone. */
-function earliestEnd(
-  platform: RequestPlatform,
-  streams: boolean,
-  { maxCallMs, deadlineMarginMs }: EngineOptions,
-): End {
-  const { deadlineName = 'the time limit of the platform' } = platform
-  const deadline = deadlineOf(platform, streams)
-  const own = Date.now() + maxCallMs + deadlineMarginMs
-  if (maxCallMs === 0 || (deadline !== undefined && deadline <= own)) return { deadline, name: deadlineName }
-  return { deadline: own, name: 'the limit "http.maxCallMs" of this server' }
-}
-
 /** Ends the call when the client goes away or the deadline nears. Returns what stops the watching. */
 function endEarly(
   exchange: Exchange,
@@ -260,7 +232,7 @@ function endEarly(
   id: RpcId,
   incoming: Incoming,
   options: EngineOptions,
-  { deadline, name: deadlineName }: End,
+  limit: End,
 ): () => void {
   const { signal } = incoming.request
   if (signal.aborted) {
@@ -269,19 +241,9 @@ function endEarly(
   }
   const onAbort = () => exchange.abandon()
   signal.addEventListener('abort', onAbort, { once: true })
-  const timer =
-    deadline === undefined
-      ? undefined
-      : setTimeout(
-          expire,
-          Math.min(Math.max(0, deadline - options.deadlineMarginMs - Date.now()), MAX_TIMER_MS),
-        )
+  const timer = startTimer(limit, options, expire)
   function expire(): void {
-    const error = new ProtocolError(
-      ErrorCode.internal,
-      `The call was stopped shortly before ${deadlineName} would have ended it: ask for less, or raise that limit.`,
-      { limit: 'deadline', name: deadlineName, deadline },
-    )
+    const error = deadlineError(limit)
     context.abort(() => error)
     context.close()
     incoming.record.code = error.code

@@ -8,6 +8,7 @@ const deploy = readModules('deploy')
 
 /** What each layer may import besides itself: everything to its right, and events also interaction. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
+  sdk: ['http', 'auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   auth: ['request', 'interaction', 'events', 'definition'],
   protocol: ['request', 'interaction', 'events', 'definition'],

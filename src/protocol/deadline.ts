@@ -1,0 +1,54 @@
+/**
+ * When a call is ended, whoever serves it: shortly before its platform would end it, or by the server's own limit.
+ */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { RequestPlatform } from '../request/platform.ts'
+import type { CallLimits } from './options.ts'
+
+/** When a call is ended, in milliseconds since the epoch, and by which limit. */
+export interface End {
+  readonly deadline: number | undefined
+  readonly name: string
+}
+
+/** What setTimeout takes; with more it would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** What is not streamed has its first byte with its last. */
+export function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
+  if (streams || firstByteBy === undefined) return deadline
+  return Math.min(firstByteBy, deadline ?? firstByteBy)
+}
+
+/** The platform's limit, or the server's own where that comes first. The margin before a limit is for the platform's alone. */
+export function earliestEnd(
+  platform: RequestPlatform,
+  streams: boolean,
+  { maxCallMs, deadlineMarginMs }: CallLimits,
+): End {
+  const { deadlineName = 'the time limit of the platform' } = platform
+  const deadline = deadlineOf(platform, streams)
+  const own = Date.now() + maxCallMs + deadlineMarginMs
+  if (maxCallMs === 0 || (deadline !== undefined && deadline <= own)) return { deadline, name: deadlineName }
+  return { deadline: own, name: 'the limit "http.maxCallMs" of this server' }
+}
+
+/** Calls `expire` when a call must end. Undefined where nothing limits it. */
+export function startTimer(
+  { deadline }: End,
+  { deadlineMarginMs }: CallLimits,
+  expire: () => void,
+): ReturnType<typeof setTimeout> | undefined {
+  if (deadline === undefined) return undefined
+  const inMs = Math.max(0, deadline - deadlineMarginMs - Date.now())
+  return setTimeout(expire, Math.min(inMs, MAX_TIMER_MS))
+}
+
+/** What the client is told. */
+export function deadlineError({ deadline, name }: End): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.internal,
+    `The call was stopped shortly before ${name} would have ended it: ask for less, or raise that limit.`,
+    { limit: 'deadline', name, deadline },
+  )
+}

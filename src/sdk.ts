@@ -1,0 +1,14 @@
+/**
+ * Bring your own server: one of an official SDK, or any Node handler, behind our guard, auth, adapters and CLI. An entry point of
+ * its own; the SDKs are optional peers.
+ */
+export { type FromNodeOptions, fromNode, type NodeHandler } from './sdk/from-node.ts'
+export {
+  type FromSdkOptions,
+  fromSdk,
+  type SdkContext,
+  type SdkServer,
+  type SdkServerFactory,
+} from './sdk/from-sdk.ts'
+export type { GuardedNames } from './sdk/guarded.ts'
+export type { HostedConfig, HostedServer } from './sdk/hosted.ts'

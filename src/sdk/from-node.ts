@@ -1,0 +1,74 @@
+/**
+ * `fromNode`: serves a Node `(req, res)` handler on platforms that speak fetch, through `fetch-to-node`.
+ */
+import type { Env } from '../definition/context.ts'
+import { type HostedConfig, type HostedServer, host } from './hosted.ts'
+import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
+
+/**
+ * `request` is a Node `IncomingMessage`, with the verified token's `auth` and the parsed `body`, as Express has them; `response` a
+ * `ServerResponse`. Neither has a socket.
+ */
+export type NodeHandler<NodeRequest, NodeResponse> = (
+  request: NodeRequest,
+  response: NodeResponse,
+  platform: { readonly env: Env; readonly waitUntil: (promise: Promise<unknown>) => void },
+) => unknown
+
+export interface FromNodeOptions extends HostedConfig {}
+
+/** What is used of the look-alikes. */
+interface Emitter {
+  emit(event: 'close'): boolean
+}
+
+const NO_ENV: Env = Object.freeze({})
+
+/**
+ * Serves an MCP handler that was written for node:http behind our guard, auth and adapters. It is called for each POST, and
+ * must not count on meeting the same process again. On Cloudflare it needs `nodejs_compat`.
+ *
+ * ```ts
+ * export default fromNode((req: IncomingMessage, res: ServerResponse) => handleMcp(req, res))
+ * ```
+ *
+ * @throws TypeError for options that cannot be served.
+ */
+export function fromNode<NodeRequest, NodeResponse>(
+  handler: NodeHandler<NodeRequest, NodeResponse>,
+  options: FromNodeOptions = {},
+): HostedServer {
+  if (typeof handler !== 'function') throw new TypeError('fromNode takes a Node handler: (req, res) => …')
+  return host(createRun(handler), options)
+}
+
+function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, NodeResponse>): RunForeign {
+  return async (call: ForeignCall): Promise<ForeignAnswer> => {
+    // Loaded by the first request: it needs Node's streams, which an edge bundle that does not use it has not.
+    const { toReqRes, toFetchResponse } = await import('fetch-to-node')
+    const { req, res } = toReqRes(call.request)
+    Object.assign(req, { auth: call.auth, body: call.message })
+    // A fetch request may leave it to its URL, where no Node handler looks.
+    if (req.headers.host === undefined) {
+      const { host } = new URL(call.request.url)
+      req.headers.host = host
+      req.rawHeaders.push('host', host)
+    }
+    const leave = (): void => {
+      for (const side of [req, res] as readonly Emitter[]) side.emit('close')
+    }
+    call.request.signal.addEventListener('abort', leave, { once: true })
+    const platform = { env: (call.env ?? NO_ENV) as Env, waitUntil: call.waitUntil }
+    const failed = new Promise<never>((_resolve, reject) => {
+      Promise.resolve(handler(req as NodeRequest, res as NodeResponse, platform)).catch(reject)
+    })
+    const response = await Promise.race([toFetchResponse(res), failed])
+    return {
+      response,
+      close: () => {
+        call.request.signal.removeEventListener('abort', leave)
+        return response.body?.locked === false ? response.body.cancel() : undefined
+      },
+    }
+  }
+}

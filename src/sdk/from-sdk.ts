@@ -1,0 +1,138 @@
+/**
+ * `fromSdk`: serves what a factory of official SDK servers makes, a fresh one for each request.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { LEGACY_VERSIONS } from '../protocol/versions.ts'
+import { type HostedConfig, type HostedServer, host } from './hosted.ts'
+import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
+import { loadHandler, loadTransport, type SdkHandler, type Transport } from './sdk-packages.ts'
+
+/** An `McpServer` or `Server` of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x. */
+export interface SdkServer {
+  connect(transport: never): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a factory is given; the first three as SDK v2 gives them. */
+export interface SdkContext {
+  readonly era: 'modern' | 'legacy'
+  readonly authInfo?: AuthInfo
+  /** The HTTP request; its body has been read. */
+  readonly requestInfo?: Request
+  /** The platform's bindings or environment variables. */
+  readonly env: unknown
+  /** Keeps the invocation alive until `promise` settles. */
+  readonly waitUntil: (promise: Promise<unknown>) => void
+}
+
+export type SdkServerFactory = (context: SdkContext) => SdkServer | Promise<SdkServer>
+
+export interface FromSdkOptions extends HostedConfig {
+  /** Options for SDK v2's `createMcpHandler`, such as `bus`. */
+  handler?: { readonly [option: string]: unknown }
+}
+
+/**
+ * Serves an official SDK's server behind our guard, auth and adapters. The factory is called for each request, and which SDK it
+ * uses is found out by itself: v1 speaks the legacy era alone, and modern clients are told so (`-32022`); v2 speaks both.
+ * Whatever needs a session does not work, as in any stateless server.
+ *
+ * ```ts
+ * export default fromSdk(() => createShopServer())
+ * ```
+ *
+ * @throws TypeError for options that cannot be served.
+ */
+export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {}): HostedServer {
+  if (typeof factory !== 'function') {
+    throw new TypeError(
+      'fromSdk takes a function that makes a server, since each request has one of its own.',
+    )
+  }
+  return host(createRun(factory, options), options)
+}
+
+function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: FromSdkOptions): RunForeign {
+  const calls = new WeakMap<Request, ForeignCall>()
+  let handler: Promise<SdkHandler> | undefined
+  /** SDK v2 makes the servers itself, and says of each only which request it is for. */
+  const createHandler = async (): Promise<SdkHandler> => {
+    const create = await loadHandler()
+    return create(
+      ({ requestInfo, ...given }) => {
+        const call = requestInfo && calls.get(requestInfo)
+        return factory({ ...given, ...(requestInfo && { requestInfo }), ...surroundings(call) })
+      },
+      { keepAliveMs: 0, maxSubscriptions: 2 ** 31, ...handlerOptions },
+    )
+  }
+
+  const runV2 = async (call: ForeignCall): Promise<ForeignAnswer> => {
+    handler ??= createHandler()
+    calls.set(call.request, call)
+    const { fetch } = await handler
+    const response = await fetch(call.request, {
+      parsedBody: call.message,
+      ...(call.auth !== undefined && { authInfo: call.auth }),
+    })
+    return { response, close: () => response.body?.cancel().catch(() => {}) }
+  }
+
+  return async (call) => {
+    if (handler !== undefined) return runV2(call)
+    const server = await factory({
+      era: call.era,
+      ...(call.auth !== undefined && { authInfo: call.auth }),
+      requestInfo: call.request,
+      ...surroundings(call),
+    })
+    if (isV2(server)) {
+      await server.close()
+      return runV2(call)
+    }
+    return runV1(server, call)
+  }
+}
+
+async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswer> {
+  if (call.era === 'modern') throw unsupportedVersion(call)
+  if (typeof server?.connect !== 'function') {
+    throw new TypeError(
+      'The factory given to fromSdk did not return an McpServer or Server of an official SDK.',
+    )
+  }
+  const StreamableTransport = await loadTransport()
+  const transport: Transport = new StreamableTransport({
+    enableJsonResponse: call.isWhole,
+    keepAliveMs: 0,
+  })
+  await server.connect(transport as never)
+  const response = await transport.handleRequest(call.request, {
+    parsedBody: call.message,
+    ...(call.auth !== undefined && { authInfo: call.auth }),
+  })
+  return { response, close: () => server.close() }
+}
+
+/** Only v2's knows what was negotiated. */
+function isV2(server: SdkServer): boolean {
+  const { server: inner = server } = server as { server?: object }
+  return (
+    typeof (inner as { getNegotiatedProtocolVersion?: unknown }).getNegotiatedProtocolVersion === 'function'
+  )
+}
+
+function surroundings(call: ForeignCall | undefined): Pick<SdkContext, 'env' | 'waitUntil'> {
+  return { env: call?.env, waitUntil: call?.waitUntil ?? (() => {}) }
+}
+
+function unsupportedVersion({ request }: ForeignCall): ProtocolError {
+  const requested = request.headers.get('mcp-protocol-version') ?? 'unknown'
+  return new ProtocolError(
+    ErrorCode.unsupportedProtocolVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported: LEGACY_VERSIONS, requested },
+    { status: 400 },
+  )
+}

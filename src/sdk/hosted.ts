@@ -1,0 +1,56 @@
+/**
+ * Somebody else's server behind our app: the guard, auth, limits, log and page are those of an `MCPServer`.
+ */
+import { ErrorCode } from '../definition/protocol-error.ts'
+import { createApp } from '../http/app.ts'
+import { checkHosting, type HostingConfig, toAppOptions, toCallLimits } from '../http/hosting.ts'
+import { createReportError } from '../http/log.ts'
+import { jsonResponse } from '../protocol/exchange.ts'
+import { errorMessage } from '../protocol/json-rpc.ts'
+import type { RequestPlatform } from '../request/platform.ts'
+import { createFace } from './face.ts'
+import { createForeignEngine } from './foreign-engine.ts'
+import type { GuardedNames } from './guarded.ts'
+import type { RunForeign } from './run.ts'
+
+export interface HostedConfig extends HostingConfig {
+  /** Scopes that single tools, prompts and resources (by URI) need, where `auth` is set. */
+  scopes?: GuardedNames
+}
+
+/** What every adapter and the CLI take, as they take an `MCPServer`. */
+export interface HostedServer {
+  /** Serves one request: the web-standard face. A property, so that it can be passed on by itself. */
+  readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response>
+  /** Serves one request with all that an adapter knows of its platform. Never rejects. */
+  readonly handle: (request: Request, platform: RequestPlatform) => Promise<Response>
+}
+
+/** @throws TypeError for a configuration that cannot be served. */
+export function host(run: RunForeign, config: HostedConfig): HostedServer {
+  checkHosting(config)
+  const reportError = createReportError(config.onError)
+  const engine = createForeignEngine(run, { ...toCallLimits(config), reportError, scopes: config.scopes })
+  const app = createApp(createFace(run, config), engine, toAppOptions(config, reportError))
+
+  const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    try {
+      return await app(request, platform)
+    } catch (error) {
+      reportError(error, { url: new URL(request.url).pathname })
+      const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
+      return jsonResponse(message, 500, {})
+    }
+  }
+  return {
+    handle,
+    fetch: (request, env, executionContext) => {
+      const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
+      const hasWaitUntil = typeof context?.waitUntil === 'function'
+      return handle(request, {
+        env,
+        ...(hasWaitUntil && { waitUntil: (promise: Promise<unknown>) => context.waitUntil!(promise) }),
+      })
+    },
+  }
+}

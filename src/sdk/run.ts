@@ -1,0 +1,26 @@
+/**
+ * The seam to a server that is not ours: one HTTP request in, its response out, and a way to be done with it.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+
+export interface ForeignCall {
+  /** A request of its own: its body can be read, and its signal aborts when the call is over, whatever ended it. */
+  readonly request: Request
+  /** The same body, parsed. */
+  readonly message: unknown
+  readonly era: 'modern' | 'legacy'
+  /** All of the answer in one piece is wanted. */
+  readonly isWhole: boolean
+  readonly auth: AuthInfo | undefined
+  readonly env: unknown
+  readonly waitUntil: (promise: Promise<unknown>) => void
+}
+
+export interface ForeignAnswer {
+  readonly response: Response
+  /** Called once, when nobody reads the response any more. */
+  close(): unknown
+}
+
+/** Runs a fresh server for one request. A `ProtocolError` it throws reaches the client; anything else is reported. */
+export type RunForeign = (call: ForeignCall) => Promise<ForeignAnswer>

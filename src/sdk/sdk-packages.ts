@@ -1,0 +1,59 @@
+/**
+ * What is used of the official SDKs. Both are optional: only the one that a project has is loaded, at its first request.
+ */
+import type { McpServerFactory } from '@modelcontextprotocol/server'
+import type { AuthInfo } from '../definition/context.ts'
+import type { SdkContext, SdkServer } from './from-sdk.ts'
+
+interface RequestOptions {
+  readonly parsedBody: unknown
+  readonly authInfo?: AuthInfo
+}
+
+/** The stateless transport of SDK v1. */
+export interface Transport {
+  handleRequest(request: Request, options: RequestOptions): Promise<Response>
+}
+
+type TransportClass = new (options: { enableJsonResponse: boolean; keepAliveMs: number }) => Transport
+
+/** What SDK v2's `createMcpHandler` makes. */
+export interface SdkHandler {
+  fetch(request: Request, options: RequestOptions): Promise<Response>
+}
+
+type CreateHandler = (
+  factory: (context: Pick<SdkContext, 'era' | 'authInfo' | 'requestInfo'>) => SdkServer | Promise<SdkServer>,
+  options: { readonly [option: string]: unknown },
+) => SdkHandler
+
+// In a `try`, so that bundlers take a package that is not installed for the option that it is.
+export async function loadTransport(): Promise<TransportClass> {
+  try {
+    const { WebStandardStreamableHTTPServerTransport } = await import(
+      '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+    )
+    return WebStandardStreamableHTTPServerTransport
+  } catch (cause) {
+    throw new Error(
+      'An SDK v1 server needs @modelcontextprotocol/sdk 1.24 or newer: npm install @modelcontextprotocol/sdk',
+      {
+        cause,
+      },
+    )
+  }
+}
+
+export async function loadHandler(): Promise<CreateHandler> {
+  try {
+    const { createMcpHandler } = await import('@modelcontextprotocol/server')
+    return (factory, options) => createMcpHandler(factory as McpServerFactory, options)
+  } catch (cause) {
+    throw new Error(
+      'An SDK v2 server needs @modelcontextprotocol/server: npm install @modelcontextprotocol/server',
+      {
+        cause,
+      },
+    )
+  }
+}

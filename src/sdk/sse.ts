@@ -1,0 +1,30 @@
+/** Reads the messages out of an answer, in whichever form it came. */
+
+/**
+ * Calls `take` with the data of each event of an SSE body, as it arrives (WHATWG HTML §9.2.6). Event ids and names are not
+ * kept: a stateless server resumes nothing.
+ */
+export async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  take: (data: string) => void,
+): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
+  let rest = ''
+  let data: string[] = []
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const lines = (rest + value).split(/\r\n|\n|\r(?!$)/)
+    rest = lines.pop()!
+    for (const line of lines) {
+      if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
+      if (line !== '' || data.length === 0) continue
+      take(data.join('\n'))
+      data = []
+    }
+  }
+}
+
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { describe, expect, it, vi } from 'vitest'
+import { staticTokens } from '../../../src/auth.ts'
+import { type FromNodeOptions, fromNode } from '../../../src/sdk.ts'
+import { initialize, legacy, legacyRequest, namesIn, textOf } from '../_client.ts'
+import { createV1, type Seen } from './_servers.ts'
+
+type Request = IncomingMessage & { auth?: { clientId: string }; body?: unknown }
+
+/** As SDK v1 is used with Express. */
+const create = (options: FromNodeOptions = {}, seen: Partial<Seen> = {}) =>
+  fromNode(
+    async (request: Request, response: ServerResponse) => {
+      const server = createV1({}, seen)
+      const transport = new StreamableHTTPServerTransport({})
+      response.on('close', () => void server.close())
+      await server.connect(transport as never)
+      await transport.handleRequest(request as never, response, request.body)
+    },
+    { log: false, ...options },
+  )
+
+/** A handler with no SDK in it. */
+const plain = (
+  handler: (request: Request, response: ServerResponse, platform: { env: unknown }) => unknown,
+) => fromNode(handler, { log: false })
+
+describe('SDK v1 as it is used with Express', () => {
+  it('is served', async () => {
+    const server = create()
+    expect((await initialize(server)).result?.serverInfo).toMatchObject({ name: 'shop' })
+    expect(namesIn(await legacy(server, 'tools/list'))).toContain('add')
+    const answer = await legacy(server, 'tools/call', { name: 'add', arguments: { a: 2, b: 3 } })
+    expect(answer.isStream).toBe(false)
+    expect(textOf(answer)).toBe('5')
+  })
+
+  it('the token is in request.auth', async () => {
+    const server = create({
+      auth: staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }]),
+    })
+    const headers = { authorization: `Bearer ${'x'.repeat(32)}` }
+    const answer = await legacy(server, 'tools/call', { name: 'who', arguments: {} }, { headers })
+    expect(textOf(answer)).toContain('desk')
+  })
+
+  it('notifications are streamed', async () => {
+    const answer = await legacy(create(), 'tools/call', {
+      name: 'progress',
+      arguments: {},
+      _meta: { progressToken: 7 },
+    })
+    expect(answer.notifications).toHaveLength(3)
+    expect(textOf(answer)).toBe('done')
+  })
+
+  it('a client that goes away closes the response', async () => {
+    const seen: Partial<Seen> = {}
+    const client = new AbortController()
+    const request = legacyRequest('tools/call', { name: 'wait', arguments: {} }, { signal: client.signal })
+    const response = create({}, seen).handle(request, {})
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    client.abort()
+    await response
+    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+  })
+})
+
+describe('any Node handler', () => {
+  it('reads the body as a stream or parsed, and knows the bindings', async () => {
+    const server = plain(async (request, response, { env }) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const result = { text, body: request.body, env, method: request.method, url: request.url }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+    })
+    const { result } = await legacy(server, 'ping', {}, { platform: { env: { KEY: 'value' } } })
+    expect(result).toMatchObject({
+      body: { method: 'ping' },
+      env: { KEY: 'value' },
+      method: 'POST',
+      url: '/mcp',
+    })
+    expect(JSON.parse(String(result?.text))).toEqual(result?.body)
+  })
+
+  it('what it streams arrives as it is written', async () => {
+    let finish = (): void => {}
+    const server = plain((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}\n\n')
+      finish = () => response.end('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n')
+    })
+    const response = await server.fetch(legacyRequest('tools/call', { name: 'x' }))
+    const reader = response.body!.getReader()
+    const first = new TextDecoder().decode((await reader.read()).value)
+    expect(first).toContain('notifications/message')
+    finish()
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('"result"')
+  })
+
+  it.each<[string, (request: Request, response: ServerResponse) => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('secret reason')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('secret reason'))],
+    ['answers what is no JSON-RPC', (_request, response) => response.end('secret reason')],
+    [
+      'ends a stream without an answer',
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(': secret reason\n\n')
+      },
+    ],
+  ])('that %s → an internal error without its reason', async (_what, handler) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const answer = await legacy(plain(handler), 'tools/list')
+    error.mockRestore()
+    expect(answer.error).toMatchObject({ code: -32603 })
+    expect(JSON.stringify(answer.message)).not.toContain('secret reason')
+  })
+
+  it('that never answers is ended in time', async () => {
+    const { error } = await legacy(
+      plain(() => {}),
+      'tools/list',
+      {},
+      { platform: { deadline: Date.now() + 1050 } },
+    )
+    expect(error).toMatchObject({ data: { limit: 'deadline' } })
+  })
+
+  it('no function → TypeError', () => {
+    expect(() => fromNode({} as never)).toThrow(TypeError)
+  })
+})
