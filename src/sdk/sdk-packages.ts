@@ -36,7 +36,7 @@ export async function loadTransport(): Promise<TransportClass> {
     return WebStandardStreamableHTTPServerTransport
   } catch (cause) {
     throw new Error(
-      'An SDK v1 server needs @modelcontextprotocol/sdk 1.24 or newer: npm install @modelcontextprotocol/sdk',
+      'An SDK v1 server needs @modelcontextprotocol/sdk 1.25 or newer: npm install @modelcontextprotocol/sdk',
       {
         cause,
       },
