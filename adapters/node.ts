@@ -8,7 +8,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { handleHTTP, type StartHTTP } from './_node/start.ts'
 
+export {
+  createSessions,
+  type EventStore,
+  type Sessions,
+  type SessionsOptions,
+} from './_node/sessions.ts'
+export {
+  closeSessions,
+  type StartHonoSSE,
+  type StartHTTP,
+  type StartHTTPOptions,
+  type StartSSE,
+  startHonoSSE,
+  startSSE,
+} from './_node/start.ts'
+export { type StdioOptions, type StdioServer, startStdio } from './_node/stdio.ts'
 export type { FetchServer }
 
 export interface NodeListenerOptions {
@@ -69,7 +86,7 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
     url: `http://${urlHost(hostname)}:${bound}/mcp`,
     port: bound,
     close: () => {
-      closed ??= closeGracefully(http, running)
+      closed ??= closeGracefully(http, running, server)
       return closed
     },
   }
@@ -85,6 +102,21 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
  */
 export function nodeListener(server: FetchServer, options: NodeListenerOptions = {}): NodeListener {
   return createListener(server, options, () => {})
+}
+
+/**
+ * Serves one Node request of an `MCPServer`: with sessions, or without where `options.serverless` says so. Resolves when the
+ * response has ended.
+ *
+ * ```ts
+ * createServer((req, res) => {
+ *   const url = new URL(req.url ?? '', 'http://localhost')
+ *   void startHTTP({ server, url, httpPath: '/mcp', req, res })
+ * })
+ * ```
+ */
+export function startHTTP(request: StartHTTP): Promise<void> {
+  return handleHTTP(request, nodeListener)
 }
 
 function createListener(server: FetchServer, options: NodeListenerOptions, track: Track): NodeListener {
@@ -132,8 +164,14 @@ function reportError(error: unknown): void {
   console.error(error)
 }
 
-async function closeGracefully(http: Server, running: Set<Promise<unknown>>): Promise<void> {
+async function closeGracefully(
+  http: Server,
+  running: Set<Promise<unknown>>,
+  server: FetchServer,
+): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve))
+  // Streams of sessions end by nothing else.
+  const ended = server.close?.().catch(reportError)
   let timer: NodeJS.Timeout | undefined
   const grace = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_GRACE_MS)
@@ -141,7 +179,7 @@ async function closeGracefully(http: Server, running: Set<Promise<unknown>>): Pr
   await Promise.race([settled(running), grace])
   clearTimeout(timer)
   http.closeAllConnections()
-  await closed
+  await Promise.all([closed, ended])
 }
 
 /** Running requests may register more `waitUntil` work while they are waited for. */

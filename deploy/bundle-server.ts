@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { BuildOptions, Plugin } from 'esbuild'
+import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 import { buildErrors, isBuildFailure, loadEsbuild } from './bundler.ts'
 import { noDefaultExport, noFetch } from './entry.ts'
 import { refuseSecrets } from './secrets.ts'
@@ -59,7 +59,8 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     logLevel: 'silent',
   }
   try {
-    await esbuild.build(options)
+    const { metafile } = await esbuild.build({ ...options, metafile: true })
+    if (loadsTransports(metafile)) await esbuild.build({ ...options, ignoreAnnotations: true })
   } catch (error) {
     if (!isBuildFailure(error)) throw error
     if (error.errors.some(({ text }) => /No matching export in ".*" for import "default"/.test(text))) {
@@ -70,6 +71,15 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
   const code = readFileSync(bundle.outfile)
   refuseSecrets(code.toString('utf8'), project.cwd)
   return { raw: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength }
+}
+
+/**
+ * Whether an SDK's transport is loaded at run time. Esbuild 0.28 then leaves out the initialisation of modules that say they have no
+ * side effects and are re-exported, such as zod's: the bundle would throw "Class is not a constructor".
+ */
+function loadsTransports({ outputs }: Metafile): boolean {
+  const used = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs))
+  return used.some(([file, { bytesInOutput }]) => bytesInOutput > 0 && /adapters\/_node\//.test(file))
 }
 
 /** What a platform would only notice at the first request. */

@@ -10,6 +10,7 @@ const HELP = `mayfly <command>
   build [entry]   write what a platform takes
   preview [entry] build, and run the very result on the platform's own runtime
   deploy [entry]  build, check, and upload with the platform's own tool
+  stdio [entry]   serve one client over stdin and stdout, as desktop clients start their servers
   doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
   check <url>     probe a deployed MCP server, this one or any other
 
@@ -26,6 +27,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   build: async () => (await import('./build.ts')).build,
   preview: async () => (await import('./preview.ts')).preview,
   deploy: async () => (await import('./deploy.ts')).deploy,
+  stdio: async () => (await import('./stdio.ts')).stdio,
   doctor: async () => (await import('./doctor.ts')).doctor,
   check: async () => (await import('./check.ts')).check,
 }

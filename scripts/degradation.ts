@@ -2,8 +2,8 @@
  * Writes `docs/degradation.md` from the degradation matrix, so that the two cannot disagree.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Era, Feature } from '../src/definition/context.ts'
-import { type Cell, LEGACY_ALTERNATIVES, MATRIX, type Need } from '../src/interaction/matrix.ts'
+import type { Feature } from '../src/definition/context.ts'
+import { type Cell, type Column, LEGACY_ALTERNATIVES, MATRIX, type Need } from '../src/interaction/matrix.ts'
 
 const FILE = new URL('../docs/degradation.md', import.meta.url)
 
@@ -13,10 +13,11 @@ const HEAD = `# What works where
 
 A stateless server cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
 says so in the request at hand, and this page says it beforehand. *Modern* clients speak MCP 2026-07-28, *legacy* ones
-2025-03-26 to 2025-11-25.
+2025-03-26 to 2025-11-25. The last column is for legacy clients of a [long-lived process](sessions.md), where connections last; modern
+clients need none and find there what they find elsewhere.
 
-| feature | modern clients | legacy clients |
-|---|---|---|
+| feature | modern clients | legacy clients | legacy clients in a session |
+|---|---|---|---|
 `
 
 const NEEDS: { readonly [N in Need]: string } = {
@@ -58,7 +59,7 @@ function describe({ needs, unavailable }: Cell): string {
   return needs.length === 0 ? 'yes' : `needs ${needs.map((need) => NEEDS[need]).join(' and ')}`
 }
 
-function cell(feature: Feature, era: Era): string {
+function cell(feature: Feature, era: Column): string {
   const usual = describe(MATRIX[feature][era])
   const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
   if (alternative === undefined) return usual
@@ -73,7 +74,10 @@ function reasons(): string {
     for (const [era, { unavailable }] of Object.entries(eras)) {
       if (unavailable === undefined) continue
       const text = `${unavailable.reason} ${unavailable.remedy}`
-      lines.set(text, [...(lines.get(text) ?? []), `\`${feature}\` (${era})`])
+      lines.set(text, [
+        ...(lines.get(text) ?? []),
+        `\`${feature}\` (${era === 'session' ? 'in a session' : era})`,
+      ])
     }
   }
   return [...lines].map(([text, features]) => `- ${features.join(', ')}: ${text}`).join('\n')
@@ -82,7 +86,8 @@ function reasons(): string {
 /** The whole file. */
 export function renderDegradation(): string {
   const rows = (Object.keys(MATRIX) as Feature[]).map(
-    (feature) => `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} |`,
+    (feature) =>
+      `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} | ${cell(feature, 'session')} |`,
   )
   return `${HEAD}${rows.join('\n')}\n${TAIL}${reasons()}\n`
 }

@@ -4,7 +4,7 @@
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
-import type { Env } from './definition/context.ts'
+import type { Env, Implementation } from './definition/context.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
@@ -12,6 +12,7 @@ import type { AnyTool } from './definition/tool.ts'
 import type { Bus } from './events/bus.ts'
 import { checkHosting, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
+import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { RequestServer } from './request/request-server.ts'
 import type { Telemetry } from './request/telemetry.ts'
@@ -120,4 +121,38 @@ export function checkConfig(config: MCPServerConfig): void {
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   }
   checkHosting(config)
+}
+
+/** Who the server is, to its clients. */
+export function serverInfoOf({
+  name,
+  version,
+  title,
+  description,
+  websiteUrl,
+  icons,
+}: MCPServerConfig): Implementation {
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons !== undefined && { icons }),
+  }
+}
+
+/** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */
+export function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) => Seal | undefined {
+  if (secret !== undefined) {
+    const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
+    return () => seal
+  }
+  let known: { readonly text: string; readonly seal: Seal } | undefined
+  return (env) => {
+    const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
+    if (typeof text !== 'string' || text === '') return undefined
+    if (known?.text !== text) known = { text, seal: createSeal(text.split(/\s*,\s*/), id) }
+    return known.seal
+  }
 }

@@ -4,14 +4,16 @@
  */
 import {
   checkConfig,
+  createSealFor,
   type DeploymentInfo,
   type MCPServerConfig,
   type ServerDetail,
   type ServerInfo,
+  serverInfoOf,
   type ToolInfo,
 } from './config.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
-import type { AuthInfo, Implementation } from './definition/context.ts'
+import type { AuthInfo } from './definition/context.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
@@ -22,10 +24,10 @@ import { type App, createApp } from './http/app.ts'
 import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
-import { createSeal, type Seal } from './interaction/seal.ts'
-import { createEngine } from './protocol/engine.ts'
+import { createEngine, type Engine } from './protocol/engine.ts'
 import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
+import type { SessionParts } from './protocol/session.ts'
 import type { Access } from './request/access.ts'
 import { executeDirectly } from './request/execute.ts'
 import type { ReportError } from './request/options.ts'
@@ -58,8 +60,9 @@ export class MCPServer {
   readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
+  readonly #listeners = new Set<(event: ChangeEvent) => void>()
   #definition: Definition | undefined
-  #app: App | undefined
+  #hosted: { readonly app: App; readonly engine: Engine } | undefined
 
   /** @throws TypeError for a configuration that cannot be served, naming the option. */
   constructor(config: MCPServerConfig) {
@@ -97,8 +100,7 @@ export class MCPServer {
   /** Serves one request with all that an adapter knows of its platform. Never rejects. */
   async handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
-      this.#app ??= this.#createApp()
-      return await this.#app(request, platform)
+      return await this.#hosting().app.serve(request, platform)
     } catch (error) {
       this.#reportError(error, { url: new URL(request.url).pathname })
       return jsonResponse(
@@ -106,6 +108,19 @@ export class MCPServer {
         500,
         {},
       )
+    }
+  }
+
+  /** For transports that keep connections, such as those of `mayfly-mcp/node`: what they put between a client and this server. */
+  getSessionParts(): SessionParts & Pick<App, 'admit'> & { readonly maxBodyBytes: number } {
+    const { app, engine } = this.#hosting()
+    return {
+      engine,
+      admit: app.admit,
+      maxBodyBytes: toAppOptions(this.#config, this.#reportError).maxBodyBytes,
+      onServed: app.note,
+      onChange: (listener) => this.#onChange(listener),
+      onFault: (error) => this.#reportError(error, { session: true }),
     }
   }
 
@@ -224,7 +239,12 @@ export class MCPServer {
     return this.#definition
   }
 
-  #createApp(): App {
+  #hosting(): { readonly app: App; readonly engine: Engine } {
+    this.#hosted ??= this.#host()
+    return this.#hosted
+  }
+
+  #host(): { readonly app: App; readonly engine: Engine } {
     const { bus, pageSize = 1000, cache = {}, setup, rendezvous } = this.#config
     const definition = this.#compile()
     const reportError = this.#reportError
@@ -250,11 +270,26 @@ export class MCPServer {
       identity: () => definition.serverInfo,
       page: (endpoint: string, access: Access | undefined) => toPageModel(definition, endpoint, access),
     }
-    return createApp(face, engine, toAppOptions(this.#config, reportError))
+    return { app: createApp(face, engine, toAppOptions(this.#config, reportError)), engine }
   }
 
   async #publish(event: ChangeEvent): Promise<void> {
-    await this.#config.bus?.publish(event)
+    const { bus } = this.#config
+    if (bus !== undefined) return bus.publish(event)
+    // Without a bus, sessions of this very process can still be told.
+    for (const listener of this.#listeners) listener(event)
+  }
+
+  /** Calls `listener` for each change from now on, and returns what ends that. */
+  #onChange(listener: (event: ChangeEvent) => void): () => void {
+    const { bus } = this.#config
+    if (bus === undefined) {
+      this.#listeners.add(listener)
+      return () => this.#listeners.delete(listener)
+    }
+    const subscribed = Promise.resolve(bus.subscribe(listener))
+    subscribed.catch((error: unknown) => this.#reportError(error, { bus: true }))
+    return () => void subscribed.then((unsubscribe) => unsubscribe()).catch(() => {})
   }
 
   #refuseFrozen(method: string): void {
@@ -262,38 +297,5 @@ export class MCPServer {
     throw new TypeError(
       `${method} was called after the server was compiled: call it before the first request, or change one request in setup.`,
     )
-  }
-}
-
-function serverInfoOf({
-  name,
-  version,
-  title,
-  description,
-  websiteUrl,
-  icons,
-}: MCPServerConfig): Implementation {
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons !== undefined && { icons }),
-  }
-}
-
-/** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */
-function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) => Seal | undefined {
-  if (secret !== undefined) {
-    const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
-    return () => seal
-  }
-  let known: { readonly text: string; readonly seal: Seal } | undefined
-  return (env) => {
-    const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
-    if (typeof text !== 'string' || text === '') return undefined
-    if (known?.text !== text) known = { text, seal: createSeal(text.split(/\s*,\s*/), id) }
-    return known.seal
   }
 }

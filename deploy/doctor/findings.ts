@@ -81,6 +81,7 @@ export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradat
         protocolVersion: era === 'modern' ? MODERN_VERSIONS[0]! : LEGACY_VERSIONS[0]!,
         clientCapabilities: ABLE_CLIENT,
         canStream: true,
+        hasSession: false,
         hasBus: info.hasBus,
         hasRendezvous: info.hasRendezvous,
         hasSecret,

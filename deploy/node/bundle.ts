@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { BuildResult, Plugin } from 'esbuild'
-import { buildErrors, loadEsbuild, requireDefaultExport } from '../bundler.ts'
+import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
+import { buildErrors, isBuildFailure, loadEsbuild, requireDefaultExport } from '../bundler.ts'
 import { CliError } from '../cli-error.ts'
 
 export type Build = { ok: true; file: string } | { ok: false; error: CliError }
@@ -35,20 +35,9 @@ export async function watchBundle(
     },
   }
   const context = await esbuild.context({
-    entryPoints: [entry],
-    absWorkingDir: cwd,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    // Not esbuild's default condition `module`, which Node itself does not know.
-    conditions: [],
+    ...optionsFor(entry, cwd),
     plugins: [installedPackages, report],
-    sourcemap: 'inline',
-    write: false,
     outdir: folder,
-    metafile: true,
-    logLevel: 'silent',
   })
   await context.watch()
   return {
@@ -58,6 +47,46 @@ export async function watchBundle(
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Bundles once. Throws `CliError` for what does not build. */
+export async function bundleOnce(entry: string, cwd: string): Promise<{ file: string; dispose(): void }> {
+  const esbuild = await loadEsbuild(cwd)
+  const folder = join(cwd, 'node_modules', '.mayfly', `run-${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  const dispose = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    const result = await esbuild
+      .build({ ...optionsFor(entry, cwd), plugins: [installedPackages], outdir: folder })
+      .catch((error: unknown) => {
+        throw isBuildFailure(error) ? buildErrors(error.errors) : error
+      })
+    const build = toBuild(result, entry, () => join(folder, 'server.mjs'))
+    if (!build.ok) throw build.error
+    return { file: build.file, dispose }
+  } catch (error) {
+    dispose()
+    throw error
+  } finally {
+    await esbuild.stop()
+  }
+}
+
+function optionsFor(entry: string, cwd: string) {
+  return {
+    entryPoints: [entry],
+    absWorkingDir: cwd,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // Not esbuild's default condition `module`, which Node itself does not know.
+    conditions: [],
+    sourcemap: 'inline',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  } as const satisfies BuildOptions
 }
 
 function toBuild(result: BuildResult, entry: string, nextFile: () => string): Build {

@@ -9,14 +9,16 @@ import type { Engine } from '../protocol/engine.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import type { RequestFacts, RequestRecord } from '../protocol/options.ts'
+import type { Caller } from '../protocol/session.ts'
 import type { Access } from '../request/access.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import { type AuditOptions, toAuditEntry } from './audit.ts'
+import type { AuditOptions } from './audit.ts'
 import { readBody } from './body.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
-import type { Log, LogEntry } from './log.ts'
+import { createJournal, type Served } from './journal.ts'
+import type { Log } from './log.ts'
 import { PAGE_CSP, type PageModel, renderPage } from './page.ts'
 import {
   callerAddress,
@@ -59,7 +61,23 @@ interface Identity {
   readonly version: string
 }
 
-export type App = (request: Request, platform: RequestPlatform) => Promise<Response>
+export interface App {
+  serve(request: Request, platform: RequestPlatform): Promise<Response>
+  /**
+   * For transports that keep connections: the guard, the caller's token and their count, before anything of the body is read. A
+   * response is the answer to a caller who may not enter, or to a preflight.
+   */
+  admit(request: Request, platform: RequestPlatform): Promise<Response | Admitted>
+  /** A message of a lasting connection was served: for the log and the audit trail. */
+  note(record: RequestRecord, facts: RequestFacts, caller: Caller, startedAt: number): void
+}
+
+/** A caller who may enter. */
+export interface Admitted extends Caller {
+  readonly request: Request
+  /** What every response carries. */
+  readonly headers: { readonly [name: string]: string }
+}
 
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
@@ -69,54 +87,34 @@ const OPEN = { ok: true, auth: undefined, access: undefined } as const
 /** A client's id for its request is taken over where it cannot harm a log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
-interface Arrival {
-  readonly request: Request
-  readonly platform: RequestPlatform
-  readonly requestId: string
-  readonly startedAt: number
-  readonly record: RequestRecord
-  readonly facts: RequestFacts & { auth?: AuthInfo }
+interface Arrival extends Served {
   /** What every response carries. */
   readonly headers: { readonly [name: string]: string }
 }
+
+/** Sessions are listened to by GET and ended by DELETE. */
+const SESSION_METHODS = 'GET, POST, DELETE, OPTIONS'
 
 export function createApp(face: ServerFace, engine: Engine, options: AppOptions): App {
   const methods = options.page || options.health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 
   const traffic = createTraffic(options)
 
-  const writeLog = (arrival: Arrival, status: number): void => {
-    const { request, requestId, startedAt, record } = arrival
-    if (options.log === undefined && options.audit === undefined) return
-    const entry: LogEntry = {
-      level: 'info',
-      time: new Date().toISOString(),
-      requestId,
-      httpMethod: request.method,
-      path: new URL(request.url).pathname,
-      status,
-      durationMs: Date.now() - startedAt,
-      ...record,
-    }
-    try {
-      options.log?.(entry)
-    } catch (error) {
-      options.reportError(error, { requestId, log: true })
-    }
-    if (options.audit !== undefined) writeAudit(options.audit, entry, arrival)
-  }
+  const journal = createJournal(options)
 
-  const writeAudit = (audit: AuditOptions, entry: LogEntry, arrival: Arrival): void => {
-    const { request, platform, requestId, facts } = arrival
-    const address = callerAddress(request.headers, platform, options.trustProxy)
-    const { auth, arguments: args, isToolError = false } = facts
-    // A page or a pulse is nobody's call.
-    if (entry.method === undefined && request.method !== 'POST') return
-    try {
-      audit.record(toAuditEntry(entry, { auth, address, arguments: args, isToolError }, audit))
-    } catch (error) {
-      options.reportError(error, { requestId, audit: true })
+  /** The caller's token, and their count. Callers who are refused are counted too, by their address: guessing tokens is a call. */
+  const admit = async (arrival: Arrival): Promise<Response | Caller> => {
+    const admission = options.auth === undefined ? OPEN : await verify(options.auth, arrival)
+    const auth = admission.ok ? admission.auth : undefined
+    const counted = countCall(auth, arrival)
+    const overRate = counted && (await counted)
+    if (overRate !== undefined) return refuseTraffic(overRate, arrival.headers)
+    if (!admission.ok) return refuseCaller(admission.refusal, arrival)
+    if (auth !== undefined) {
+      arrival.record.clientId = auth.clientId
+      arrival.facts.auth = auth
     }
+    return admission
   }
 
   const post = async (arrival: Arrival): Promise<Response> => {
@@ -125,17 +123,9 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
       return refusal(415, 'Unsupported media type: send application/json.', headers)
     }
     // Before the body: what nobody may send is not read.
-    const admission = options.auth === undefined ? OPEN : await admit(options.auth, arrival)
-    const auth = admission.ok ? admission.auth : undefined
-    const counted = countCall(auth, arrival)
-    const overRate = counted && (await counted)
-    if (overRate !== undefined) return refuseTraffic(overRate, headers)
-    if (!admission.ok) return refuseCaller(admission.refusal, arrival)
-    const { access } = admission
-    if (auth !== undefined) {
-      arrival.record.clientId = auth.clientId
-      arrival.facts.auth = auth
-    }
+    const caller = await admit(arrival)
+    if (caller instanceof Response) return caller
+    const { auth, access } = caller
     const body = await readBody(request, options.maxBodyBytes, options.bodyTimeoutMs)
     if (!body.ok) {
       if (body.fault === 'too-large')
@@ -164,14 +154,13 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
       waitUntil: (promise) => outlive(promise, platform, options.reportError),
       onStreamEnd: () => {
         entered.leave()
-        writeLog(arrival, 200)
+        journal(arrival, 200)
       },
     })
     if (!isStream(response)) entered.leave()
     return response
   }
 
-  /** Callers who are refused are counted too, by their address: guessing tokens is a call. */
   const countCall = (auth: AuthInfo | undefined, { request, platform }: Arrival) => {
     if (options.rateLimiterFor(platform.env) === undefined) return undefined
     const address = callerAddress(request.headers, platform, options.trustProxy)
@@ -183,7 +172,7 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
     headers: Arrival['headers'],
   ): Response => refusal(status, message, { ...headers, 'retry-after': String(retryAfterSeconds) })
 
-  const admit = (auth: Auth, { request, platform }: Arrival): Promise<Admission> =>
+  const verify = (auth: Auth, { request, platform }: Arrival): Promise<Admission> =>
     auth.admit(request, {
       env: platform.env,
       location: () => resourceLocation(request, platform, options),
@@ -227,8 +216,8 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
   const notAllowed = (headers: Arrival['headers']): Response =>
     refusal(405, 'Method not allowed: this endpoint takes POST.', { ...headers, allow: methods })
 
-  const respond = (arrival: Arrival): Response | Promise<Response> => {
-    const { request, platform } = arrival
+  /** Host, Origin and headers: what is refused before anything is asked. */
+  const refuseArrival = ({ request, platform, headers }: Arrival): Response | undefined => {
     const allowedHosts = options.allowedHosts ?? hostsFrom(platform.env)
     const { allowedOrigins, trustProxy, maxHeaderBytes } = options
     const guard = { allowedHosts, allowedOrigins, trustProxy }
@@ -236,34 +225,63 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
       return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
     }
     if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
-      return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, arrival.headers)
+      return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
     }
+    return undefined
+  }
+
+  const respond = (arrival: Arrival): Response | Promise<Response> => {
+    const { request } = arrival
+    const refused = refuseArrival(arrival)
+    if (refused !== undefined) return refused
     if (request.method === 'POST') return post(arrival)
     if (request.method === 'OPTIONS') return preflightResponse(request, methods)
     if (request.method === 'GET' || request.method === 'HEAD') return get(arrival)
     return notAllowed(arrival.headers)
   }
 
-  return async (request, platform) => {
-    const sentId = request.headers.get('x-request-id')
-    const requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID()
-    const arrival: Arrival = {
-      request,
-      platform,
-      requestId,
-      startedAt: Date.now(),
-      record: {},
-      facts: {},
-      headers: {
-        ...SECURITY_HEADERS,
-        ...(request.headers.has('origin') && CORS_HEADERS),
-        'x-request-id': requestId,
-      },
-    }
-    const response = await respond(arrival)
-    // A stream is logged when it ends, by then with what came of it.
-    if (!isStream(response)) writeLog(arrival, response.status)
-    return response
+  return {
+    async serve(request, platform) {
+      const arrival = toArrival(request, platform)
+      const response = await respond(arrival)
+      // A stream is logged when it ends, by then with what came of it.
+      if (!isStream(response)) journal(arrival, response.status)
+      return response
+    },
+    async admit(request, platform) {
+      const arrival = toArrival(request, platform)
+      const refused = refuseArrival(arrival)
+      if (refused === undefined && request.method === 'OPTIONS')
+        return preflightResponse(request, SESSION_METHODS)
+      const caller = refused ?? (await admit(arrival))
+      if (!(caller instanceof Response)) return { ...caller, request, headers: arrival.headers }
+      journal(arrival, caller.status)
+      return caller
+    },
+    note(record, facts, { request, auth }, startedAt) {
+      // Without a request there is no HTTP, and on stdio nobody to read a log.
+      if (request === undefined) return
+      const known = { ...facts, ...(auth !== undefined && { auth }) }
+      journal({ ...toArrival(request, {}), startedAt, record, facts: known }, 200)
+    },
+  }
+}
+
+function toArrival(request: Request, platform: RequestPlatform): Arrival {
+  const sentId = request.headers.get('x-request-id')
+  const requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID()
+  return {
+    request,
+    platform,
+    requestId,
+    startedAt: Date.now(),
+    record: {},
+    facts: {},
+    headers: {
+      ...SECURITY_HEADERS,
+      ...(request.headers.has('origin') && CORS_HEADERS),
+      'x-request-id': requestId,
+    },
   }
 }
 

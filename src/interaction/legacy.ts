@@ -33,6 +33,8 @@ export interface LegacyCall {
 
 export interface LegacyOptions extends StateOptions {
   readonly policy: LegacyPolicy
+  /** The client can be asked as it is: no policy is needed. */
+  readonly hasSession: boolean
   readonly rendezvous: Rendezvous | undefined
   /** Milliseconds to wait for an answer at the rendezvous. */
   readonly askTimeoutMs: number
@@ -86,7 +88,7 @@ export function createLegacyInteraction(
 
   return {
     async ask(question) {
-      const policy = question.legacy ?? options.policy
+      const policy = options.hasSession ? 'rendezvous' : (question.legacy ?? options.policy)
       const availability = call.can(question.feature, policy)
       if (!availability.available) return degrade(question, availability.reason, availability.remedy)
       if (policy === 'rendezvous') return meet(question)

@@ -18,6 +18,8 @@ export interface Conditions {
   readonly hasRendezvous: boolean
   /** What happens when a legacy client must be asked. */
   readonly legacyPolicy: LegacyPolicy
+  /** The request came on a connection that lasts. */
+  readonly hasSession: boolean
 }
 
 export type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
@@ -34,29 +36,38 @@ const BUS: Cell = { needs: ['bus', 'streaming'] }
 
 const never = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
 
-const both = (cell: Cell): { readonly [E in Era]: Cell } => ({ modern: cell, legacy: cell })
+/** A legacy client may also be on a connection that lasts, in a long-lived process. */
+export type Column = Era | 'session'
+
+type Row = { readonly [C in Column]: Cell }
+
+const all = (cell: Cell): Row => ({ modern: cell, legacy: cell, session: cell })
 
 const ASK: Cell = { needs: ['client'] }
 const MEET: Cell = { needs: ['rendezvous', 'streaming', 'client'] }
 
-const CHANGES = {
+const QUESTION: Row = { modern: ASK, legacy: MEET, session: ASK }
+
+const CHANGES: Row = {
   modern: BUS,
+  session: ALWAYS,
   legacy: never(
     'A legacy client expects changes on a session stream, and a stateless server has none.',
     'Connect with a client of 2026-07-28 or later, or list again.',
   ),
 }
 
-/** Feature by era. */
-export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } = {
-  'elicitation.form': { modern: ASK, legacy: MEET },
-  'elicitation.url': { modern: ASK, legacy: MEET },
-  sampling: { modern: ASK, legacy: MEET },
-  roots: { modern: ASK, legacy: MEET },
-  progress: both(STREAMING),
-  logging: both(STREAMING),
+/** Feature by column. */
+export const MATRIX: { readonly [F in Feature]: Row } = {
+  'elicitation.form': QUESTION,
+  'elicitation.url': QUESTION,
+  sampling: QUESTION,
+  roots: QUESTION,
+  progress: all(STREAMING),
+  logging: all(STREAMING),
   logLevel: {
     modern: ALWAYS,
+    session: ALWAYS,
     legacy: never(
       'logging/setLevel is acknowledged but cannot be remembered: messages from "info" up are sent.',
       'Connect with a client of 2026-07-28 or later: it names the level in each request.',
@@ -66,13 +77,20 @@ export const MATRIX: { readonly [F in Feature]: { readonly [E in Era]: Cell } } 
   'prompts.listChanged': CHANGES,
   'resources.listChanged': CHANGES,
   'resources.subscribe': CHANGES,
-  cancellation: both(ALWAYS),
-  resumability: both(
-    never('Nothing is kept that could be sent again.', 'Send the request again with a new id.'),
-  ),
-  sessions: both(never('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
-  completions: both(ALWAYS),
-  tasks: both(
+  cancellation: all(ALWAYS),
+  resumability: {
+    ...all(never('Nothing is kept that could be sent again.', 'Send the request again with a new id.')),
+    session: never(
+      'Whether events are kept is for the transport to say, not for the request.',
+      'Pass an eventStore to createSessions: clients then resume by themselves.',
+    ),
+  },
+  sessions: {
+    ...all(never('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
+    session: ALWAYS,
+  },
+  completions: all(ALWAYS),
+  tasks: all(
     never('The tasks extension is not implemented.', 'Return a handle, and offer a tool that reports on it.'),
   ),
 }
@@ -124,7 +142,8 @@ export function availability(feature: Feature, conditions: Conditions): Availabi
   return missing === undefined ? AVAILABLE : { available: false, ...MISSING[missing] }
 }
 
-function cellOf(feature: Feature, { era, legacyPolicy, protocolVersion }: Conditions): Cell {
+function cellOf(feature: Feature, { era, legacyPolicy, protocolVersion, hasSession }: Conditions): Cell {
+  if (hasSession && era === 'legacy') return MATRIX[feature].session
   const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
   if (feature === 'elicitation.form' && legacyPolicy === 'arguments')
     return alternative ?? MATRIX[feature][era]

@@ -91,6 +91,7 @@ export function answer(
     hasSecret: options.asking.sealFor(platform.env) !== undefined,
     hasRendezvous: options.asking.rendezvousFor(platform.env) !== undefined,
     legacyPolicy: options.asking.legacyPolicy,
+    hasSession: platform.session !== undefined,
   })
   const control = (): CallControl => ({
     get signal() {

@@ -125,10 +125,12 @@ export function beginInteraction(
   const can = (feature: Feature, legacyPolicy: LegacyPolicy) =>
     availability(feature, { ...conditions, legacyPolicy })
   const { protocolVersion } = call
+  const { session, env } = incoming.platform
   return createLegacyInteraction({ journal, responses, binding, protocolVersion, can }, control, {
     ...state,
     policy: options.asking.legacyPolicy,
-    rendezvous: options.asking.rendezvousFor(incoming.platform.env),
+    hasSession: session !== undefined,
+    rendezvous: session?.rendezvous ?? options.asking.rendezvousFor(env),
     askTimeoutMs: options.asking.askTimeoutMs,
   })
 }

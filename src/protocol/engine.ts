@@ -78,7 +78,8 @@ export function createEngine(options: EngineOptions): Engine {
     { id, answer }: Message & { kind: 'response' },
     incoming: Incoming,
   ): Promise<void> => {
-    const rendezvous = options.asking.rendezvousFor(incoming.platform.env)
+    const { session, env } = incoming.platform
+    const rendezvous = session?.rendezvous ?? options.asking.rendezvousFor(env)
     if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
     await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
   }

@@ -1,12 +1,15 @@
 /**
  * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the session token.
  */
+import type { Definition } from '../definition/compile.ts'
 import type { LogLevel } from '../definition/context.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise } from '../interaction/matrix.ts'
 import type { Seal } from '../interaction/seal.ts'
 import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
+import type { ClientSession } from '../request/platform.ts'
+import { mayRead } from '../request/resources.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
 import { type EarlierRounds, legacyRounds, principalOf } from './asking.ts'
@@ -24,6 +27,9 @@ export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Respon
 /** `logging/setLevel` cannot be remembered, so every legacy client gets messages from this level up. */
 const LOG_LEVEL: LogLevel = 'info'
 
+/** Resources that one session may subscribe to. */
+const MAX_SUBSCRIBED = 1000
+
 export function createLegacy(options: EngineOptions): ServeLegacy {
   const { definition } = options
   const tokens = createSessionTokens()
@@ -31,13 +37,15 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
     const { id, method } = request
     if (method === 'initialize') return initialize(id, request.params, incoming, options, tokens)
     const { rounds, params } = legacyRounds(method, request.params)
-    const run = findRun(method, params, options)
+    const run = findRun(method, params, incoming)
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
     const serve = (session: SessionToken | undefined) => {
       const call = toCall({ id, method, params }, rounds, session, incoming)
       return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
     }
     const { headers } = incoming.request
+    const lasting = incoming.platform.session
+    if (lasting !== undefined) return serve(lasting.declared)
     const session = tokens.read(
       headers.get('mcp-session-id'),
       sealOf(incoming, options),
@@ -46,9 +54,13 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
     return session instanceof Promise ? session.then(serve) : serve(session)
   }
 
-  function findRun(method: string, params: Params, options: EngineOptions) {
+  function findRun(method: string, params: Params, incoming: Incoming) {
+    const { session } = incoming.platform
     if (method === 'ping') return (): MethodResult => ({ members: '' })
-    if (method === 'logging/setLevel') return (): MethodResult => acknowledgeLevel(params)
+    if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
+    if (session !== undefined && definition.hasResources && /^resources\/(un)?subscribe$/.test(method)) {
+      return (): MethodResult => changeSubscription(method, params, incoming, session, definition)
+    }
     const entry = findMethod(method, 'legacy', definition)
     return entry && ((scope: Parameters<typeof entry.run>[0]) => entry.run(scope, params, options))
   }
@@ -77,9 +89,30 @@ function toCall(
     protocolVersion,
     clientInfo: session?.clientInfo,
     clientCapabilities: session?.clientCapabilities ?? {},
-    logLevel: LOG_LEVEL,
-    sessionId: session === undefined ? undefined : (headers.get('mcp-session-id') ?? undefined),
+    logLevel: incoming.platform.session?.logLevel ?? LOG_LEVEL,
+    sessionId: sessionIdOf(session, incoming),
   }
+}
+
+/** @throws ProtocolError for a URI that this caller may not read. */
+function changeSubscription(
+  method: string,
+  params: Params,
+  { access }: Incoming,
+  { subscribed }: ClientSession,
+  { resources }: Definition,
+): MethodResult {
+  const uri = stringParam(params, 'uri')
+  if (method === 'resources/unsubscribe') subscribed.delete(uri)
+  else if (subscribed.size >= MAX_SUBSCRIBED && !subscribed.has(uri))
+    throw invalidParams(`Invalid params: a session may subscribe to ${MAX_SUBSCRIBED} resources at most.`)
+  else if (mayRead(resources, access, uri)) subscribed.add(uri)
+  return { members: '' }
+}
+
+function sessionIdOf(session: SessionToken | undefined, { platform, request }: Incoming): string | undefined {
+  if (platform.session !== undefined) return platform.session.id
+  return session === undefined ? undefined : (request.headers.get('mcp-session-id') ?? undefined)
 }
 
 /** Version negotiation (MCP 2025-11-25, "Lifecycle"): the version asked for where we speak it, else our newest. */
@@ -101,6 +134,8 @@ async function initialize(
     ? requested
     : LEGACY_VERSIONS[0]
   const session: SessionToken = { protocolVersion, clientInfo, clientCapabilities }
+  const lasting = incoming.platform.session
+  if (lasting !== undefined) lasting.declared = session
   record(incoming, protocolVersion, clientInfo)
   const capabilities = advertise(options.definition, {
     era: 'legacy',
@@ -110,6 +145,7 @@ async function initialize(
     protocolVersion,
     hasSecret: false,
     hasRendezvous: false,
+    hasSession: lasting !== undefined,
     legacyPolicy: options.asking.legacyPolicy,
   })
   const { serverInfo, instructions } = options.definition
@@ -119,6 +155,8 @@ async function initialize(
     serverInfo,
     ...(instructions !== undefined && { instructions }),
   })
+  if (lasting !== undefined)
+    return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, incoming.headers)
   const token = await tokens.write(session, sealOf(incoming, options), principalOf(incoming))
   return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, {
     ...incoming.headers,
@@ -130,8 +168,10 @@ function sealOf({ platform }: Incoming, { asking }: EngineOptions): Seal | undef
   return asking.sealFor(platform.env)
 }
 
-function acknowledgeLevel(params: Params): MethodResult {
-  if (!isLogLevel(params.level)) throw invalidParams('Invalid params: "level" must be a log level.')
+/** Remembered where there is a session to remember it. */
+function setLevel({ level }: Params, session: ClientSession | undefined): MethodResult {
+  if (!isLogLevel(level)) throw invalidParams('Invalid params: "level" must be a log level.')
+  if (session !== undefined) session.logLevel = level
   return { members: '' }
 }
 

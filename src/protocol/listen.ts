@@ -29,6 +29,7 @@ export function createListen(options: EngineOptions): ServeListen {
       hasBus: bus !== undefined,
       hasSecret: false,
       hasRendezvous: false,
+      hasSession: false,
       legacyPolicy: options.asking.legacyPolicy,
     })
     const filter = honoured(parseFilter(call.params.notifications), capabilities)

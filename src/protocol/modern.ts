@@ -51,8 +51,12 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     const { id, method, params } = request
     const { headers } = incoming.request
     const envelope = readEnvelope(params)
-    checkVersion(envelope, headers)
-    checkStandardHeaders(headers, method, params)
+    // Messages on a connection that lasts have no headers of their own.
+    const hasHeaders = incoming.platform.session === undefined
+    if (hasHeaders) {
+      checkVersion(envelope, headers)
+      checkStandardHeaders(headers, method, params)
+    } else checkModernVersion(envelope.protocolVersion)
     record(incoming, envelope)
     const call: Call = {
       id,
@@ -88,7 +92,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       incoming,
       options,
       (scope) => {
-        if (method === 'tools/call') checkToolHeaders(scope, params, headers)
+        if (method === 'tools/call' && hasHeaders) checkToolHeaders(scope, params, headers)
         return entry.run(scope, params, options)
       },
       (result, scope) => {

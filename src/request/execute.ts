@@ -17,6 +17,7 @@ const OUTSIDE: Conditions = {
   protocolVersion: '2026-07-28',
   hasSecret: false,
   hasRendezvous: false,
+  hasSession: false,
   legacyPolicy: 'explain',
 }
 

@@ -1,4 +1,10 @@
 /**
+ * What a platform is to a request, and what it serves.
+ */
+import type { ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
+import type { Rendezvous } from '../interaction/rendezvous.ts'
+
+/**
  * What a platform gives to one request. An adapter fills it in; everything is optional.
  *
  * The `Request` that goes with it has the URL that clients use, as far as the platform vouches for it.
@@ -24,12 +30,36 @@ export interface RequestPlatform {
   readonly loopback?: boolean
   /** The caller's address as the platform vouches for it. */
   readonly clientAddress?: string
+  /** The connection that the request came on, where it lasts longer than the request. Default: there is none. */
+  readonly session?: ClientSession
+}
+
+/** A connection that lasts: what is said on it is remembered, and its client can be asked. */
+export interface ClientSession {
+  /** Undefined where the connection itself is the session, as on stdio. */
+  readonly id: string | undefined
+  /** What `initialize` declared; undefined before, and for modern clients, who declare it in each request. */
+  declared:
+    | {
+        readonly protocolVersion: string
+        readonly clientInfo: Implementation | undefined
+        readonly clientCapabilities: ClientCapabilities
+      }
+    | undefined
+  /** As `logging/setLevel` has set it. */
+  logLevel: LogLevel | undefined
+  /** URIs of the resources that the client has subscribed to. */
+  readonly subscribed: Set<string>
+  /** Where its answers meet the calls that wait for them. */
+  readonly rendezvous: Rendezvous
 }
 
 /** What an adapter serves: `handle` is called where there is one (an `MCPServer`), else `fetch` (a Hono app). */
 export interface FetchServer {
   fetch(request: Request, env?: unknown, executionContext?: unknown): Response | Promise<Response>
   handle?(request: Request, platform: RequestPlatform): Promise<Response>
+  /** Ends what outlives requests, where there is such a thing: called by adapters of processes that end. */
+  close?(): Promise<void>
 }
 
 /** Serves one request with all that an adapter knows, as far as `server` takes it. */

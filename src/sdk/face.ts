@@ -6,10 +6,10 @@ import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
 import { isObject } from '../protocol/json-rpc.ts'
+import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { RunForeign } from './run.ts'
-import { isEventStream, readEvents } from './sse.ts'
 
 type Result = { readonly [name: string]: unknown }
 

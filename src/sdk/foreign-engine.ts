@@ -17,12 +17,12 @@ import {
   toProtocolError,
 } from '../protocol/json-rpc.ts'
 import type { CallLimits, Incoming } from '../protocol/options.ts'
+import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'
 import { describe, isAnswerTo, noteOutcome, parseSent, shownTo, toCall } from './foreign-call.ts'
 import { checkAccess, type GuardedNames } from './guarded.ts'
 import type { ForeignAnswer, RunForeign } from './run.ts'
-import { isEventStream, readEvents } from './sse.ts'
 
 export interface ForeignEngineOptions extends CallLimits {
   readonly reportError: ReportError

@@ -35,7 +35,7 @@ export function host(run: RunForeign, config: HostedConfig): HostedServer {
 
   const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     try {
-      return await app(request, platform)
+      return await app.serve(request, platform)
     } catch (error) {
       reportError(error, { url: new URL(request.url).pathname })
       const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })

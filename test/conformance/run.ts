@@ -41,6 +41,7 @@ const TARGETS: { readonly [name: string]: Target } = {
   'netlify-edge': {},
   bun: {},
   node: {},
+  'node-sessions': { entry: 'sessions.ts', preview: 'node' },
   'node-several': { entry: 'several.ts', preview: 'node', processes: 2 },
   'node-secret-only': { entry: 'secret-only.ts', preview: 'node', processes: 2, revisions: ['2026-07-28'] },
 }

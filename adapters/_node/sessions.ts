@@ -1,0 +1,248 @@
+/**
+ * Streamable HTTP with sessions, for a process that lives long: the transport of the official SDK v1 in front of an `MCPServer`.
+ */
+import type { AuthInfo, MCPServer } from '../../src/index.ts'
+import { errorMessage } from '../../src/protocol/json-rpc.ts'
+import type { Session } from '../../src/protocol/session.ts'
+import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
+import { connect, createCallers, type SdkTransport } from './transport.ts'
+
+/** Keeps the events of streams, so that clients who lost one can take it up again: as SDK v1's `EventStore`. */
+export interface EventStore {
+  storeEvent(streamId: string, message: never): Promise<string>
+  getStreamIdForEventId?(eventId: string): Promise<string | undefined>
+  replayEventsAfter(
+    lastEventId: string,
+    options: { send: (eventId: string, message: never) => Promise<void> },
+  ): Promise<string>
+}
+
+export interface SessionsOptions {
+  /** Makes ids that nobody can guess. Default `crypto.randomUUID`. */
+  sessionIdGenerator?: () => string
+  onsessioninitialized?: (sessionId: string) => void | Promise<void>
+  onsessionclosed?: (sessionId: string) => void | Promise<void>
+  /** Answers in JSON; what is notified or asked during a call is then lost. Default false. */
+  enableJsonResponse?: boolean
+  /** Makes streams resumable. Default: they are not. */
+  eventStore?: EventStore
+  /** Sessions at once; with more, `initialize` is answered 503. Default 1000. */
+  maxSessions?: number
+  /** Milliseconds without a request or an open stream after which a session ends. Default 1 800 000. */
+  idleMs?: number
+}
+
+export interface Sessions extends FetchServer {
+  handle(request: Request, platform: RequestPlatform): Promise<Response>
+  /** How many sessions there are. */
+  readonly size: number
+  /** Takes no more, waits up to 5 seconds for calls that run, then ends every session and its streams. */
+  close(): Promise<void>
+}
+
+interface HttpTransport extends SdkTransport {
+  handleRequest(request: Request, options: { authInfo: AuthInfo }): Promise<Response>
+}
+
+interface Entry {
+  readonly transport: HttpTransport
+  readonly session: Session
+  /** Another principal's session does not exist. */
+  readonly principal: string
+  /** Requests and streams that are open. */
+  open: number
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+const CLOSE_GRACE_MS = 5000
+const SESSION_NOT_FOUND = -32001
+const SERVER_BUSY = -32603
+
+/**
+ * Serves an `MCPServer` with sessions to legacy clients: they can be asked, subscribe, and are told of changes. Modern clients need no
+ * session and are served beside them, as are the page and the pulse. Sessions live in this process: it must be the only one that
+ * a client reaches. Guard, auth, limits and log are the server's own.
+ *
+ * ```ts
+ * const { close } = await serve(createSessions(server), { port: 3000 })
+ * ```
+ *
+ * Needs `@modelcontextprotocol/sdk` 1.25 or newer.
+ */
+export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
+  const { maxSessions = 1000, idleMs = 1_800_000, ...transportOptions } = options
+  const parts = server.getSessionParts()
+  const entries = new Map<string, Entry>()
+  const { toAuthInfo, callerOf } = createCallers()
+  let opening = 0
+  let isClosing = false
+
+  const end = (id: string): Promise<void> | undefined => entries.get(id)?.transport.close()
+
+  const touch = (id: string, entry: Entry): void => {
+    clearTimeout(entry.timer)
+    if (entry.open > 0 || !entries.has(id)) return
+    entry.timer = setTimeout(() => void end(id), idleMs)
+    unref(entry.timer)
+  }
+
+  const open = async (principal: string, platform: RequestPlatform): Promise<HttpTransport> => {
+    const { WebStandardStreamableHTTPServerTransport: Transport } = await loadTransport()
+    const {
+      onsessioninitialized,
+      onsessionclosed,
+      sessionIdGenerator = () => crypto.randomUUID(),
+      ...rest
+    } = transportOptions
+    const transport: HttpTransport = new Transport({
+      ...(rest as object),
+      sessionIdGenerator,
+      maxRequestBodySize: parts.maxBodyBytes,
+      onsessioninitialized: (id) => {
+        const entry: Entry = { transport, session, principal, open: 1, timer: undefined }
+        entries.set(id, entry)
+        return onsessioninitialized?.(id)
+      },
+      ...(onsessionclosed !== undefined && { onsessionclosed }),
+    })
+    // The platform of the request that opens it: later ones come to the same process.
+    const session = connect(parts, transport, platform, callerOf)
+    transport.onclose = () => {
+      session.close()
+      const id = transport.sessionId
+      if (id === undefined) return
+      clearTimeout(entries.get(id)?.timer)
+      entries.delete(id)
+    }
+    return transport
+  }
+
+  const serveSession = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    const admitted = await parts.admit(request, platform)
+    if (admitted instanceof Response) return admitted
+    const { headers, auth } = admitted
+    const principal = auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
+    const id = request.headers.get('mcp-session-id')
+    const known = id === null ? undefined : entries.get(id)
+    if (id !== null && known?.principal !== principal) {
+      return refuse(404, SESSION_NOT_FOUND, 'Session not found: initialize again.', headers)
+    }
+    if (known === undefined && entries.size + opening >= maxSessions) {
+      const message = `This server has ${maxSessions} sessions, which is its limit: try again later.`
+      return refuse(503, SERVER_BUSY, message, { ...headers, 'retry-after': '10' })
+    }
+    const authInfo = toAuthInfo(admitted)
+    if (known !== undefined) {
+      known.open++
+      clearTimeout(known.timer)
+    } else opening++
+    try {
+      const transport = known?.transport ?? (await open(principal, platform))
+      const response = await transport.handleRequest(request, { authInfo })
+      const opened = id ?? transport.sessionId
+      const entry = opened === undefined ? undefined : entries.get(opened)
+      // Whatever did not initialize leaves no session behind.
+      if (known === undefined && entry === undefined) await transport.close()
+      return answered(response, headers, () => {
+        if (opened === undefined || entry === undefined) return
+        entry.open--
+        touch(opened, entry)
+      })
+    } finally {
+      if (known === undefined) opening--
+    }
+  }
+
+  const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    if (!isForSession(request)) return server.handle(request, platform)
+    if (isClosing) return refuse(503, SERVER_BUSY, 'This server is shutting down.', {})
+    try {
+      return await serveSession(request, platform)
+    } catch (error) {
+      parts.onFault(error)
+      return refuse(500, SERVER_BUSY, 'Internal error', {})
+    }
+  }
+
+  return {
+    handle,
+    fetch: (request, env) => handle(request, { env }),
+    get size() {
+      return entries.size
+    },
+    async close() {
+      isClosing = true
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const grace = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_GRACE_MS)
+      })
+      const running = [...entries.values()].map(({ session }) => session.settled())
+      await Promise.race([Promise.all(running), grace])
+      clearTimeout(timer)
+      await Promise.all([...entries.keys()].map(end))
+    },
+  }
+}
+
+async function loadTransport() {
+  try {
+    return await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js')
+  } catch (cause) {
+    const message =
+      'Sessions need @modelcontextprotocol/sdk 1.25 or newer: npm install @modelcontextprotocol/sdk'
+    throw new Error(message, { cause })
+  }
+}
+
+/** Modern requests stand alone; a GET without a session is somebody who looks. */
+function isForSession({ method, headers }: Request): boolean {
+  const version = headers.get('mcp-protocol-version')
+  if (method === 'POST') return version === null || version < '2026-07-28'
+  return method === 'OPTIONS' || (headers.has('mcp-session-id') && (method === 'GET' || method === 'DELETE'))
+}
+
+/** The transport's response with the server's own headers; `onEnd` is called once, when it was read or its reader has gone. */
+function answered(
+  response: Response,
+  headers: { readonly [name: string]: string },
+  onEnd: () => void,
+): Response {
+  const all = new Headers(response.headers)
+  for (const [name, value] of Object.entries(headers)) if (name !== 'cache-control') all.set(name, value)
+  const init = { status: response.status, headers: all }
+  const reader = response.body?.getReader()
+  if (reader === undefined) {
+    onEnd()
+    return new Response(null, init)
+  }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (!done) return controller.enqueue(value)
+      onEnd()
+      controller.close()
+    },
+    cancel(reason) {
+      onEnd()
+      return reader.cancel(reason)
+    },
+  })
+  return new Response(body, init)
+}
+
+function refuse(
+  status: number,
+  code: number,
+  message: string,
+  headers: { readonly [name: string]: string },
+): Response {
+  return new Response(errorMessage(undefined, { code, message }), {
+    status,
+    headers: { ...headers, 'content-type': 'application/json' },
+  })
+}
+
+/** A session that waits to expire keeps no process alive. */
+function unref(timer: ReturnType<typeof setTimeout>): void {
+  if (typeof timer === 'object') timer.unref()
+}

@@ -1,0 +1,5 @@
+/** The same server with sessions, as a long-lived process has them: legacy clients need no rendezvous to be asked. */
+import { createSessions } from 'mayfly-mcp/node'
+import { createEverything } from './everything.ts'
+
+export default createSessions(createEverything({}))

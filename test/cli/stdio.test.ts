@@ -1,0 +1,193 @@
+/** `mayfly stdio`, started by the official clients as a desktop client would. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client as ModernClient } from '@modelcontextprotocol/client'
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import {
+  ElicitRequestSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Project } from './_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const CLI = join(ROOT, 'deploy/cli.ts')
+
+const SERVER = `
+  import { createMemoryBus, createResource, createTool, MCPServer } from 'mayfly-mcp'
+  import * as z from 'zod'
+
+  console.log('a line of the module')
+  const server = new MCPServer({
+    id: 'desk',
+    name: 'Desk',
+    version: '1.0.0',
+    bus: createMemoryBus(),
+    resources: [createResource({ uri: 'note://1', name: 'note', read: () => 'a note' })],
+    tools: {
+      order: createTool({
+        id: 'order',
+        execute: async (_input, ctx) => {
+          console.log('a line of the tool')
+          const answer = await ctx.elicit('How many?', z.object({ count: z.number() }))
+          return answer.action === 'accept' ? String(answer.content.count) : answer.action
+        },
+      }),
+      work: createTool({
+        id: 'work',
+        execute: async (_input, ctx) => {
+          for (const progress of [1, 2]) ctx.reportProgress({ progress })
+          return ctx.era
+        },
+      }),
+      change: createTool({
+        id: 'change',
+        execute: async () => {
+          await server.tools.notifyListChanged()
+          await server.resources.notifyUpdated({ uri: 'note://1' })
+          return 'changed'
+        },
+      }),
+      wait: createTool({
+        id: 'wait',
+        execute: (_input, ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', () => {
+          console.error('aborted')
+          resolve('late')
+        })),
+      }),
+    },
+  })
+  export default server
+`
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+function createProject(server = SERVER): Project {
+  const project = new Project()
+  cleanups.push(() => project[Symbol.asyncDispose]())
+  const packages = join(project.folder, 'node_modules')
+  mkdirSync(packages)
+  symlinkSync(ROOT, join(packages, 'mayfly-mcp'))
+  symlinkSync(join(ROOT, 'node_modules/zod'), join(packages, 'zod'))
+  project.write('server.ts', server)
+  return project
+}
+
+const command = (project: Project) => ({
+  command: process.execPath,
+  args: [CLI, 'stdio', 'server.ts'],
+  cwd: project.folder,
+  env: { PATH: process.env.PATH ?? '' },
+  stderr: 'pipe' as const,
+})
+
+/** What a transport's process prints to stderr. */
+function readErrors(transport: StdioClientTransport | ModernTransport): () => string {
+  let text = ''
+  transport.stderr?.on('data', (chunk) => {
+    text += chunk
+  })
+  return () => text
+}
+
+describe('mayfly stdio', { timeout: 60_000 }, () => {
+  test('a legacy client is asked, hears progress and changes, and cancels', async () => {
+    const transport = new StdioClientTransport(command(createProject()))
+    const errors = readErrors(transport)
+    const client = new Client({ name: 'desktop', version: '1' }, { capabilities: { elicitation: {} } })
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { count: 3 } }))
+    const heard: string[] = []
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void heard.push(params.uri),
+    )
+    await client.connect(transport as never)
+    cleanups.push(() => client.close())
+
+    expect((await client.listTools()).tools).toHaveLength(4)
+    expect((await client.callTool({ name: 'order' })).content).toEqual([{ type: 'text', text: '3' }])
+    const progress: number[] = []
+    await client.callTool({ name: 'work' }, undefined, {
+      onprogress: (report) => progress.push(report.progress),
+    })
+    // SDK v1's client drops what comes in one piece with the result.
+    expect(progress[0]).toBe(1)
+    await client.subscribeResource({ uri: 'note://1' })
+    await client.callTool({ name: 'change' })
+    await vi.waitFor(() => expect(heard).toEqual(['tools', 'note://1']))
+
+    const cancel = new AbortController()
+    const waiting = client.callTool({ name: 'wait' }, undefined, { signal: cancel.signal })
+    await client.listTools()
+    cancel.abort()
+    await expect(waiting).rejects.toThrow()
+    await vi.waitFor(() => expect(errors()).toContain('aborted'))
+    expect(errors()).toContain('a line of the module')
+    expect(errors()).toContain('a line of the tool')
+  })
+
+  test('a modern client is asked by rounds, and listens', async () => {
+    const transport = new ModernTransport(command(createProject()))
+    const client = new ModernClient(
+      { name: 'desktop', version: '1' },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { count: 5 } }))
+    await client.connect(transport)
+    cleanups.push(() => client.close())
+
+    expect((await client.callTool({ name: 'order' })).content).toEqual([{ type: 'text', text: '5' }])
+    expect((await client.callTool({ name: 'work' })).content).toEqual([{ type: 'text', text: 'modern' }])
+    const heard: string[] = []
+    client.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('tools'))
+    const subscription = await client.listen({ toolsListChanged: true })
+    await client.callTool({ name: 'change' })
+    await vi.waitFor(() => expect(heard).toEqual(['tools']))
+    await subscription.close()
+  })
+
+  test('the client closes its end → exit code 0, nothing but messages on stdout', async () => {
+    const { command: program, args, cwd, env } = command(createProject())
+    const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    await vi.waitFor(() => expect(output).toContain('"id":1'), { timeout: 20_000 })
+    child.stdin.end()
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(0)
+    expect(output).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+  })
+
+  test.for([
+    ['export default { fetch() {} }', 'does not export an MCPServer'],
+    ['export const server = 1', 'no default export'],
+    [`throw new TypeError('tools.x needs a description')\nexport default {}`, 'tools.x needs a description'],
+  ] as const)('%s → one line, exit code 1', async ([server, message]) => {
+    const { command: program, args, cwd, env } = command(createProject(server))
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [output, errors] = ['', '']
+    child.stdout.on('data', (text) => {
+      output += text
+    })
+    child.stderr.on('data', (text) => {
+      errors += text
+    })
+    const [code] = await once(child, 'close')
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toMatch(/^mayfly: [^\n]+\n$/)
+    expect(errors).toContain(message)
+  })
+})

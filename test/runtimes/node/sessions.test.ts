@@ -1,0 +1,400 @@
+/** A long-lived process, with the official clients of both eras. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve as serveHono } from '@hono/node-server'
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js'
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { Hono } from 'hono'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  closeSessions,
+  createSessions,
+  type Sessions,
+  type SessionsOptions,
+  serve,
+  startHonoSSE,
+  startHTTP,
+  startSSE,
+} from '../../../adapters/node.ts'
+import { staticTokens } from '../../../src/auth.ts'
+import type { MCPServerConfig } from '../../../src/index.ts'
+import { createFixture, type SessionFixture } from './_session-server.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+interface Running extends SessionFixture {
+  readonly url: URL
+  readonly sessions: Sessions
+}
+
+async function start(options: SessionsOptions = {}, config: Partial<MCPServerConfig> = {}): Promise<Running> {
+  const fixture = createFixture(config)
+  const sessions = createSessions(fixture.server, options)
+  const { url, close } = await serve(sessions, { port: 0 })
+  cleanups.push(close)
+  return { ...fixture, sessions, url: new URL(url) }
+}
+
+/** A client that can be asked for anything. */
+function createClient(): Client {
+  const client = new Client(
+    { name: 'desktop', version: '1.0.0' },
+    { capabilities: { elicitation: {}, sampling: {}, roots: {} } },
+  )
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { count: 3 } }))
+  client.setRequestHandler(CreateMessageRequestSchema, () => ({
+    model: 'none',
+    role: 'assistant',
+    content: { type: 'text', text: 'Hi' },
+  }))
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///home' }] }))
+  return client
+}
+
+async function connect(url: URL, headers: Record<string, string> = {}): Promise<Client> {
+  const client = createClient()
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }) as never)
+  cleanups.push(() => client.close())
+  return client
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> => {
+  const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] }
+  return content[0]!.text
+}
+
+describe('a legacy client in a session', () => {
+  it('is asked, sampled, and tells its roots', async () => {
+    const { url } = await start()
+    const client = await connect(url)
+    expect(await call(client, 'order', { item: 'apples' })).toBe('3 apples')
+    expect(await call(client, 'summarise')).toContain('Hi')
+    expect(await call(client, 'roots')).toBe('file:///home')
+    expect(JSON.parse(await call(client, 'can')).features).toHaveLength(4)
+  })
+
+  it('subscribes, and is told of changes until it unsubscribes', async () => {
+    const { url, server } = await start()
+    const client = await connect(url)
+    expect(client.getServerCapabilities()).toMatchObject({
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+    })
+    const heard: string[] = []
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void heard.push(params.uri),
+    )
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
+    await client.subscribeResource({ uri: 'note://1' })
+    // Until its stream is open nothing can be heard.
+    await vi.waitFor(async () => {
+      await server.tools.notifyListChanged()
+      expect(heard).toContain('tools')
+    })
+    await server.resources.notifyUpdated({ uri: 'note://1' })
+    await server.resources.notifyUpdated({ uri: 'note://2' })
+    await vi.waitFor(() => expect(heard).toContain('note://1'))
+    await client.unsubscribeResource({ uri: 'note://1' })
+    heard.length = 0
+    await server.resources.notifyUpdated({ uri: 'note://1' })
+    await server.tools.notifyListChanged()
+    await vi.waitFor(() => expect(heard).toContain('tools'))
+    expect(heard.filter((what) => what !== 'tools')).toEqual([])
+  })
+
+  it('has its log level remembered, hears progress, and knows its session', async () => {
+    const { url } = await start()
+    const client = await connect(url)
+    const levels: string[] = []
+    client.setNotificationHandler(
+      LoggingMessageNotificationSchema,
+      ({ params }) => void levels.push(params.level),
+    )
+    const progress: number[] = []
+    const work = () =>
+      client.callTool({ name: 'work', arguments: {} }, undefined, {
+        onprogress: (report) => progress.push(report.progress),
+      })
+    await work()
+    expect(levels).toEqual(['warning'])
+    expect(progress).toEqual([1, 2])
+    await client.setLoggingLevel('debug')
+    const { content } = (await work()) as { content: { text: string }[] }
+    expect(levels).toEqual(['warning', 'debug', 'warning'])
+    expect(content[0]!.text).toMatch(/^[\da-f-]{36}$/)
+  })
+
+  it('cancels a call', async () => {
+    const { url, aborted } = await start()
+    const client = await connect(url)
+    const cancel = new AbortController()
+    const waiting = client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: cancel.signal })
+    waiting.catch(() => {})
+    await call(client, 'can')
+    cancel.abort()
+    await vi.waitFor(() => expect(aborted).toHaveLength(1))
+    expect(await call(client, 'can')).toContain('features')
+  })
+
+  it('takes up a stream that broke, where events are kept', async () => {
+    const { url } = await start({ eventStore: new InMemoryEventStore() as never })
+    const client = await connect(url)
+    const tokens: string[] = []
+    await client.callTool({ name: 'work', arguments: {} }, undefined, {
+      onresumptiontoken: (token) => tokens.push(token),
+    })
+    expect(tokens.length).toBeGreaterThan(1)
+    const id = (client.transport as StreamableHTTPClientTransport).sessionId!
+    const replayed = await fetch(url, {
+      headers: { accept: 'text/event-stream', 'mcp-session-id': id, 'last-event-id': tokens[0]! },
+    })
+    const reader = replayed.body!.getReader()
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('id: ')
+    await reader.cancel()
+  })
+
+  it('two clients hear nothing of each other', async () => {
+    const { url, sessions } = await start()
+    const [one, two] = await Promise.all([connect(url), connect(url)])
+    two.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }))
+    expect(await Promise.all([call(one, 'order', { item: 'a' }), call(two, 'order', { item: 'b' })])).toEqual(
+      ['3 a', 'decline'],
+    )
+    expect(sessions.size).toBe(2)
+  })
+})
+
+describe('sessions', () => {
+  it('end by DELETE; afterwards 404', async () => {
+    const closed = vi.fn()
+    const { url, sessions } = await start({ onsessionclosed: closed })
+    const client = await connect(url)
+    const transport = client.transport as StreamableHTTPClientTransport
+    const id = transport.sessionId!
+    await transport.terminateSession()
+    expect(sessions.size).toBe(0)
+    expect(closed).toHaveBeenCalledWith(id)
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': id,
+      },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { code: -32001 } })
+  })
+
+  it('expire when nobody uses them', async () => {
+    const { url, sessions } = await start({ idleMs: 100 })
+    const client = await connect(url)
+    await call(client, 'can')
+    await client.close()
+    expect(sessions.size).toBe(1)
+    await vi.waitFor(() => expect(sessions.size).toBe(0), { timeout: 3000 })
+  })
+
+  it('are no more than maxSessions', async () => {
+    const { url } = await start({ maxSessions: 1 })
+    await connect(url)
+    await expect(connect(url)).rejects.toThrow('its limit')
+  })
+
+  it('what does not initialize opens none', async () => {
+    const { url, sessions } = await start()
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    })
+    expect(response.status).toBe(400)
+    expect(sessions.size).toBe(0)
+  })
+
+  it('belong to their principal, and the tool knows who calls', async () => {
+    const [ann, bob] = ['a'.repeat(32), 'b'.repeat(32)]
+    const auth = staticTokens([
+      { token: ann, clientId: 'ann', scopes: [] },
+      { token: bob, clientId: 'bob', scopes: [] },
+    ])
+    const { url } = await start({}, { auth })
+    await expect(connect(url)).rejects.toThrow()
+    const client = await connect(url, { authorization: `Bearer ${ann}` })
+    expect(await call(client, 'who')).toBe('ann')
+    expect(await call(client, 'order', { item: 'pears' })).toBe('3 pears')
+    const foreign = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bob}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': (client.transport as StreamableHTTPClientTransport).sessionId!,
+      },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    })
+    expect(foreign.status).toBe(404)
+  })
+
+  it('another Origin → 403, before anything is opened', async () => {
+    const { url, sessions } = await start()
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example', 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(response.status).toBe(403)
+    expect(sessions.size).toBe(0)
+  })
+
+  it('end with the process, however long their streams are open', async () => {
+    const { server } = createFixture()
+    const sessions = createSessions(server)
+    const { url, close } = await serve(sessions, { port: 0 })
+    await connect(new URL(url))
+    const startedAt = Date.now()
+    await close()
+    expect(sessions.size).toBe(0)
+    // Streams that nobody ends are dropped only after 5 seconds.
+    expect(Date.now() - startedAt).toBeLessThan(4000)
+  })
+
+  it('close waits for what runs, then ends streams; the process is free', async () => {
+    const { url, sessions, aborted } = await start()
+    const client = await connect(url)
+    const order = call(client, 'order', { item: 'plums' })
+    await vi.waitFor(() => expect(sessions.size).toBe(1))
+    const answered = await order
+    await sessions.close()
+    expect(answered).toBe('3 plums')
+    expect(sessions.size).toBe(0)
+    expect(aborted).toEqual([])
+    await expect(call(client, 'can')).rejects.toThrow()
+  })
+})
+
+describe('beside sessions', () => {
+  it('modern clients need none', async () => {
+    const { url, sessions } = await start()
+    const client = new ModernClient(
+      { name: 'modern', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    await client.connect(new ModernTransport(url))
+    cleanups.push(() => client.close())
+    const { content } = await client.callTool({ name: 'work', arguments: {} })
+    expect(content).toEqual([{ type: 'text', text: 'no session' }])
+    expect(sessions.size).toBe(0)
+  })
+
+  it('the page and the pulse are there', async () => {
+    const { url } = await start()
+    expect(await (await fetch(new URL('/', url), { headers: { accept: 'text/html' } })).text()).toContain(
+      'Lasting',
+    )
+    expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  })
+
+  it('a preflight allows what sessions need', async () => {
+    const { url } = await start()
+    const response = await fetch(url, { method: 'OPTIONS', headers: { origin: url.origin } })
+    expect(response.headers.get('access-control-allow-methods')).toContain('DELETE')
+  })
+})
+
+/** A Node server of one's own. */
+async function listen(http: Server): Promise<URL> {
+  http.listen(0, '127.0.0.1')
+  await new Promise((resolve) => http.once('listening', resolve))
+  cleanups.push(() => {
+    http.closeAllConnections()
+    return new Promise((resolve) => http.close(resolve))
+  })
+  return new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}`)
+}
+
+describe('startHTTP', () => {
+  it.each([
+    ['sessions', {}, true],
+    ['serverless', { serverless: true }, false],
+    ['sessionIdGenerator: undefined', { sessionIdGenerator: undefined }, false],
+  ])('%s', async (_name, options, hasSession) => {
+    const { server } = createFixture()
+    const origin = await listen(
+      createServer((req, res) => {
+        const url = new URL(req.url ?? '', 'http://127.0.0.1')
+        void startHTTP({ server, url, httpPath: '/mcp', req, res, options })
+      }),
+    )
+    cleanups.push(() => closeSessions(server))
+    const client = await connect(new URL('/mcp', origin))
+    const text = await call(client, 'order', { item: 'figs' })
+    if (hasSession) expect(text).toBe('3 figs')
+    else expect(text).toContain('How many figs?')
+    expect((await fetch(new URL('/other', origin))).status).toBe(404)
+  })
+})
+
+describe('the deprecated HTTP+SSE transport', () => {
+  const expectSessionOver = async (url: URL): Promise<void> => {
+    const client = createClient()
+    await client.connect(new SSEClientTransport(url) as never)
+    cleanups.push(() => client.close())
+    expect(await call(client, 'order', { item: 'nuts' })).toBe('3 nuts')
+    expect(await call(client, 'roots')).toBe('file:///home')
+  }
+
+  it('startSSE', async () => {
+    const { server } = createFixture()
+    const origin = await listen(
+      createServer((req, res) => {
+        const url = new URL(req.url ?? '', 'http://127.0.0.1')
+        void startSSE({ server, url, ssePath: '/sse', messagePath: '/message', req, res })
+      }),
+    )
+    cleanups.push(() => closeSessions(server))
+    await expectSessionOver(new URL('/sse', origin))
+    expect((await fetch(new URL('/message?sessionId=x', origin), { method: 'POST' })).status).toBe(404)
+  })
+
+  it('startHonoSSE', async () => {
+    const { server } = createFixture()
+    const app = new Hono()
+    app.all('*', (context) =>
+      startHonoSSE({
+        server,
+        url: new URL(context.req.url),
+        ssePath: '/sse',
+        messagePath: '/message',
+        context,
+      }),
+    )
+    const http = serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+    await new Promise((resolve) => http.once('listening', resolve))
+    cleanups.push(() => {
+      http.closeAllConnections()
+      http.close()
+      return closeSessions(server)
+    })
+    await expectSessionOver(new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`))
+  })
+})
