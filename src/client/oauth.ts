@@ -61,6 +61,7 @@ export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAut
   const forget = async (...kept: Kept[]): Promise<void> => {
     for (const one of kept) await storage.delete(keyOf(one))
   }
+  let isFinishing = false
   return {
     redirectUrl,
     clientMetadata: {
@@ -79,12 +80,17 @@ export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAut
     takeState: async (callback) => {
       const expected = await load<string>('state')
       await forget('state')
-      return expected !== undefined && callback.get('state') === expected
+      isFinishing = expected !== undefined && callback.get('state') === expected
+      return isFinishing
     },
     clientInformation: async () => clientInformation ?? (await load('client')),
     saveClientInformation: (information) => save('client', information),
     tokens: () => load('tokens'),
-    saveTokens: (tokens) => save('tokens', tokens),
+    saveTokens: async (tokens) => {
+      await save('tokens', tokens)
+      if (isFinishing) await forget('verifier', 'discovery')
+      isFinishing = false
+    },
     redirectToAuthorization: async (url) => void (await onRedirect(url)),
     saveCodeVerifier: (verifier) => save('verifier', verifier),
     codeVerifier: async () => {
@@ -94,7 +100,9 @@ export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAut
       return verifier
     },
     saveDiscoveryState: (state) => save('discovery', state),
-    discoveryState: () => load('discovery'),
+    // For the sign-in under way alone: a server may move to another authorization server later.
+    discoveryState: async () =>
+      (await load('verifier')) === undefined ? undefined : await load('discovery'),
     invalidateCredentials: async (scope) => {
       if (scope === 'all') await forget('client', 'tokens', 'verifier', 'discovery', 'state')
       else await forget(scope)
