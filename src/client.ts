@@ -1,5 +1,5 @@
 /** What users import from `mayfly-mcp/client`: MCP servers as a client, on the same platforms. */
-export type { ListKind, ResourceUpdate } from './client/changes.ts'
+export type { ResourceUpdate } from './client/changes.ts'
 export type {
   HttpServerConfig,
   MCPClientConfig,

@@ -2,15 +2,9 @@
  * Hearing of changes, in both eras: one `subscriptions/listen` stream that says everything wanted (modern), or
  * `resources/subscribe` and whatever the server sends (legacy). Kept up across lost connections and streams that end.
  */
-import type {
-  Client,
-  McpSubscription,
-  RequestOptions,
-  SubscriptionFilter,
-} from '@modelcontextprotocol/client'
+import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
 import { MCPClientError } from './errors.ts'
-
-export type ListKind = 'tools' | 'prompts' | 'resources'
+import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
 
 export interface ResourceUpdate {
   uri: string
@@ -132,7 +126,8 @@ export class Changes {
 
   #sync(client: Client, options: RequestOptions): Promise<void> {
     const run = () => {
-      this.#requireCapabilities(client)
+      const missing = notOffered(client.getServerCapabilities(), this.#kinds(), this.#uris)
+      if (missing !== undefined) throw this.#unsupported(missing)
       return client.getProtocolEra() === 'modern'
         ? this.#listen(client, options)
         : this.#tellServer(client, options)
@@ -143,7 +138,7 @@ export class Changes {
   }
 
   async #listen(client: Client, options: RequestOptions): Promise<void> {
-    const wanted = this.#wanted()
+    const wanted = toFilter(this.#kinds(), this.#uris)
     const filter = JSON.stringify(wanted)
     const before = this.#stream
     if (before?.client === client && before.filter === filter) return
@@ -183,23 +178,8 @@ export class Changes {
     }
   }
 
-  #wanted(): SubscriptionFilter {
-    return {
-      ...(this.#onListChanged.has('tools') && { toolsListChanged: true }),
-      ...(this.#onListChanged.has('prompts') && { promptsListChanged: true }),
-      ...(this.#onListChanged.has('resources') && { resourcesListChanged: true }),
-      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
-    }
-  }
-
-  #requireCapabilities(client: Client): void {
-    const offered = client.getServerCapabilities()
-    if (this.#uris.size > 0 && offered?.resources?.subscribe !== true) {
-      throw this.#unsupported('subscriptions to resources')
-    }
-    for (const kind of this.#onListChanged.keys()) {
-      if (offered?.[kind]?.listChanged !== true) throw this.#unsupported(`changes of its list of ${kind}`)
-    }
+  #kinds(): ReadonlySet<ListKind> {
+    return new Set(this.#onListChanged.keys())
   }
 
   #unsupported(what: string): MCPClientError {
@@ -257,14 +237,4 @@ export class Changes {
       }
     }
   }
-}
-
-function covers(honored: SubscriptionFilter, wanted: SubscriptionFilter): boolean {
-  const uris = new Set(honored.resourceSubscriptions)
-  return (
-    (wanted.toolsListChanged !== true || honored.toolsListChanged === true) &&
-    (wanted.promptsListChanged !== true || honored.promptsListChanged === true) &&
-    (wanted.resourcesListChanged !== true || honored.resourcesListChanged === true) &&
-    (wanted.resourceSubscriptions ?? []).every((uri) => uris.has(uri))
-  )
 }

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
 import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
+import { withDeadline } from './deadline.ts'
 import { MCPClientError } from './errors.ts'
 import type { StatefulOAuthProvider } from './oauth.ts'
 import { createStdioTransport } from './stdio.ts'
@@ -27,8 +28,8 @@ export interface ConnectOptions {
 const MAX_PAGES = 100
 /** A process that says nothing to `server/discover` this long is asked to `initialize` instead. */
 const STDIO_PROBE_MS = 5000
-/** How long a server may take to end a session. */
-const GOODBYE_MS = 2000
+/** How long a session, and then a connection, may take to end. */
+const GOODBYE_MS = 2500
 
 /**
  * Connects in the newest dialect the server has: modern, else legacy, and over HTTP+SSE where it refuses POST with 400, 404 or
@@ -62,6 +63,7 @@ async function attempt(
   { clientInfo, capabilities, timeoutMs, prepare }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
+  signal.throwIfAborted()
   const isProcess = 'pid' in transport
   const client = new Client(clientInfo, {
     capabilities,
@@ -134,24 +136,23 @@ export async function finishAuth(
 const isStateful = (provider: OAuthClientProvider): provider is StatefulOAuthProvider =>
   'takeState' in provider
 
-/** Ends the session, where there is one, and the connection. Never rejects. */
+/** Ends the session, where there is one, and the connection. Never rejects, and takes no longer than 5 seconds. */
 export async function hangUp(client: Client): Promise<void> {
   const { transport } = client
+  const deadline = { timeoutMs: GOODBYE_MS, onTimeout: () => new Error('No goodbye.') }
   // A session that nobody ends stays with its server until it expires.
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, GOODBYE_MS)
-    })
-    await Promise.race([transport.terminateSession().catch(() => {}), patience])
-    clearTimeout(timer)
+    await withDeadline(deadline, () => transport.terminateSession()).catch(() => {})
   }
-  await client.close().catch(() => {})
+  await withDeadline(deadline, () => client.close()).catch(() => {})
 }
 
-/** Whether the server has forgotten the session: it asks for a new one with 404 (MCP 2025-11-25, "Session Management"). */
+/**
+ * Whether the server has forgotten the session. It says so with 404 (MCP 2025-11-25, "Session Management"); servers after the
+ * official SDK's first examples, with 400.
+ */
 export function isSessionLost(client: Client, error: unknown): boolean {
-  return (
-    error instanceof SdkHttpError && error.data.status === 404 && client.transport?.sessionId !== undefined
-  )
+  if (!(error instanceof SdkHttpError) || client.transport?.sessionId === undefined) return false
+  const { status, text } = error.data
+  return status === 404 || (status === 400 && /session/i.test(String(text)))
 }

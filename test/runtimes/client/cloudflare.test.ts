@@ -79,7 +79,7 @@ it('calls a modern server, and answers what it asks', async () => {
 it('calls legacy servers, with sessions and over HTTP+SSE', async () => {
   const { url, sessions } = await startSessionServer()
 
-  const { answers, errors } = await run({ v1: { url }, sse: { url: await startSseServer() } })
+  const { answers, errors } = await run({ v1: { url }, sse: { url: (await startSseServer()).url } })
 
   expect(errors).toEqual({})
   expect(answers).toMatchObject({ v1_add: { sum: 3 }, sse_add: { sum: 3 } })

@@ -46,7 +46,7 @@ export interface SessionServer {
 }
 
 /** The official SDK v1 with sessions, as its examples do it. */
-export async function startSessionServer(): Promise<SessionServer> {
+export async function startSessionServer(unknownSession: 404 | 400 = 404): Promise<SessionServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const requests: string[] = []
   const open = async (): Promise<StreamableHTTPServerTransport> => {
@@ -65,7 +65,7 @@ export async function startSessionServer(): Promise<SessionServer> {
     const transport = id === undefined ? await open() : sessions.get(String(id))
     if (transport === undefined) {
       const error = { code: -32001, message: 'Session not found' }
-      response.writeHead(404, { 'content-type': 'application/json' })
+      response.writeHead(unknownSession, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }))
       return
     }
@@ -74,14 +74,16 @@ export async function startSessionServer(): Promise<SessionServer> {
   return { url: `${url}/mcp`, sessions, requests }
 }
 
-/** The official SDK v1 over the deprecated transport alone: POST to its address is refused with `refusal`. */
-export async function startSseServer(refusal = 404): Promise<string> {
+/** The official SDK v1 over the deprecated transport alone: POST to its address is refused with `refusal`. `drop` cuts its streams. */
+export async function startSseServer(refusal = 404): Promise<{ url: string; drop(): void }> {
   const transports = new Map<string, SSEServerTransport>()
+  const streams = new Set<ServerResponse>()
   const url = await listen(async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/sse' && request.method === 'GET') {
       const transport = new SSEServerTransport('/messages', response)
       transports.set(transport.sessionId, transport)
+      streams.add(response)
       await createV1Server().connect(transport)
     } else if (pathname === '/messages') {
       await transports.get(searchParams.get('sessionId') ?? '')?.handlePostMessage(request, response)
@@ -89,7 +91,11 @@ export async function startSseServer(refusal = 404): Promise<string> {
       response.writeHead(refusal).end()
     }
   })
-  return `${url}/sse`
+  const drop = (): void => {
+    for (const stream of streams) stream.destroy()
+    transports.clear()
+  }
+  return { url: `${url}/sse`, drop }
 }
 
 /** Takes requests and never answers. */

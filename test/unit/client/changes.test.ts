@@ -77,7 +77,7 @@ it('modern: a stream that the server ends is opened again', async () => {
 })
 
 it.each(['sessions', 'sse'])('legacy over %s: the same', async (kind) => {
-  const url = kind === 'sse' ? await startSseServer() : (await startSessionServer()).url
+  const url = (await (kind === 'sse' ? startSseServer() : startSessionServer())).url
   const client = createClient({ servers: { v1: { url } } })
   const heard = new Set<string>()
   client.resources.onUpdated('v1', ({ uri }) => heard.add(uri))

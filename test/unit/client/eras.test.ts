@@ -40,7 +40,7 @@ it('Mayfly, SDK v2, SDK v1 with sessions, SSE and stdio of both, at once', async
       mayfly: { url: await startMayfly({ tools: { add } }) },
       v2: { url: await startFetchServer(createMcpHandler(createV2Server)) },
       v1: { url: sessions.url },
-      sse: { url: await startSseServer() },
+      sse: { url: (await startSseServer()).url },
       stdio1: { command: process.execPath, args: [file('_stdio-v1.ts')] },
       stdio2: { command: process.execPath, args: [file('_stdio-v2.ts')], env: { GREETING: 'hello' } },
     },
@@ -68,7 +68,7 @@ it('Mayfly, SDK v2, SDK v1 with sessions, SSE and stdio of both, at once', async
 })
 
 it.each([400, 404, 405])('a server that answers POST with %d is asked over HTTP+SSE', async (refusal) => {
-  const client = createClient({ servers: { old: { url: await startSseServer(refusal) } } })
+  const client = createClient({ servers: { old: { url: (await startSseServer(refusal)).url } } })
 
   const result = await client.callTool('old', 'add', { a: 2, b: 2 })
 
@@ -143,8 +143,8 @@ it('a process that has ended is started again', async () => {
     .toMatchObject({ content: [{ text: 'undefined undefined' }] })
 })
 
-it('a lost session is replaced, and the call made again on the new one', async () => {
-  const { url, sessions } = await startSessionServer()
+it.each([404, 400] as const)('a lost session (%d) is replaced, and the call made again', async (status) => {
+  const { url, sessions } = await startSessionServer(status)
   const client = createClient({ servers: { v1: { url } } })
   await client.listTools()
   const [first] = sessions.keys()
@@ -155,6 +155,21 @@ it('a lost session is replaced, and the call made again on the new one', async (
   expect(result.structuredContent).toEqual({ sum: 2 })
   expect([...sessions.keys()]).toHaveLength(1)
   expect([...sessions.keys()]).not.toEqual([first])
+})
+
+it('a lost HTTP+SSE stream ends what waits on it; the next call opens another, and subscriptions last', async () => {
+  const { url, drop } = await startSseServer()
+  const client = createClient({ servers: { sse: { url } }, onError: () => {} })
+  await client.resources.subscribe('sse', 'news://today')
+  client.elicitation.onRequest('sse', () => {
+    drop()
+    return { action: 'decline' }
+  })
+
+  await expect(client.callTool('sse', 'ask')).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
+
+  const touch = () => client.callTool('sse', 'touch').catch(() => undefined)
+  await expect.poll(touch, { timeout: 10_000 }).toMatchObject({ content: [{ text: 'news://today' }] })
 })
 
 it('disconnect() ends the session, and what is under way', async () => {
