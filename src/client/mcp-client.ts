@@ -115,10 +115,6 @@ export class MCPClient<Name extends string = string> {
   async disconnect(): Promise<void> {
     await this.#servers.close()
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.disconnect()
-  }
 }
 
 function collision(one: ClientTool, other: ClientTool): MCPClientError {

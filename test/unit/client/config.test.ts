@@ -121,13 +121,3 @@ it('an onError that throws changes nothing', async () => {
 
   expect(await client.listToolsets()).toEqual({ live: {} })
 })
-
-it('await using disconnects', async () => {
-  const config = { servers: { a: { url } } }
-  {
-    await using client = new MCPClient(config)
-    expect(client.errors).toEqual({})
-  }
-
-  createClient(config)
-})
