@@ -8,6 +8,7 @@ import {
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
+  UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
 import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
@@ -50,12 +51,15 @@ export async function connect(
     return await attempt(new StreamableHTTPClientTransport(url, init), 'auto', options, signal)
   } catch (error) {
     if (!refusesPost(error)) throw error
-    // What it says to POST is the better explanation, should there be no stream either.
-    return attempt(new SSEClientTransport(url, init), 'legacy', options, signal).catch(() => {
-      throw error
+    return attempt(new SSEClientTransport(url, init), 'legacy', options, signal).catch((other: Error) => {
+      // There the user is on the way to sign in.
+      if (other instanceof UnauthorizedError || signal.aborted) throw other
+      throw new AggregateError([error, other], `${messageOf(error)}; over HTTP+SSE: ${other.message}`)
     })
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 async function attempt(
   transport: Transport,
