@@ -3,7 +3,7 @@
  * `resources/subscribe` and whatever the server sends (legacy). Kept up across lost connections and streams that end.
  */
 import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
-import { MCPClientError } from './errors.ts'
+import { callListener, MCPClientError } from './errors.ts'
 import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
 
 export interface ResourceUpdate {
@@ -223,18 +223,7 @@ export class Changes {
     )
   }
 
-  /** One listener that throws does not keep the others from hearing. */
   #tell<T>(listeners: Iterable<(value: T) => void>, value: T): void {
-    const { server } = this.#host
-    for (const listener of listeners) {
-      try {
-        listener(value)
-      } catch (cause) {
-        const text = `A listener for changes of MCP server "${server}" threw.`
-        this.#host.report(
-          new MCPClientError('REQUEST_FAILED', text, { server, operation: 'notification', cause }),
-        )
-      }
-    }
+    for (const listener of listeners) callListener(listener, value, this.#host)
   }
 }

@@ -57,15 +57,20 @@ export class Connection {
     this.changes = new Changes({
       server,
       request: (operation, work) => this.request(operation, work),
-      report: options.report,
+      report: (error) => this.report(error),
     })
     this.#line = new Line({
       connect: () => this.#connect(),
       onOpen: (client) => this.changes.restore(client),
       onLost: () => this.changes.onLost(),
       onError: (error) =>
-        options.report(toClientError('REQUEST_FAILED', error, { server, operation: 'listen' })),
+        this.report(toClientError('REQUEST_FAILED', error, { server, operation: 'listen' })),
     })
+  }
+
+  /** Told of what goes wrong while nobody waits. */
+  report(error: MCPClientError): void {
+    this.#options.report(error)
   }
 
   /** @throws MCPClientError */
@@ -152,7 +157,7 @@ export class Connection {
         const waiting = setLogLevel(this.#config, client, { signal, timeout: MAX_TIMEOUT_MS })
         await waiting.catch((error: unknown) => {
           const details = { server: this.server, operation: 'logging/setLevel' }
-          if (!signal.aborted) this.#options.report(toClientError('REQUEST_FAILED', error, details))
+          if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
         })
         // Nobody waits for it any more.
         if (signal.aborted) await hangUp(client)
@@ -165,7 +170,7 @@ export class Connection {
 
   #prepare(client: Client): void {
     this.changes.attach(client)
-    receiveLogs(this.server, this.#config, client)
+    receiveLogs(this, this.#config, client)
     if (this.#elicit === undefined) return
     client.setRequestHandler('elicitation/create', ({ params }) => this.#ask(params))
   }

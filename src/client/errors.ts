@@ -11,6 +11,7 @@ import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
  * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the protocol's or the transport's error.
  * - `UNSUPPORTED`: the server, or this platform, cannot do that.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
+ * - `LISTENER_FAILED`: a listener of yours threw `cause`.
  * - `NAME_COLLISION`: two tools have the same name once the server's is put in front.
  */
 export type MCPClientErrorCode =
@@ -23,6 +24,7 @@ export type MCPClientErrorCode =
   | 'REQUEST_FAILED'
   | 'UNSUPPORTED'
   | 'TOOL_FAILED'
+  | 'LISTENER_FAILED'
   | 'NAME_COLLISION'
 
 export interface MCPClientErrorDetails {
@@ -74,4 +76,21 @@ export function toClientError(
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.data.status === 401)
+}
+
+/** Whose listener it is, and who hears that it failed. */
+export interface ListenerHost {
+  readonly server: string
+  report(error: MCPClientError): void
+}
+
+/** Calls a listener of the user's. What it throws is reported, and keeps nobody else from hearing. */
+export function callListener<T>(listener: (value: T) => unknown, value: T, host: ListenerHost): void {
+  try {
+    listener(value)
+  } catch (cause) {
+    const { server } = host
+    const text = `A listener for MCP server "${server}" threw: ${cause instanceof Error ? cause.message : cause}`
+    host.report(new MCPClientError('LISTENER_FAILED', text, { server, operation: 'notification', cause }))
+  }
 }

@@ -1,15 +1,17 @@
 /** What a server logs: asked for with each request by modern clients, once a connection by legacy ones. */
 import { type Client, LOG_LEVEL_META_KEY, type RequestOptions } from '@modelcontextprotocol/client'
 import type { ServerConfig } from './config.ts'
+import { callListener, type ListenerHost } from './errors.ts'
 
 /** What of a server's configuration is about logs. */
 export type LogConfig = Pick<ServerConfig, 'log' | 'logLevel'>
 
 /** Before the client connects. */
-export function receiveLogs(server: string, { log }: LogConfig, client: Client): void {
+export function receiveLogs(host: ListenerHost, { log }: LogConfig, client: Client): void {
   if (log === undefined) return
+  const { server } = host
   client.setNotificationHandler('notifications/message', ({ params: { level, logger, data } }) =>
-    log({ server, level, data, ...(logger !== undefined && { logger }) }),
+    callListener(log, { server, level, data, ...(logger !== undefined && { logger }) }, host),
   )
 }
 

@@ -5,7 +5,7 @@ import type { JsonSchemaAsStandard } from '../definition/json-schema.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import type { Tool, ToolAnnotations } from '../definition/tool.ts'
 import type { Connection, RequestSettings } from './connection.ts'
-import { MCPClientError } from './errors.ts'
+import { callListener, MCPClientError } from './errors.ts'
 
 /** What of a caller's context a call uses: that of a Mayfly tool fits, and that of other frameworks. */
 export interface ToolCallContext {
@@ -69,8 +69,8 @@ export async function callTool(
                 ...(total !== undefined && { total }),
                 ...(message !== undefined && { message }),
               }
-              onProgress?.(update)
-              for (const listener of listeners) listener({ tool: name, ...update })
+              if (onProgress !== undefined) callListener(onProgress, update, connection)
+              for (const listener of listeners) callListener(listener, { tool: name, ...update }, connection)
             },
           }),
         },

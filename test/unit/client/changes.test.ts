@@ -136,7 +136,7 @@ it('a listener that throws is reported, and the others hear', async () => {
   await server.resources.notifyUpdated({ uri: NEWS })
 
   await expect.poll(() => heard).toEqual([NEWS])
-  expect(codes).toEqual(['REQUEST_FAILED'])
+  expect(codes).toEqual(['LISTENER_FAILED'])
 })
 
 it('resources and prompts are listed by server, read and got', async () => {

@@ -132,6 +132,13 @@ it('a server that comes back is used again, and no longer an error', async () =>
   expect(client.errors).toEqual({})
 })
 
+it('a process that is silent when asked for its dialect is a legacy one', async () => {
+  const servers = { silent: { command: process.execPath, args: [file('_stdio-silent.ts')], timeoutMs: 4000 } }
+  const client = createClient({ servers })
+
+  expect(Object.keys(await client.listTools())).toEqual(['silent_quiet'])
+})
+
 it('a process that has ended is started again', async () => {
   const client = createClient({
     servers: { local: { command: process.execPath, args: [file('_stdio-v2.ts')] } },

@@ -48,8 +48,18 @@ async function signedIn(url: string, storage: OAuthStorage) {
   return desk
 }
 
+/** As key-value stores are: asynchronous, and `null` for what they do not have. */
+function createStore(): OAuthStorage {
+  const values = new Map<string, string>()
+  return {
+    get: async (key) => values.get(key) ?? null,
+    set: async (key, value) => values.set(key, value),
+    delete: async (key) => values.delete(key),
+  }
+}
+
 it('one process sends the user to sign in, another takes the redirect, a third calls', async () => {
-  const [url, storage] = [await startShop(), createMemoryOAuthStorage()]
+  const [url, storage] = [await startShop(), createStore()]
   const first = openDesk(url, storage)
   expect(await first.client.listTools()).toEqual({})
   expect(first.client.errors.shop?.code).toBe('UNAUTHORIZED')

@@ -210,6 +210,24 @@ it('progress reaches the listener of the server and the one of the call', async 
   expect(await client.callTool('v1', 'count')).toMatchObject({ content: [{ text: 'unwatched' }] })
 })
 
+it('listeners that throw are reported, and fail no call', async () => {
+  const { url } = await startSessionServer()
+  const codes: string[] = []
+  const fail = () => {
+    throw new Error('mine')
+  }
+  const client = createClient({
+    servers: { v1: { url, log: fail } },
+    onError: ({ code }) => codes.push(code),
+  })
+  client.progress.onUpdate('v1', fail)
+
+  expect(await client.callTool('v1', 'count')).toMatchObject({ content: [{ text: 'watched' }] })
+
+  // Two of progress, one of the log, which is sent on a stream of its own.
+  await expect.poll(() => codes).toEqual(Array.from({ length: 3 }, () => 'LISTENER_FAILED'))
+})
+
 it('what servers log is received, in both eras, from the level on that was asked for', async () => {
   const { url } = await startSessionServer()
   const logging = createTool({
