@@ -97,12 +97,7 @@ export class Changes {
     }
   }
 
-  /** On a new connection, what was heard on the one before. */
-  restore(client: Client): void {
-    if (this.#isEstablished) this.#sync(client, {}).catch((error: unknown) => this.#onFailure(error))
-  }
-
-  /** The connection is gone. */
+  /** The connection is gone: what was heard on it is asked for on another. */
   onLost(): void {
     this.#stream = undefined
     if (this.#isEstablished) this.#listenAgain()

@@ -61,7 +61,6 @@ export class Connection {
     })
     this.#line = new Line({
       connect: () => this.#connect(),
-      onOpen: (client) => this.changes.restore(client),
       onLost: () => this.changes.onLost(),
       onError: (error) =>
         this.report(toClientError('REQUEST_FAILED', error, { server, operation: 'listen' })),

@@ -4,8 +4,6 @@ import { hangUp, isSessionLost } from './transport.ts'
 
 export interface LineEvents {
   connect(): Promise<Client>
-  /** On a new connection. */
-  onOpen(client: Client): void
   /** The connection is gone. */
   onLost(): void
   /** Something went wrong while nobody waited. */
@@ -76,7 +74,6 @@ export class Line {
       this.#events.onLost()
     }
     client.onerror = (error) => this.#onError(open, error)
-    this.#events.onOpen(client)
     return open
   }
 
