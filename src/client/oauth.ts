@@ -11,7 +11,7 @@ export interface OAuthStorage {
 export interface OAuthProviderOptions {
   /** Where the registration, the tokens and a sign-in under way are kept. They are secrets. */
   storage: OAuthStorage
-  /** Where the user comes back to. Undefined for flows without a user. */
+  /** Where the user comes back to. */
   redirectUrl: string | URL
   /** What the client registers as; `redirect_uris` is filled in. */
   clientMetadata?: Partial<OAuthClientMetadata>
@@ -50,28 +50,11 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  */
 export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAuthProvider {
   const { storage, redirectUrl, onRedirect, prefix = 'mcp', clientInformation } = options
-  const keyOf = (kept: Kept): string => `${prefix}:${kept}`
-  const load = async <T>(kept: Kept): Promise<T | undefined> => {
-    const text = await storage.get(keyOf(kept))
-    return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
-  }
-  const save = async (kept: Kept, value: unknown): Promise<void> => {
-    await storage.set(keyOf(kept), JSON.stringify(value))
-  }
-  const forget = async (...kept: Kept[]): Promise<void> => {
-    for (const one of kept) await storage.delete(keyOf(one))
-  }
+  const { load, save, forget } = createKeep(storage, prefix)
   let isFinishing = false
   return {
     redirectUrl,
-    clientMetadata: {
-      client_name: 'mayfly-mcp',
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      ...options.clientMetadata,
-      redirect_uris: [String(redirectUrl)],
-    },
+    clientMetadata: toMetadata(options),
     state: async () => {
       const state = crypto.randomUUID()
       await save('state', state)
@@ -106,6 +89,41 @@ export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAut
     invalidateCredentials: async (scope) => {
       if (scope === 'all') await forget('client', 'tokens', 'verifier', 'discovery', 'state')
       else await forget(scope)
+    },
+  }
+}
+
+function toMetadata({ clientMetadata, redirectUrl }: OAuthProviderOptions): OAuthClientMetadata {
+  return {
+    client_name: 'mayfly-mcp',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    ...clientMetadata,
+    redirect_uris: [String(redirectUrl)],
+  }
+}
+
+interface Keep {
+  load<T>(kept: Kept): Promise<T | undefined>
+  save(kept: Kept, value: unknown): Promise<void>
+  forget(...kept: Kept[]): Promise<void>
+}
+
+/** JSON in the storage. */
+function createKeep(storage: OAuthStorage, prefix: string): Keep {
+  const keyOf = (kept: Kept): string => `${prefix}:${kept}`
+  return {
+    async load<T>(kept: Kept) {
+      const text = await storage.get(keyOf(kept))
+      // What `save` put there.
+      return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
+    },
+    async save(kept, value) {
+      await storage.set(keyOf(kept), JSON.stringify(value))
+    },
+    async forget(...kept) {
+      for (const one of kept) await storage.delete(keyOf(one))
     },
   }
 }
