@@ -1,0 +1,224 @@
+/**
+ * Hearing of changes, in both eras: one `subscriptions/listen` stream that says everything wanted (modern), or
+ * `resources/subscribe` and whatever the server sends (legacy). Kept up across lost connections and streams that end.
+ */
+import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
+import { callListener, MCPClientError } from './errors.ts'
+import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
+
+export interface ResourceUpdate {
+  uri: string
+}
+
+/** What `Changes` needs of the connection it belongs to. */
+export interface ChangesHost {
+  readonly server: string
+  request<T>(operation: string, work: (client: Client, options: RequestOptions) => Promise<T>): Promise<T>
+  report(error: MCPClientError): void
+}
+
+interface Stream {
+  readonly client: Client
+  readonly filter: string
+  readonly subscription: McpSubscription
+  readonly openedAt: number
+}
+
+const LIST_CHANGED = {
+  tools: 'notifications/tools/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+  resources: 'notifications/resources/list_changed',
+} as const
+
+/** A stream that lasted this long was a good one: the next is opened without delay. */
+const GOOD_STREAM_MS = 5000
+const MAX_FAILURES = 6
+const MAX_DELAY_MS = 30_000
+
+export class Changes {
+  readonly #host: ChangesHost
+  readonly #onUpdated = new Set<(update: ResourceUpdate) => void>()
+  readonly #onListChanged = new Map<ListKind, Set<() => void>>()
+  readonly #uris = new Set<string>()
+  /** What legacy servers were told, by connection. */
+  readonly #subscribed = new WeakMap<Client, Set<string>>()
+  #stream: Stream | undefined
+  /** Synchronisations run one after the other. */
+  #queue: Promise<unknown> = Promise.resolve()
+  #isEstablished = false
+  #isStopped = false
+  #failures = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(host: ChangesHost) {
+    this.#host = host
+  }
+
+  onUpdated(listener: (update: ResourceUpdate) => void): () => void {
+    const entry = (update: ResourceUpdate): void => listener(update)
+    this.#onUpdated.add(entry)
+    return () => this.#onUpdated.delete(entry)
+  }
+
+  /** @throws MCPClientError `UNSUPPORTED` where the server tells nobody. */
+  async onListChanged(kind: ListKind, listener: () => void): Promise<() => void> {
+    const listeners = this.#onListChanged.get(kind) ?? new Set()
+    this.#onListChanged.set(kind, listeners)
+    const entry = (): void => listener()
+    listeners.add(entry)
+    const remove = (): void => {
+      listeners.delete(entry)
+      if (listeners.size === 0) this.#onListChanged.delete(kind)
+    }
+    await this.#apply(remove)
+    return remove
+  }
+
+  /** @throws MCPClientError `UNSUPPORTED` where the server takes no subscriptions. */
+  async subscribe(uri: string): Promise<void> {
+    if (this.#uris.has(uri)) return
+    this.#uris.add(uri)
+    await this.#apply(() => this.#uris.delete(uri))
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    if (this.#uris.delete(uri)) await this.#apply(() => {})
+  }
+
+  /** Before the client connects. */
+  attach(client: Client): void {
+    client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) =>
+      this.#tell(this.#onUpdated, { uri }),
+    )
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      client.setNotificationHandler(LIST_CHANGED[kind], () =>
+        this.#tell(this.#onListChanged.get(kind) ?? [], undefined),
+      )
+    }
+  }
+
+  /** The connection is gone: what was heard on it is asked for on another. */
+  onLost(): void {
+    this.#stream = undefined
+    if (this.#isEstablished) this.#listenAgain()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  async #apply(undo: () => void): Promise<void> {
+    this.#failures = 0
+    try {
+      await this.#host.request('subscriptions/listen', (client, options) => this.#sync(client, options))
+      this.#isEstablished = true
+    } catch (error) {
+      undo()
+      throw error
+    }
+  }
+
+  #sync(client: Client, options: RequestOptions): Promise<void> {
+    const run = () => {
+      const missing = notOffered(client.getServerCapabilities(), this.#kinds(), this.#uris)
+      if (missing !== undefined) throw this.#unsupported(missing)
+      return client.getProtocolEra() === 'modern'
+        ? this.#listen(client, options)
+        : this.#tellServer(client, options)
+    }
+    const done = this.#queue.then(run)
+    this.#queue = done.catch(() => {})
+    return done
+  }
+
+  async #listen(client: Client, options: RequestOptions): Promise<void> {
+    const wanted = toFilter(this.#kinds(), this.#uris)
+    const filter = JSON.stringify(wanted)
+    const before = this.#stream
+    if (before?.client === client && before.filter === filter) return
+    if (filter === '{}') {
+      this.#stream = undefined
+      await before?.subscription.close()
+      return
+    }
+    const subscription = await client.listen(wanted, options)
+    if (!covers(subscription.honoredFilter, wanted)) {
+      void subscription.close()
+      throw this.#unsupported('what was asked to be listened to')
+    }
+    const stream: Stream = { client, filter, subscription, openedAt: Date.now() }
+    this.#stream = stream
+    void subscription.closed.then(() => {
+      if (this.#stream !== stream) return
+      this.#stream = undefined
+      this.#failures = Date.now() - stream.openedAt >= GOOD_STREAM_MS ? 0 : this.#failures + 1
+      this.#listenAgain()
+    })
+    await before?.subscription.close()
+  }
+
+  async #tellServer(client: Client, options: RequestOptions): Promise<void> {
+    const told = this.#subscribed.get(client) ?? new Set()
+    this.#subscribed.set(client, told)
+    for (const uri of this.#uris) {
+      if (told.has(uri)) continue
+      await client.subscribeResource({ uri }, options)
+      told.add(uri)
+    }
+    for (const uri of told) {
+      if (this.#uris.has(uri)) continue
+      await client.unsubscribeResource({ uri }, options)
+      told.delete(uri)
+    }
+  }
+
+  #kinds(): ReadonlySet<ListKind> {
+    return new Set(this.#onListChanged.keys())
+  }
+
+  #unsupported(what: string): MCPClientError {
+    const { server } = this.#host
+    return new MCPClientError('UNSUPPORTED', `MCP server "${server}" does not notify about ${what}.`, {
+      server,
+      operation: 'subscriptions/listen',
+    })
+  }
+
+  #listenAgain(): void {
+    const isWanted = this.#uris.size > 0 || this.#onListChanged.size > 0
+    if (this.#isStopped || this.#timer !== undefined || !isWanted) return
+    const delayMs = this.#failures === 0 ? 0 : Math.min(1000 * 2 ** (this.#failures - 1), MAX_DELAY_MS)
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#host
+        .request('subscriptions/listen', (client, options) => this.#sync(client, options))
+        .catch((error: unknown) => this.#onFailure(error))
+    }, delayMs)
+  }
+
+  /** Gives up, and says so, when the server stays away. */
+  #onFailure(error: unknown): void {
+    if (this.#isStopped) return
+    this.#failures++
+    const isFinal = error instanceof MCPClientError && ['UNSUPPORTED', 'UNAUTHORIZED'].includes(error.code)
+    if (!isFinal && this.#failures < MAX_FAILURES) {
+      this.#listenAgain()
+      return
+    }
+    const { server } = this.#host
+    this.#host.report(
+      error instanceof MCPClientError
+        ? error
+        : new MCPClientError('REQUEST_FAILED', `MCP server "${server}" no longer notifies about changes.`, {
+            server,
+            operation: 'subscriptions/listen',
+            cause: error,
+          }),
+    )
+  }
+
+  #tell<T>(listeners: Iterable<(value: T) => void>, value: T): void {
+    for (const listener of listeners) callListener(listener, value, this.#host)
+  }
+}

@@ -1,0 +1,112 @@
+/** The line to a server: opened when first used, opened again when lost, closed once nothing is under way on it. */
+import { type Client, SseError } from '@modelcontextprotocol/client'
+import { hangUp, isSessionLost } from './transport.ts'
+
+export interface LineEvents {
+  connect(): Promise<Client>
+  /** The connection is gone. */
+  onLost(): void
+  /** Something went wrong while nobody waited. */
+  onError(error: Error): void
+}
+
+interface Open {
+  readonly client: Client
+  /** Requests that are under way. */
+  users: number
+  isRetired: boolean
+}
+
+export class Line {
+  readonly #events: LineEvents
+  /** Connections that are being closed. */
+  readonly #leaving = new Set<Promise<void>>()
+  #opening: Promise<Open> | undefined
+  #isClosed = false
+
+  constructor(events: LineEvents) {
+    this.#events = events
+  }
+
+  /** Does `work` on the open connection, and once more on a new one where the server has lost the session. */
+  async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const opening = this.#open()
+    const open = await opening
+    try {
+      return await this.#count(open, work)
+    } catch (error) {
+      if (!isSessionLost(open.client, error)) throw error
+      this.#retire(opening)
+      return await this.#count(await this.#open(), work)
+    }
+  }
+
+  /** Whoever comes next gets another connection; whoever is there stays on this one. */
+  replace(): void {
+    this.#retire(this.#opening)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const opening = this.#opening
+    this.#opening = undefined
+    const open = await opening?.catch(() => undefined)
+    if (open !== undefined) this.#leave(open)
+    await Promise.all(this.#leaving)
+  }
+
+  #open(): Promise<Open> {
+    if (this.#opening !== undefined) return this.#opening
+    const forget = (): void => {
+      if (this.#opening === opening) this.#opening = undefined
+    }
+    const opening: Promise<Open> = this.#connect(forget)
+    this.#opening = opening
+    opening.catch(forget)
+    return opening
+  }
+
+  async #connect(forget: () => void): Promise<Open> {
+    const client = await this.#events.connect()
+    const open: Open = { client, users: 0, isRetired: false }
+    client.onclose = () => {
+      forget()
+      this.#events.onLost()
+    }
+    client.onerror = (error) => this.#onError(open, error)
+    return open
+  }
+
+  #onError(open: Open, error: Error): void {
+    if (open.isRetired || this.#isClosed) return
+    // Its stream was the session: no answer can come any more, and another stream would be another session.
+    if (error instanceof SseError) void open.client.close()
+    // Whoever waits is told by a rejection.
+    if (open.users === 0) this.#events.onError(error)
+  }
+
+  async #count<T>(open: Open, work: (client: Client) => Promise<T>): Promise<T> {
+    open.users++
+    try {
+      return await work(open.client)
+    } finally {
+      open.users--
+      if (open.isRetired && open.users === 0) this.#leave(open)
+    }
+  }
+
+  #retire(opening: Promise<Open> | undefined): void {
+    if (this.#opening === opening) this.#opening = undefined
+    opening
+      ?.then((open) => {
+        open.isRetired = true
+        if (open.users === 0) this.#leave(open)
+      })
+      .catch(() => {})
+  }
+
+  #leave({ client }: Open): void {
+    const left = hangUp(client).finally(() => this.#leaving.delete(left))
+    this.#leaving.add(left)
+  }
+}

@@ -1,0 +1,36 @@
+/** What a server logs: asked for with each request by modern clients, once a connection by legacy ones. */
+import { type Client, LOG_LEVEL_META_KEY, type RequestOptions } from '@modelcontextprotocol/client'
+import type { ServerConfig } from './config.ts'
+import { callListener, type ListenerHost } from './errors.ts'
+
+/** What of a server's configuration is about logs. */
+export type LogConfig = Pick<ServerConfig, 'log' | 'logLevel'>
+
+/** Before the client connects. */
+export function receiveLogs(host: ListenerHost, { log }: LogConfig, client: Client): void {
+  if (log === undefined) return
+  const { server } = host
+  client.setNotificationHandler('notifications/message', ({ params: { level, logger, data } }) =>
+    callListener(log, { server, level, data, ...(logger !== undefined && { logger }) }, host),
+  )
+}
+
+/** After a legacy client has connected. */
+export async function setLogLevel(
+  { log, logLevel = 'info' }: LogConfig,
+  client: Client,
+  options: RequestOptions,
+): Promise<void> {
+  if (log === undefined || client.getProtocolEra() === 'modern') return
+  if (client.getServerCapabilities()?.logging === undefined) return
+  await client.setLoggingLevel(logLevel, options)
+}
+
+/** What a request of a modern client carries. */
+export function logMeta(
+  { log, logLevel = 'info' }: LogConfig,
+  client: Client,
+): { _meta?: Record<string, unknown> } {
+  if (log === undefined || client.getProtocolEra() !== 'modern') return {}
+  return { _meta: { [LOG_LEVEL_META_KEY]: logLevel } }
+}

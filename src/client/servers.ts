@@ -1,0 +1,94 @@
+/** All servers of a client: one by its name, or all at once, where the failure of one is told and stops no other. */
+import { checkConfig, DEFAULT_TIMEOUT_MS, type MCPClientConfig, type ServerConfig } from './config.ts'
+import { Connection } from './connection.ts'
+import { MCPClientError } from './errors.ts'
+import { claimConfig } from './instances.ts'
+
+export class Servers<Name extends string> {
+  readonly #connections: ReadonlyMap<string, Connection>
+  readonly #onError: (error: MCPClientError) => void
+  readonly #release: () => void
+  #isClosed = false
+
+  constructor(config: MCPClientConfig<Name>) {
+    checkConfig(config)
+    const {
+      servers,
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+      clientInfo = { name: 'mayfly-mcp', version: '1.0.0' },
+    } = config
+    this.#release = claimConfig(config)
+    this.#onError = config.onError ?? ((error) => console.error(error.message))
+    const options = { timeoutMs, clientInfo, report: (error: MCPClientError) => this.report(error) }
+    this.#connections = new Map(
+      Object.entries<ServerConfig>(servers).map(([name, server]) => [
+        name,
+        new Connection(name, server, options),
+      ]),
+    )
+  }
+
+  /** @throws TypeError for a name that is not in `servers`. */
+  of(name: Name): Connection {
+    const connection = this.#connections.get(name)
+    if (connection !== undefined) return connection
+    throw new TypeError(
+      `There is no server ${JSON.stringify(name)}: there are ${[...this.#connections.keys()].join(', ')}.`,
+    )
+  }
+
+  /** The servers whose last answer was an error. */
+  errors(): { [name in Name]?: MCPClientError } {
+    const failed = [...this.#connections].filter(([, { lastError }]) => lastError !== undefined)
+    return Object.fromEntries(failed.map(([name, { lastError }]) => [name, lastError])) as {
+      [name in Name]?: MCPClientError
+    }
+  }
+
+  /** What `ask` got from each server that answered, in the order of `servers`. */
+  async all<T>(ask: (connection: Connection) => Promise<T>): Promise<(readonly [Connection, T])[]> {
+    this.requireOpen()
+    const answers = await Promise.all(
+      [...this.#connections.values()].map(async (connection) => {
+        try {
+          return [[connection, await ask(connection)] as const]
+        } catch (error) {
+          if (!(error instanceof MCPClientError)) throw error
+          this.report(error)
+          return []
+        }
+      }),
+    )
+    this.requireOpen()
+    return answers.flat()
+  }
+
+  /** The same, by name. */
+  async byName<T>(ask: (connection: Connection) => Promise<T>): Promise<{ [name in Name]?: T }> {
+    const answers = await this.all(ask)
+    return Object.fromEntries(answers.map(([{ server }, answer]) => [server, answer])) as {
+      [name in Name]?: T
+    }
+  }
+
+  report(error: MCPClientError): void {
+    if (this.#isClosed) return
+    try {
+      this.#onError(error)
+    } catch (thrown) {
+      console.error(thrown)
+    }
+  }
+
+  /** @throws MCPClientError `DISCONNECTED` */
+  requireOpen(): void {
+    if (this.#isClosed)
+      throw new MCPClientError('DISCONNECTED', 'This MCPClient was disconnected: make a new one.')
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()))
+    this.#release()
+  }
+}

@@ -1,0 +1,35 @@
+/** What is to be heard of, what the server offers, and what it agreed to (MCP 2026-07-28, "Subscriptions"). */
+import type { ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client'
+
+export type ListKind = 'tools' | 'prompts' | 'resources'
+
+export function toFilter(kinds: ReadonlySet<ListKind>, uris: ReadonlySet<string>): SubscriptionFilter {
+  return {
+    ...(kinds.has('tools') && { toolsListChanged: true }),
+    ...(kinds.has('prompts') && { promptsListChanged: true }),
+    ...(kinds.has('resources') && { resourcesListChanged: true }),
+    ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
+  }
+}
+
+/** The first thing wanted that a server with these capabilities does not tell, in words. */
+export function notOffered(
+  offered: ServerCapabilities | undefined,
+  kinds: ReadonlySet<ListKind>,
+  uris: ReadonlySet<string>,
+): string | undefined {
+  if (uris.size > 0 && offered?.resources?.subscribe !== true) return 'resources that change'
+  const missing = [...kinds].find((kind) => offered?.[kind]?.listChanged !== true)
+  return missing && `changes of its list of ${missing}`
+}
+
+/** Whether all that is wanted is in what the server acknowledged. */
+export function covers(honored: SubscriptionFilter, wanted: SubscriptionFilter): boolean {
+  const uris = new Set(honored.resourceSubscriptions)
+  return (
+    (wanted.toolsListChanged !== true || honored.toolsListChanged === true) &&
+    (wanted.promptsListChanged !== true || honored.promptsListChanged === true) &&
+    (wanted.resourcesListChanged !== true || honored.resourcesListChanged === true) &&
+    (wanted.resourceSubscriptions ?? []).every((uri) => uris.has(uri))
+  )
+}

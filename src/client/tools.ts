@@ -1,0 +1,148 @@
+/** The tools of servers, each callable on its own, in the shape of `createTool`. */
+import type { Tool as ListedTool, CallToolResult as RemoteResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, Icon, Meta } from '../definition/content.ts'
+import type { JsonSchemaAsStandard } from '../definition/json-schema.ts'
+import type { JsonSchema } from '../definition/schema.ts'
+import type { Tool, ToolAnnotations } from '../definition/tool.ts'
+import type { Connection, RequestSettings } from './connection.ts'
+import { callListener, MCPClientError } from './errors.ts'
+
+/** What of a caller's context a call uses: that of a Mayfly tool fits, and that of other frameworks. */
+export interface ToolCallContext {
+  readonly signal?: AbortSignal | undefined
+  readonly abortSignal?: AbortSignal | undefined
+  reportProgress?(progress: { progress: number; total?: number; message?: string }): unknown
+}
+
+/** A tool of a server. Give it to an agent, or to an `MCPServer` of your own. */
+export interface ClientTool {
+  /** `server_tool`. */
+  id: string
+  /** The name the server has in `servers`. */
+  server: string
+  title?: string
+  description?: string
+  /** Says what JSON Schema it is, and takes every value: the server validates. */
+  inputSchema: JsonSchemaAsStandard<Record<string, unknown>>
+  outputSchema?: JsonSchemaAsStandard<unknown>
+  mcp: { annotations?: ToolAnnotations; icons?: Icon[]; _meta?: Meta }
+  /** As the server listed it, under its own name. */
+  definition: Tool
+  /**
+   * Calls the tool. Resolves with the structured content where there is an `outputSchema`, else with the whole `CallToolResult`.
+   *
+   * @throws MCPClientError `TOOL_FAILED`, with what the tool says, where it answers with `isError`.
+   */
+  execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
+}
+
+export interface CallSettings extends RequestSettings {
+  onProgress?: ToolCallContext['reportProgress']
+}
+
+export async function listTools(connection: Connection): Promise<ClientTool[]> {
+  const { tools } = await connection.request('tools/list', (client, options) =>
+    client.listTools(connection.metaFor(client), options),
+  )
+  return tools.map((tool) => toClientTool(connection, tool))
+}
+
+export async function callTool(
+  connection: Connection,
+  name: string,
+  input: { readonly [name: string]: unknown } = {},
+  { onProgress, ...settings }: CallSettings = {},
+): Promise<CallToolResult> {
+  const listeners = [...connection.progress]
+  const isWatched = onProgress !== undefined || listeners.length > 0
+  const result: RemoteResult = await connection.request(
+    'tools/call',
+    (client, options) =>
+      client.callTool(
+        { name, arguments: { ...input }, ...connection.metaFor(client) },
+        {
+          ...options,
+          ...(isWatched && {
+            onprogress: ({ progress, total, message }) => {
+              const update = {
+                progress,
+                ...(total !== undefined && { total }),
+                ...(message !== undefined && { message }),
+              }
+              if (onProgress !== undefined) callListener(onProgress, update, connection)
+              for (const listener of listeners) callListener(listener, { tool: name, ...update }, connection)
+            },
+          }),
+        },
+      ),
+    settings,
+  )
+  // The official schema says the same, but for `| undefined` where a property may be absent.
+  return result as CallToolResult
+}
+
+function toClientTool(connection: Connection, listed: ListedTool): ClientTool {
+  // As above.
+  const definition = listed as Tool
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = definition
+  const { server } = connection
+  return {
+    id: `${server}_${name}`,
+    server,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    inputSchema: asStandard<Record<string, unknown>>(inputSchema),
+    ...(outputSchema !== undefined && { outputSchema: asStandard<unknown>(outputSchema) }),
+    mcp: {
+      ...(annotations !== undefined && { annotations }),
+      ...(icons !== undefined && { icons }),
+      ...(_meta !== undefined && { _meta }),
+    },
+    definition,
+    execute: async (input, context) => {
+      const result = await callTool(connection, name, toArguments(input), toSettings(context))
+      if (result.isError === true) throw toolFailed(server, name, result)
+      return outputSchema === undefined ? result : result.structuredContent
+    },
+  }
+}
+
+/** A Standard Schema that describes and does not judge. */
+function asStandard<Value>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'mayfly-mcp',
+      jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
+      validate: (value) => ({ value: value as Value }),
+    },
+  }
+}
+
+function toArguments(input: unknown): { readonly [name: string]: unknown } {
+  if (input === undefined || input === null) return {}
+  if (typeof input === 'object' && !Array.isArray(input)) return input as { readonly [name: string]: unknown }
+  throw new TypeError(`A tool is called with an object of arguments, not with ${JSON.stringify(input)}.`)
+}
+
+function toSettings(context: ToolCallContext = {}): CallSettings {
+  const signal = context.signal ?? context.abortSignal
+  const { reportProgress } = context
+  return {
+    ...(signal !== undefined && { signal }),
+    ...(reportProgress !== undefined && { onProgress: (progress) => reportProgress.call(context, progress) }),
+  }
+}
+
+function toolFailed(server: string, tool: string, result: CallToolResult): MCPClientError {
+  const said = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  return new MCPClientError(
+    'TOOL_FAILED',
+    said === '' ? `The tool ${tool} of MCP server "${server}" failed.` : said,
+    {
+      server,
+      operation: 'tools/call',
+      result,
+    },
+  )
+}
