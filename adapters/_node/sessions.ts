@@ -2,9 +2,9 @@
  * Streamable HTTP with sessions, for a process that lives long: the transport of the official SDK v1 in front of an `MCPServer`.
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
-import { errorMessage } from '../../src/protocol/json-rpc.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
+import { answered, refuse } from './response.ts'
 import { connect, createCallers, type SdkTransport } from './transport.ts'
 
 /** Keeps the events of streams, so that clients who lost one can take it up again: as SDK v1's `EventStore`. */
@@ -199,47 +199,6 @@ function isForSession({ method, headers }: Request): boolean {
   const version = headers.get('mcp-protocol-version')
   if (method === 'POST') return version === null || version < '2026-07-28'
   return method === 'OPTIONS' || (headers.has('mcp-session-id') && (method === 'GET' || method === 'DELETE'))
-}
-
-/** The transport's response with the server's own headers; `onEnd` is called once, when it was read or its reader has gone. */
-function answered(
-  response: Response,
-  headers: { readonly [name: string]: string },
-  onEnd: () => void,
-): Response {
-  const all = new Headers(response.headers)
-  for (const [name, value] of Object.entries(headers)) if (name !== 'cache-control') all.set(name, value)
-  const init = { status: response.status, headers: all }
-  const reader = response.body?.getReader()
-  if (reader === undefined) {
-    onEnd()
-    return new Response(null, init)
-  }
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read()
-      if (!done) return controller.enqueue(value)
-      onEnd()
-      controller.close()
-    },
-    cancel(reason) {
-      onEnd()
-      return reader.cancel(reason)
-    },
-  })
-  return new Response(body, init)
-}
-
-function refuse(
-  status: number,
-  code: number,
-  message: string,
-  headers: { readonly [name: string]: string },
-): Response {
-  return new Response(errorMessage(undefined, { code, message }), {
-    status,
-    headers: { ...headers, 'content-type': 'application/json' },
-  })
 }
 
 /** A session that waits to expire keeps no process alive. */

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MCPServer } from '../../src/index.ts'
 import type { FetchServer } from '../../src/request/platform.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
-import { connect, createCallers, type SdkTransport } from './transport.ts'
+import { type Callers, connect, createCallers, type SdkTransport } from './transport.ts'
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -54,13 +54,17 @@ interface OpenStream {
   readonly principal: string
 }
 
+interface Streams {
+  /** By session id. */
+  readonly open: Map<string, OpenStream>
+  readonly callers: Callers
+}
+
 /** Streams of the deprecated transport that one server has open. */
 const MAX_STREAMS = 1000
 
 const sessionsOf = new WeakMap<MCPServer, Sessions>()
-const { toAuthInfo, callerOf } = /* @__PURE__ */ createCallers()
-
-const streamsOf = new WeakMap<MCPServer, Map<string, OpenStream>>()
+const streamsOf = new WeakMap<MCPServer, Streams>()
 
 /** `toListener` is the adapter's own. */
 export async function handleHTTP(
@@ -89,7 +93,7 @@ export async function handleHTTP(
  * Resolves when the response has ended.
  */
 export async function startSSE({ server, url, ssePath, messagePath, req, res }: StartSSE): Promise<void> {
-  const streams = streamsOf.get(server) ?? new Map<string, OpenStream>()
+  const streams = streamsOf.get(server) ?? { open: new Map<string, OpenStream>(), callers: createCallers() }
   streamsOf.set(server, streams)
   const isStream = req.method === 'GET' && url.pathname === ssePath
   if (!isStream && !(req.method === 'POST' && url.pathname === messagePath))
@@ -101,23 +105,26 @@ export async function startSSE({ server, url, ssePath, messagePath, req, res }: 
   const { auth } = admitted
   const principal = auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
   if (!isStream) {
-    const open = streams.get(url.searchParams.get('sessionId') ?? '')
-    if (open === undefined || open.principal !== principal) return answer(res, 404, 'Session not found')
-    await open.transport.handlePostMessage(Object.assign(req, { auth: toAuthInfo(admitted) }), res)
+    const stream = streams.open.get(url.searchParams.get('sessionId') ?? '')
+    if (stream === undefined || stream.principal !== principal) return answer(res, 404, 'Session not found')
+    await stream.transport.handlePostMessage(
+      Object.assign(req, { auth: streams.callers.toAuthInfo(admitted) }),
+      res,
+    )
     return
   }
-  if (streams.size >= MAX_STREAMS) return answer(res, 503, 'Too many streams')
+  if (streams.open.size >= MAX_STREAMS) return answer(res, 503, 'Too many streams')
   const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js')
   const transport: SSETransport = new SSEServerTransport(messagePath, res)
-  const session = connect(parts, transport, { env: process.env }, callerOf)
+  const session = connect(parts, transport, { env: process.env }, streams.callers.callerOf)
   const closed = new Promise<void>((resolve) => {
     transport.onclose = () => {
-      streams.delete(transport.sessionId)
+      streams.open.delete(transport.sessionId)
       session.close()
       resolve()
     }
   })
-  streams.set(transport.sessionId, { transport, principal })
+  streams.open.set(transport.sessionId, { transport, principal })
   await transport.start()
   await closed
 }
@@ -138,7 +145,7 @@ export async function startHonoSSE({ context, ...rest }: StartHonoSSE): Promise<
 export async function closeSessions(server: MCPServer): Promise<void> {
   await sessionsOf.get(server)?.close()
   sessionsOf.delete(server)
-  const streams = [...(streamsOf.get(server)?.values() ?? [])]
+  const streams = [...(streamsOf.get(server)?.open.values() ?? [])]
   await Promise.all(streams.map(({ transport }) => transport.close()))
 }
 

@@ -4,6 +4,7 @@ import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { ownMachine } from '../own-machine.ts'
 import { resolveTool } from '../project-tool.ts'
 import type { Finding, Project, Target } from '../target.ts'
+import { containerFiles } from './container.ts'
 import { startDev } from './dev.ts'
 
 const MAIN = `import server from 'mayfly:entry'
@@ -38,8 +39,8 @@ export const node: Target = {
   }),
   deployment: (outDir) => ownMachine(`node ${join(outDir, 'server.mjs')}`),
   examine,
-  files: () => ({
-    files: {},
+  files: ({ name }) => ({
+    files: containerFiles(name),
     scripts: { start: 'node dist/node/server.mjs' },
     dependencies: { '@hono/node-server': '^2.1.8' },
     devDependencies: {},

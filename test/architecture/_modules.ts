@@ -45,10 +45,21 @@ export function parseModule(file: string, text: string): Module {
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       add(textOf(node.argument.literal), true)
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(textOf(node.arguments[0]!), false)
+      add(specifierOf(node.arguments[0]!, source), false)
     }
   })
   return { file, text, source, imports }
+}
+
+/** What `import()` loads, also where that is a constant of the module: bundlers do not follow one. */
+function specifierOf(argument: ts.Expression, source: ts.SourceFile): string {
+  for (const statement of source.statements) {
+    if (!ts.isIdentifier(argument) || !ts.isVariableStatement(statement)) continue
+    const { declarations } = statement.declarationList
+    const { initializer } = declarations.find(({ name }) => name.getText() === argument.text) ?? {}
+    if (initializer !== undefined) return textOf(initializer)
+  }
+  return textOf(argument)
 }
 
 /** Visits a node and all below it; where `visit` returns false, not what is below. */

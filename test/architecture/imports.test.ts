@@ -16,6 +16,8 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   events: ['interaction', 'definition'],
   interaction: ['definition'],
   definition: [],
+  /** Stands beside the server: of it, only how tools are described. */
+  client: ['definition'],
 }
 
 /** What users import, the server and its configuration: they stand above the layers and may import them all. */
