@@ -23,6 +23,8 @@ import type {
   RequestContext,
 } from '../definition/context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
+import type { SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
+import type { Bus } from '../events/bus.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
@@ -32,14 +34,15 @@ import {
   type Question,
   rootsQuestion,
   samplingQuestion,
+  sentQuestion,
 } from '../interaction/question.ts'
 import { Notifier, type SendNotification } from './notifier.ts'
+import { type AnsweredRound, createMcpContext } from './sdk-context.ts'
 
 /** What is known of a request from the start: the plain members of its context. */
 export type ContextFacts = Pick<
   RequestContext,
   | 'requestId'
-  | 'sessionId'
   | 'era'
   | 'protocolVersion'
   | 'clientInfo'
@@ -49,24 +52,28 @@ export type ContextFacts = Pick<
   | 'env'
   | 'request'
   | 'waitUntil'
->
+> & { readonly sessionId?: string | undefined }
 
 /** How the context reaches the wire. */
 export interface ContextWire {
   readonly rpcId: string | number
+  readonly method: string
   readonly meta: Record<string, unknown> | undefined
   readonly progressToken: string | number | undefined
   readonly logLevel: LogLevel | undefined
   /** What the degradation matrix is asked with. */
   readonly conditions: () => Conditions
   readonly send: SendNotification
+  /** Where news of changes goes. */
+  readonly bus: Bus | undefined
   /** How this call asks; made at the first question or step. */
   readonly interaction: () => Interaction
 }
 
 export class Context implements RequestContext {
   readonly requestId: string
-  readonly sessionId: string | undefined
+  /** See `authInfo`. */
+  readonly sessionId: string
   readonly era: Era
   readonly protocolVersion: string
   readonly clientInfo: Implementation | undefined
@@ -81,10 +88,11 @@ export class Context implements RequestContext {
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #mcp: McpContext | undefined
+  #round: AnsweredRound | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
     this.requestId = facts.requestId
-    this.sessionId = facts.sessionId
+    this.sessionId = facts.sessionId!
     this.era = facts.era
     this.protocolVersion = facts.protocolVersion
     this.clientInfo = facts.clientInfo
@@ -111,19 +119,45 @@ export class Context implements RequestContext {
   }
 
   get mcp(): McpContext {
-    const { sessionId, auth } = this
-    const { rpcId, meta } = this.#wire
-    this.#mcp ??= {
-      extra: {
-        signal: this.signal,
-        requestId: rpcId,
-        ...(sessionId !== undefined && { sessionId }),
-        ...(auth !== undefined && { authInfo: auth }),
-        ...(meta !== undefined && { _meta: meta }),
-      },
-      elicitation: { sendRequest: (params) => this.elicit(params) },
-    }
+    this.#mcp ??= createMcpContext(this, this.#wire, this.#round)
     return this.#mcp
+  }
+
+  // What callbacks of the official SDK look for: on the prototype, so that a request that nobody asks for it pays nothing.
+  // `!`, since the interface has them optional and not undefined: only so do callbacks with the SDK's types fit under
+  // `exactOptionalPropertyTypes`.
+  get authInfo(): AuthInfo {
+    return this.auth!
+  }
+
+  get _meta(): SdkRequestMeta {
+    return this.mcp.extra._meta!
+  }
+
+  get requestInfo(): SdkRequestInfo {
+    return this.mcp.extra.requestInfo!
+  }
+
+  get sendNotification(): RequestContext['sendNotification'] {
+    return this.mcp.extra.sendNotification
+  }
+
+  get sendRequest(): RequestContext['sendRequest'] {
+    return this.mcp.extra.sendRequest
+  }
+
+  get mcpReq(): RequestContext['mcpReq'] {
+    return this.mcp.extra.mcpReq
+  }
+
+  get http(): SdkHttp {
+    return this.mcp.extra.http!
+  }
+
+  /** Gives a tool that returned its questions the answers, under the SDK's names. */
+  beginRound(round: AnsweredRound): void {
+    this.#round = round
+    this.#mcp = undefined
   }
 
   can(feature: Feature): Availability {
@@ -159,6 +193,11 @@ export class Context implements RequestContext {
     return this.#ask(() => rootsQuestion()) as Promise<readonly Root[]>
   }
 
+  /** Asks with a request as on the wire, and answers with the client's result. */
+  askAsSent(method: string, params: object): Promise<unknown> {
+    return this.#ask(() => sentQuestion(method, params))
+  }
+
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
     return this.#interaction.step(name, fn)
   }
@@ -178,6 +217,11 @@ export class Context implements RequestContext {
 
   log(level: LogLevel, data: unknown, logger?: string): void {
     this.#notify.log(level, data, logger)
+  }
+
+  /** Sends a notification of another kind. */
+  notify(method: string, params: Record<string, unknown>): void {
+    this.#notify.send(method, params)
   }
 
   /** What the degradation matrix is asked with. */

@@ -4,10 +4,12 @@
 import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
+import { isInputRequired } from '../definition/sdk-context.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
+import { answerRounds } from './sdk-context.ts'
 
 const OUTSIDE: Conditions = {
   era: 'modern',
@@ -54,15 +56,19 @@ export async function executeDirectly(
     },
     {
       rpcId: requestId,
+      method: 'tools/call',
       meta: undefined,
       progressToken: undefined,
       logLevel: undefined,
       conditions: () => OUTSIDE,
       send: () => undefined,
+      bus: undefined,
       interaction: () => NOBODY,
     },
   )
   if (signal?.aborted) context.abort(() => signal.reason)
   signal?.addEventListener('abort', () => context.abort(() => signal.reason), { once: true })
-  return tool.source.execute!(validation.value, context)
+  const run = () => tool.source.execute!(validation.value, context)
+  const output = await run()
+  return isInputRequired(output) ? answerRounds(context, output, run) : output
 }

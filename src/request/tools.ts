@@ -5,6 +5,7 @@ import { errorResult } from '../definition/content.ts'
 import type { RequestContext } from '../definition/context.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
+import { isInputRequired } from '../definition/sdk-context.ts'
 import type { CompiledTool } from '../definition/tool.ts'
 import { CONTINUE } from '../interaction/legacy.ts'
 import type { Context } from './context.ts'
@@ -13,6 +14,7 @@ import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
+import { answerRounds } from './sdk-context.ts'
 
 /** The whole, unpaged list of a definition, serialised once an era. */
 const compiledLists = new WeakMap<object, { modern: string; legacy: string }>()
@@ -115,7 +117,7 @@ function runTool(
 function execute(
   { name, source, toResult }: CompiledTool,
   validation: Validation,
-  context: RequestContext,
+  context: Context,
   reportError: ReportError,
 ): MethodResult | Promise<MethodResult> {
   if (!validation.ok)
@@ -127,6 +129,9 @@ function execute(
     runHook(onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
   }
   const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
+    if (isInputRequired(output)) {
+      return answerRounds(context, output, () => source.execute!(validation.value, context)).then(finish)
+    }
     if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
     const result = toResult(output, context.era)
     return result instanceof Promise
