@@ -9,8 +9,8 @@ import type { AnyTool } from './tool.ts'
 
 /** Anything that answers a message. Its description must not be empty: it is all the model knows of it. */
 export interface AgentLike {
-  name?: string
-  description?: string
+  name?: string | undefined
+  description?: string | undefined
   getDescription?(): string
   generate(message: string, options?: Record<string, unknown>): Promise<unknown>
 }
@@ -23,8 +23,8 @@ interface WorkflowRun {
 
 /** Anything that runs to a result from `inputData`. */
 export interface WorkflowLike {
-  id?: string
-  description?: string
+  id?: string | undefined
+  description?: string | undefined
   inputSchema?: unknown
   createRun?(): WorkflowRun | Promise<WorkflowRun>
   createRunAsync?(): Promise<WorkflowRun>

@@ -3,18 +3,18 @@
  * plain object, with what Mastra's own MCP servers put into it.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ElicitAnswer } from './ask.ts'
 import { errorResult } from './content.ts'
 import type { McpContext, RequestContext } from './context.ts'
 import { MastraRequestContext } from './mastra-request-context.ts'
-import { isStandardSchema, type Schema } from './schema.ts'
+import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
+import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
 import type { AnyTool } from './tool.ts'
 
 /** How Mastra itself tells its tools, across copies of its package. */
 const marker = (): symbol => Symbol.for('mastra.core.tool.Tool')
 
 interface MastraTool extends AnyTool {
-  readonly resumeSchema?: Schema
+  readonly resumeSchema?: unknown
 }
 
 interface MastraContext {
@@ -30,60 +30,76 @@ export function isMastraTool(tool: AnyTool): tool is MastraTool {
   return marker() in tool
 }
 
-/** The tool as one of ours. */
-export function fromMastraTool(tool: MastraTool): AnyTool {
+/**
+ * The tool as one of ours.
+ *
+ * @throws TypeError for a `resumeSchema` that is no schema.
+ */
+export function fromMastraTool(name: string, tool: MastraTool): AnyTool {
   const { [marker()]: _, ...rest } = tool as MastraTool & Record<symbol, unknown>
+  const { resumeSchema } = tool
+  const form =
+    resumeSchema === undefined
+      ? { type: 'object', properties: {} }
+      : compileSchema(resumeSchema, `resumeSchema of tool "${name}"`).jsonSchema
   return {
     ...rest,
     inputSchema: checkedOnly(tool.inputSchema),
-    execute: (input: unknown, context: RequestContext) => run(tool, input, context),
+    execute: (input: unknown, context: RequestContext) => run(name, tool, form, input, context),
   }
 }
+
+/** The one question of a tool that suspended. */
+const QUESTION = 'input'
 
 /**
- * A tool that suspends asks: its user gets the form that `resumeSchema` describes, and the tool runs again with the answer as
- * `resumeData`. In the request that brings the answer it runs once without and once with it.
+ * A tool that suspends returns a question: its user gets the form that `resumeSchema` describes, and the tool runs again with
+ * the answer as `resumeData`. What ran before it suspended does not run again.
  */
-async function run(tool: MastraTool, input: unknown, context: RequestContext): Promise<unknown> {
-  const requestContext = new MastraRequestContext(context)
-  let resumeData: unknown
-  let suspendPayload: unknown
-  for (;;) {
-    let suspension: { readonly payload: unknown } | undefined
-    const given: MastraContext = {
-      mcp: context.mcp,
-      requestContext,
-      abortSignal: context.signal,
-      suspend: async (payload) => {
-        suspension = { payload }
-      },
-      resumeData,
-      suspendPayload,
-    }
-    // A tool that resumes does not validate its input again, so it wants what validation yields.
-    const args = resumeData === undefined ? input : await validated(tool.inputSchema, input)
-    const output: unknown = await tool.execute!(args, { ...context, ...given })
-    if (isValidationError(output)) return errorResult(output.message)
-    if (suspension === undefined) return output
-    const answer = await ask(tool, suspension.payload, context)
-    if (answer.action !== 'accept') {
-      return errorResult(`The user ${answer.action === 'decline' ? 'declined' : 'cancelled'}.`)
-    }
-    resumeData = answer.content
-    suspendPayload = suspension.payload
+async function run(
+  name: string,
+  tool: MastraTool,
+  requestedSchema: JsonSchema,
+  input: unknown,
+  context: RequestContext,
+): Promise<unknown> {
+  const { mcpReq, mcp, signal } = context
+  const { action, content } = (mcpReq.inputResponses?.[QUESTION] ?? {}) as Partial<SdkElicitResult>
+  if (action === 'decline' || action === 'cancel') {
+    return errorResult(`The user ${action === 'decline' ? 'declined' : 'cancelled'}.`)
+  }
+  const isResuming = action === 'accept'
+  let suspension: { readonly payload: unknown } | undefined
+  const given: MastraContext = {
+    mcp,
+    requestContext: new MastraRequestContext(context),
+    abortSignal: signal,
+    suspend: async (payload) => {
+      suspension = { payload }
+    },
+    resumeData: isResuming ? (content ?? {}) : undefined,
+    suspendPayload: isResuming ? readPayload(mcpReq.requestState()) : undefined,
+  }
+  // A tool that resumes does not validate its input again, so it wants what validation yields.
+  const args = isResuming ? await validated(tool.inputSchema, input) : input
+  const output: unknown = await tool.execute!(args, { ...context, ...given })
+  if (isValidationError(output)) return errorResult(output.message)
+  return suspension === undefined ? output : question(name, suspension.payload, requestedSchema)
+}
+
+function question(name: string, payload: unknown, requestedSchema: JsonSchema): InputRequired {
+  const { message: named } = (payload ?? {}) as { message?: unknown }
+  const message = typeof named === 'string' ? named : `The tool "${name}" needs more input.`
+  const params = { message, requestedSchema }
+  return {
+    resultType: 'input_required',
+    inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
+    ...(payload !== undefined && { requestState: JSON.stringify(payload) }),
   }
 }
 
-function ask(
-  { id, resumeSchema }: MastraTool,
-  payload: unknown,
-  context: RequestContext,
-): Promise<ElicitAnswer<unknown>> {
-  const { message: named } = (payload ?? {}) as { message?: unknown }
-  const message = typeof named === 'string' ? named : `The tool "${id}" needs more input.`
-  return resumeSchema === undefined
-    ? context.elicit({ message, requestedSchema: { type: 'object', properties: {} } })
-    : context.elicit(message, resumeSchema)
+function readPayload(state: unknown): unknown {
+  return typeof state === 'string' ? JSON.parse(state) : undefined
 }
 
 /** Mastra's tools validate their input themselves: what they are given is what the client sent, checked and not yet changed. */

@@ -162,7 +162,7 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
  */
 export function compileTool(name: string, given: AnyTool): CompiledTool {
   if (typeof given?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
-  const source = isMastraTool(given) ? fromMastraTool(given) : given
+  const source = isMastraTool(given) ? fromMastraTool(name, given) : given
   if (name === '') throw new TypeError('A tool needs a name: the empty string is not one.')
   const input = compileInput(name, source.inputSchema)
   const output =

@@ -127,6 +127,7 @@ export function answer(
       conditions,
       send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
       bus: options.bus,
+      rounds,
       interaction: () => {
         interaction ??= beginInteraction(call, incoming, options, control(), conditions())
         return interaction

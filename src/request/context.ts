@@ -23,8 +23,7 @@ import type {
   RequestContext,
 } from '../definition/context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
-import type { SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
-import type { Bus } from '../events/bus.ts'
+import type { InputRequired, SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
@@ -36,39 +35,9 @@ import {
   samplingQuestion,
   sentQuestion,
 } from '../interaction/question.ts'
-import { Notifier, type SendNotification } from './notifier.ts'
-import { type AnsweredRound, createMcpContext } from './sdk-context.ts'
-
-/** What is known of a request from the start: the plain members of its context. */
-export type ContextFacts = Pick<
-  RequestContext,
-  | 'requestId'
-  | 'era'
-  | 'protocolVersion'
-  | 'clientInfo'
-  | 'clientCapabilities'
-  | 'deadline'
-  | 'auth'
-  | 'env'
-  | 'request'
-  | 'waitUntil'
-> & { readonly sessionId?: string | undefined }
-
-/** How the context reaches the wire. */
-export interface ContextWire {
-  readonly rpcId: string | number
-  readonly method: string
-  readonly meta: Record<string, unknown> | undefined
-  readonly progressToken: string | number | undefined
-  readonly logLevel: LogLevel | undefined
-  /** What the degradation matrix is asked with. */
-  readonly conditions: () => Conditions
-  readonly send: SendNotification
-  /** Where news of changes goes. */
-  readonly bus: Bus | undefined
-  /** How this call asks; made at the first question or step. */
-  readonly interaction: () => Interaction
-}
+import { Notifier } from './notifier.ts'
+import { type AnsweredRound, createMcpContext, roundOf } from './sdk-context.ts'
+import type { ContextFacts, ContextWire } from './wire.ts'
 
 export class Context implements RequestContext {
   readonly requestId: string
@@ -119,7 +88,7 @@ export class Context implements RequestContext {
   }
 
   get mcp(): McpContext {
-    this.#mcp ??= createMcpContext(this, this.#wire, this.#round)
+    this.#mcp ??= createMcpContext(this, this.#wire, this.#round ?? roundOf(this.#wire))
     return this.#mcp
   }
 
@@ -154,9 +123,15 @@ export class Context implements RequestContext {
     return this.mcp.extra.http!
   }
 
-  /** Gives a tool that returned its questions the answers, under the SDK's names. */
-  beginRound(round: AnsweredRound): void {
-    this.#round = round
+  /** Asks what a tool returned. Settles where the tool is to be run again in this call, with the answers in `mcpReq`. */
+  async askReturned({ inputRequests = {}, requestState }: InputRequired): Promise<void> {
+    const questions = Object.entries(inputRequests).map(([key, { method, params = {} }]) => ({
+      key,
+      question: sentQuestion(method, params),
+    }))
+    if (questions.length === 0) throw new TypeError('An input_required result needs an input request.')
+    const inputResponses = await this.#interaction.askReturned(questions, requestState)
+    this.#round = { inputResponses, requestState }
     this.#mcp = undefined
   }
 

@@ -9,7 +9,6 @@ import type { Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
-import { answerRounds } from './sdk-context.ts'
 
 const OUTSIDE: Conditions = {
   era: 'modern',
@@ -22,11 +21,14 @@ const OUTSIDE: Conditions = {
   legacyPolicy: 'explain',
 }
 
+const refuse = async (): Promise<never> => {
+  throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
+}
+
 /** There is no client to ask; steps run once because the call does. */
 const NOBODY: Interaction = {
-  ask: async () => {
-    throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
-  },
+  ask: refuse,
+  askReturned: refuse,
   step: async (_name, fn) => fn(),
 }
 
@@ -63,12 +65,12 @@ export async function executeDirectly(
       conditions: () => OUTSIDE,
       send: () => undefined,
       bus: undefined,
+      rounds: undefined,
       interaction: () => NOBODY,
     },
   )
   if (signal?.aborted) context.abort(() => signal.reason)
   signal?.addEventListener('abort', () => context.abort(() => signal.reason), { once: true })
-  const run = () => tool.source.execute!(validation.value, context)
-  const output = await run()
-  return isInputRequired(output) ? answerRounds(context, output, run) : output
+  const output: unknown = await tool.source.execute!(validation.value, context)
+  return isInputRequired(output) ? context.askReturned(output) : output
 }

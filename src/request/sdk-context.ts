@@ -5,20 +5,20 @@
 import type { ElicitParams } from '../definition/ask.ts'
 import type { LogLevel, McpContext, Progress } from '../definition/context.ts'
 import { isStandardSchema } from '../definition/schema.ts'
-import {
-  type InputRequired,
-  isInputRequired,
-  type SdkMcpRequest,
-  type SdkRequestMeta,
-  type WireMessage,
-} from '../definition/sdk-context.ts'
+import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/sdk-context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { Context, ContextWire } from './context.ts'
+import type { Context } from './context.ts'
+import type { ContextWire } from './wire.ts'
 
 /** What the last round of a tool that returns its questions left for the next. */
 export interface AnsweredRound {
   readonly inputResponses: { readonly [key: string]: unknown }
   readonly requestState: string | undefined
+}
+
+/** The round that the request itself brought. */
+export function roundOf({ rounds }: ContextWire): AnsweredRound | undefined {
+  return rounds && { inputResponses: rounds.responses, requestState: rounds.journal.state }
 }
 
 export function createMcpContext(
@@ -124,33 +124,3 @@ async function sendNotification(
     context.notify(method, members)
   }
 }
-
-/**
- * Asks what a tool returned as its questions, and runs it again with the answers, until it returns a result (MCP 2026-07-28,
- * "Multi Round-Trip Requests"). The answers come as those of `ctx.elicit` do, so clients of both eras can be asked; in the
- * request that brings them the tool runs once without and once with them.
- */
-export async function answerRounds(
-  context: Context,
-  first: InputRequired,
-  runAgain: () => unknown,
-): Promise<unknown> {
-  let output: unknown = first
-  for (let round = 1; isInputRequired(output); round++) {
-    const { inputRequests = {}, requestState } = output
-    const requests = Object.entries(inputRequests)
-    if (requests.length === 0)
-      throw new TypeError('An input_required result needs at least one input request.')
-    if (round > MAX_ROUNDS) throw new Error(`The tool asked ${MAX_ROUNDS} times and returned no result.`)
-    const answers = requests.map(async ([key, { method, params = {} }]) => [
-      key,
-      await context.askAsSent(method, params),
-    ])
-    context.beginRound({ inputResponses: Object.fromEntries(await Promise.all(answers)), requestState })
-    output = await runAgain()
-  }
-  return output
-}
-
-/** A tool that never has enough must end. */
-const MAX_ROUNDS = 16

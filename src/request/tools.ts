@@ -14,7 +14,6 @@ import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
-import { answerRounds } from './sdk-context.ts'
 
 /** The whole, unpaged list of a definition, serialised once an era. */
 const compiledLists = new WeakMap<object, { modern: string; legacy: string }>()
@@ -130,7 +129,8 @@ function execute(
   }
   const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
     if (isInputRequired(output)) {
-      return answerRounds(context, output, () => source.execute!(validation.value, context)).then(finish)
+      const again = () => source.execute!(validation.value, context)
+      return context.askReturned(output).then(again).then(finish)
     }
     if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
     const result = toResult(output, context.era)

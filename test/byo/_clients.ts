@@ -11,10 +11,12 @@ const NAME = { name: 'byo', version: '1.0.0' }
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'x-tenant': 'acme' }
 
 /** What the user answers to each question. */
-const ANSWERS: { readonly [message: string]: Record<string, boolean | number> } = {
+const ANSWERS: { readonly [message: string]: Record<string, boolean | number | string> } = {
   'Refund 42?': { confirm: true },
   'Transfer 7?': { approved: true },
   'Which of 2?': { index: 1 },
+  'Where to?': { answer: 'home' },
+  'When?': { answer: 'noon' },
 }
 const answer = ({ message }: { message: string }) => ({
   action: 'accept' as const,

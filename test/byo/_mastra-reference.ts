@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { MCPServer as Server1 } from 'mastra-mcp-1'
 import { MCPServer as Server2 } from 'mastra-mcp-2'
-import { refund, transfer, weather, working } from './mastra-project.ts'
+import { deliver, refund, transfer, weather, working } from './mastra-project.ts'
 
 const PATH = '/mcp'
 
@@ -37,7 +37,7 @@ export async function serveMastra2(): Promise<Reference> {
     id: 'reference',
     name: 'Reference',
     version: '1.0.0',
-    tools: { weather, working, transfer },
+    tools: { weather, working, transfer, deliver },
   })
   return listen((url, req, res) => server.startHTTP({ url, httpPath: PATH, req, res }))
 }

@@ -93,6 +93,30 @@ export const pick = createTool({
   },
 })
 
+/** What `deliver` did, in order: each phase has an effect that must not happen twice. */
+export const deliveries: string[] = []
+
+export const deliver = createTool({
+  id: 'deliver',
+  description: 'Delivers an order',
+  inputSchema: z.object({ order: z.string() }),
+  suspendSchema: z.object({
+    phase: z.enum(['where', 'when']),
+    message: z.string(),
+    where: z.string().optional(),
+  }),
+  resumeSchema: z.object({ answer: z.string() }),
+  execute: async ({ order }, { suspend, resumeData, suspendPayload }) => {
+    deliveries.push(suspendPayload?.phase ?? 'start')
+    if (resumeData === undefined) return void (await suspend?.({ phase: 'where', message: 'Where to?' }))
+    const { answer } = resumeData
+    if (suspendPayload?.phase === 'where') {
+      return void (await suspend?.({ phase: 'when', message: 'When?', where: answer }))
+    }
+    return { order, where: suspendPayload?.where, when: answer }
+  },
+})
+
 export const failing = createTool({
   id: 'failing',
   description: 'Fails',
@@ -181,6 +205,6 @@ export const stuck = createWorkflow({
   )
   .commit()
 
-export const tools = { weather, split, caller, working, refund, transfer, pick, failing, wrong }
+export const tools = { weather, split, caller, working, refund, transfer, pick, deliver, failing, wrong }
 export const agents = { support }
 export const workflows = { counting, stuck }

@@ -2,8 +2,8 @@
 import { createMemoryRendezvous, MCPServer, type MCPServerConfig } from '../../src/index.ts'
 import { agents, tools, workflows } from './mastra-project.ts'
 
-export function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
-  return new MCPServer({
+export function createConfig(): MCPServerConfig & { readonly secret: string } {
+  return {
     id: 'mastra',
     name: 'Mastra',
     version: '1.0.0',
@@ -14,6 +14,9 @@ export function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
     legacy: 'rendezvous',
     rendezvous: createMemoryRendezvous(),
     log: false,
-    ...config,
-  })
+  }
+}
+
+export function createServer(config: Partial<MCPServerConfig> = {}): MCPServer {
+  return new MCPServer({ ...createConfig(), ...config })
 }

@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type NodeServer, serve } from '../../adapters/node.ts'
 import { staticTokens } from '../../src/auth.ts'
+import { MCPServer } from '../../src/index.ts'
 import { mastra1, mastra2, officialV1, officialV2, TOKEN } from './_clients.ts'
 import { type Reference, serveMastra1, serveMastra2 } from './_mastra-reference.ts'
-import { createServer } from './mastra-server.ts'
+import { deliveries } from './mastra-project.ts'
+import { createConfig, createServer } from './mastra-server.ts'
 
 const auth = staticTokens([{ token: TOKEN, clientId: 'desk' }])
 
@@ -83,6 +85,21 @@ describe('the same as behind @mastra/mcp', () => {
     await Promise.all([client.close(), reference.close()])
   })
 
+  it.each([
+    ['here', () => ours.url],
+    ['there', () => reference2.url],
+  ])('2.x: each phase of a tool that suspends twice runs once, %s', async (_where, url) => {
+    deliveries.length = 0
+    const client = await officialV2(url())
+    expect(await client.call('deliver', { order: '42' })).toEqual({
+      order: '42',
+      where: 'home',
+      when: 'noon',
+    })
+    expect(deliveries).toEqual(['start', 'where', 'when'])
+    await client.close()
+  })
+
   it('a tool is listed alike', async () => {
     const [client, reference] = [await officialV2(ours.url), await officialV2(reference2.url)]
     const find = async ({ client }: typeof reference) =>
@@ -119,6 +136,32 @@ describe('what goes wrong', () => {
     const result = await client.callTool({ name: 'transfer', arguments: { amount: 7 } })
     expect(result).toMatchObject({ isError: true, content: [{ text: 'The user declined.' }] })
     await close()
+  })
+
+  it('an answer that is none is told to the model', async () => {
+    const { client, close } = await officialV2(ours.url)
+    const careless = client as Extract<
+      typeof client,
+      { setRequestHandler(method: 'ping', ...rest: never[]): void }
+    >
+    careless.setRequestHandler('elicitation/create', () => ({
+      action: 'accept',
+      content: { approved: 'so-so' },
+    }))
+    const result = await client.callTool({ name: 'transfer', arguments: { amount: 7 } })
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('approved') }] })
+    await close()
+  })
+
+  it('without a secret, a tool that suspends says which to set', async () => {
+    const { secret: _, ...config } = { ...createConfig(), auth }
+    const server = await serve(new MCPServer(config), { port: 0, env: {} })
+    const { client, close } = await officialV2(server.url)
+    await expect(client.callTool({ name: 'transfer', arguments: { amount: 7 } })).rejects.toThrow(
+      /MAYFLY_SECRET/,
+    )
+    await close()
+    await server.close()
   })
 
   it('a legacy client that cannot be asked is told why', async () => {

@@ -74,3 +74,15 @@ export const asked = async ({ order }: { order: string }, { mcpReq }: ServerCont
   }
   return text({ ...JSON.parse(state), why: acceptedContent(mcpReq.inputResponses, 'reason', REASON) })
 }
+
+/** One round, for clients that only know forms. */
+export const confirmed = async ({ order }: { order: string }, { mcpReq }: ServerContext) => {
+  const answer = acceptedContent(mcpReq.inputResponses, 'confirm', CONFIRM)
+  if (answer !== undefined) return text({ order, state: mcpReq.requestState(), confirmed: answer })
+  return inputRequired({
+    inputRequests: {
+      confirm: inputRequired.elicit({ message: `Refund ${order}?`, requestedSchema: CONFIRM }),
+    },
+    requestState: 'asked',
+  })
+}

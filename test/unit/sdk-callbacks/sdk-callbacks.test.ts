@@ -14,8 +14,14 @@ import {
 import { createMcpHandler, McpServer as ServerV2 } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
-import { createMemoryBus, createMemoryRendezvous, DEGRADED_META, type MCPServer } from '../../../src/index.ts'
-import { createServer, ENDPOINT } from '../_client.ts'
+import {
+  createMemoryBus,
+  createMemoryRendezvous,
+  DEGRADED_META,
+  type MCPServer,
+  type RequestContext,
+} from '../../../src/index.ts'
+import { createServer, ENDPOINT, modern } from '../_client.ts'
 import * as v1 from './_v1.ts'
 import * as v2 from './_v2.ts'
 
@@ -139,6 +145,7 @@ function registerV2(server: MCPServer): MCPServer {
   server.registerTool('described', { description: 'Says who asks' }, v2.described)
   server.registerTool('reported', { description: 'Reports', inputSchema: v2.PARTS }, v2.reported)
   server.registerTool('asked', { description: 'Asks', inputSchema: v2.ORDER }, v2.asked)
+  server.registerTool('confirmed', { description: 'Asks once', inputSchema: v2.ORDER }, v2.confirmed)
   server.registerTool('pushed', { description: 'Asks, legacy style' }, v2.pushed)
   return server
 }
@@ -280,18 +287,58 @@ describe('callbacks of SDK v2', () => {
     await client.close()
   })
 
-  it('questions without an end are ended [context.extra]', async () => {
+  it('what ran before a question does not run again, and nobody can change its state [context.extra]', async () => {
     const server = createServer(asking)
-    const inputRequests = { where: { method: 'roots/list' } }
-    server.registerTool('curious', {}, () => ({ resultType: 'input_required', inputRequests }))
-    const { value, result } = await (await overHttp(server)).call('curious')
-    expect(result.isError).toBe(true)
-    expect(value).toMatch(/asked 16 times/)
+    const ran: string[] = []
+    server.registerTool('phases', {}, (ctx) => {
+      const phase = ctx.mcpReq.requestState<string>() ?? 'first'
+      ran.push(phase)
+      const next = { first: 'second', second: 'third' }[phase]
+      if (next === undefined) return { ran }
+      const inputRequests = { where: { method: 'roots/list' } }
+      return { resultType: 'input_required', inputRequests, requestState: next }
+    })
+    expect((await (await connectV2(server.fetch)).call('phases')).value).toEqual({
+      ran: ['first', 'second', 'third'],
+    })
+    const forged = await modern(server, 'tools/call', {
+      name: 'phases',
+      requestState: 'third',
+      inputResponses: { where: { roots } },
+    })
+    expect(forged.error).toMatchObject({ code: -32602 })
+    expect(ran).toHaveLength(3)
+  })
+
+  it('a question with nothing to remember needs no secret; one with a state says so [context.extra]', async () => {
+    const server = createServer()
+    const ask = (requestState?: string) => (ctx: RequestContext) =>
+      ctx.mcpReq.inputResponses ?? {
+        resultType: 'input_required',
+        inputRequests: { where: { method: 'roots/list' } },
+        ...(requestState !== undefined && { requestState }),
+      }
+    server.registerTool('stateless', {}, ask())
+    server.registerTool('stateful', {}, ask('state'))
+    const client = await connectV2(server.fetch)
+    expect((await client.call('stateless')).value).toEqual({ where: { roots } })
+    await expect(client.call('stateful')).rejects.toThrow(/MAYFLY_SECRET/)
+    await client.close()
+  })
+
+  it('under the policy "arguments" the model brings the answers, and the state stays [context.extra]', async () => {
+    const client = await overHttp(registerV2(createServer({ secret: SECRET, legacy: 'arguments' })))
+    const { result } = await client.call('confirmed', { order: '42' })
+    const { token } = result._meta!['mayfly/continue'] as { token: string }
+    const answers = { confirm: { action: 'accept', content: { confirm: true } } }
+    const { value } = await client.call('confirmed', { order: '42', _continue: { token, answers } })
+    expect(value).toEqual({ order: '42', state: 'asked', confirmed: { confirm: true } })
+    await client.close()
   })
 
   it('a round without a question is a fault of the tool [context.extra]', async () => {
     const server = createServer()
     server.registerTool('silent', {}, () => ({ resultType: 'input_required' }))
-    expect((await (await overHttp(server)).call('silent')).value).toMatch(/at least one input request/)
+    expect((await (await overHttp(server)).call('silent')).value).toMatch(/needs an input request/)
   })
 })
