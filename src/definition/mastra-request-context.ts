@@ -3,63 +3,34 @@
  */
 import type { RequestContext } from './context.ts'
 
-/** What Mastra shows of the caller, beside `ctx.mcp.extra` by member: `user`, where the verifier attached one. */
+/** Knows the members of `ctx.mcp.extra` by name, and `user`, where the verifier attached one. */
 export class MastraRequestContext {
-  /** What Mayfly knows of the request. Never stored or traced: the caller's token is in it. */
-  readonly #given: Map<string, unknown>
-  readonly #set = new Map<string, unknown>()
+  readonly #values: Map<string, unknown>
+  /** What Mayfly knows of the request is never stored or traced: the caller's token is in it. */
+  readonly #given: Set<string>
 
   constructor(context: RequestContext) {
-    this.#given = new Map(Object.entries(context.mcp.extra))
+    this.#values = new Map(Object.entries(context.mcp.extra))
     const user = context.auth?.extra?.user
-    if (user !== undefined) this.#given.set('user', user)
+    if (user !== undefined) this.#values.set('user', user)
+    this.#given = new Set(this.#values.keys())
   }
 
   get(key: string): unknown {
-    return this.#set.has(key) ? this.#set.get(key) : this.#given.get(key)
+    return this.#values.get(key)
   }
 
   set(key: string, value: unknown): void {
-    this.#set.set(key, value)
+    this.#given.delete(key)
+    this.#values.set(key, value)
   }
 
   has(key: string): boolean {
-    return this.#set.has(key) || this.#given.has(key)
+    return this.#values.has(key)
   }
 
   delete(key: string): boolean {
-    const wasGiven = this.#given.delete(key)
-    return this.#set.delete(key) || wasGiven
-  }
-
-  clear(): void {
-    this.#given.clear()
-    this.#set.clear()
-  }
-
-  entries(): IterableIterator<[string, unknown]> {
-    return new Map([...this.#given, ...this.#set]).entries()
-  }
-
-  keys(): IterableIterator<string> {
-    return new Map(this.entries()).keys()
-  }
-
-  values(): IterableIterator<unknown> {
-    return new Map(this.entries()).values()
-  }
-
-  /** A method, as in Mastra. */
-  size(): number {
-    return new Map(this.entries()).size
-  }
-
-  forEach(callback: (value: unknown, key: string, map: Map<string, unknown>) => void): void {
-    new Map(this.entries()).forEach(callback)
-  }
-
-  get all(): Record<string, unknown> {
-    return Object.fromEntries(this.entries())
+    return this.#values.delete(key)
   }
 
   getRaw(key: string): unknown {
@@ -78,9 +49,38 @@ export class MastraRequestContext {
     return this.delete(key)
   }
 
+  clear(): void {
+    this.#values.clear()
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#values.keys()
+  }
+
+  values(): IterableIterator<unknown> {
+    return this.#values.values()
+  }
+
+  entries(): IterableIterator<[string, unknown]> {
+    return this.#values.entries()
+  }
+
+  /** A method, as in Mastra. */
+  size(): number {
+    return this.#values.size
+  }
+
+  forEach(callback: (value: unknown, key: string, map: Map<string, unknown>) => void): void {
+    this.#values.forEach(callback)
+  }
+
+  get all(): Record<string, unknown> {
+    return Object.fromEntries(this.#values)
+  }
+
   /** What is stored with a workflow's run. */
   toJSON(): Record<string, unknown> {
-    return Object.fromEntries(this.#set)
+    return Object.fromEntries(Array.from(this.#values).filter(([key]) => !this.#given.has(key)))
   }
 
   /** What traces show. */

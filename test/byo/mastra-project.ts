@@ -2,6 +2,7 @@
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { createStep, createWorkflow } from '@mastra/core/workflows'
+import { tool } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import * as z from 'zod'
 
@@ -205,6 +206,25 @@ export const stuck = createWorkflow({
   )
   .commit()
 
-export const tools = { weather, split, caller, working, refund, transfer, pick, deliver, failing, wrong }
+/** Of the AI SDK, which Mastra's servers take as well. */
+export const shout = tool({
+  description: 'Shouts',
+  inputSchema: z.object({ text: z.string() }),
+  execute: async ({ text }) => text.toUpperCase(),
+})
+
+export const tools = {
+  weather,
+  split,
+  caller,
+  working,
+  refund,
+  transfer,
+  pick,
+  deliver,
+  failing,
+  wrong,
+  shout,
+}
 export const agents = { support }
 export const workflows = { counting, stuck }

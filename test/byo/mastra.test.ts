@@ -37,6 +37,7 @@ describe.each([
     ['refund', { order: '42' }, { order: '42', refunded: true }],
     ['transfer', { amount: 7 }, { amount: 7, approved: true, asked: 7 }],
     ['pick', { list: 'a,b' }, { picked: 'b' }],
+    ['shout', { text: 'hello' }, 'HELLO'],
     ['ask_support', { message: 'Help!' }, 'You said: Help!'],
     ['run_counting', { words: 'one two three' }, { count: 6, client: 'desk' }],
   ])('%s %j → %j', async (name, args, expected) => {
