@@ -64,7 +64,10 @@ async function run(
   context: RequestContext,
 ): Promise<unknown> {
   const { mcpReq, mcp, signal } = context
-  const { action, content } = (mcpReq.inputResponses?.[QUESTION] ?? {}) as Partial<SdkElicitResult>
+  const state = mcpReq.requestState()
+  // An answer without the state that was sealed when the tool asked is no answer: its client skipped what comes before.
+  const answered = state === undefined ? undefined : mcpReq.inputResponses?.[QUESTION]
+  const { action, content } = (answered ?? {}) as Partial<SdkElicitResult>
   if (action === 'decline' || action === 'cancel') {
     return errorResult(`The user ${action === 'decline' ? 'declined' : 'cancelled'}.`)
   }
@@ -78,7 +81,7 @@ async function run(
       suspension = { payload }
     },
     resumeData: isResuming ? (content ?? {}) : undefined,
-    suspendPayload: isResuming ? readPayload(mcpReq.requestState()) : undefined,
+    suspendPayload: isResuming ? readPayload(state) : undefined,
   }
   // A tool that resumes does not validate its input again, so it wants what validation yields.
   const args = isResuming ? await validated(tool.inputSchema, input) : input
@@ -94,12 +97,12 @@ function question(name: string, payload: unknown, requestedSchema: JsonSchema): 
   return {
     resultType: 'input_required',
     inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
-    ...(payload !== undefined && { requestState: JSON.stringify(payload) }),
+    requestState: JSON.stringify({ payload }),
   }
 }
 
 function readPayload(state: unknown): unknown {
-  return typeof state === 'string' ? JSON.parse(state) : undefined
+  return (JSON.parse(String(state)) as { payload?: unknown }).payload
 }
 
 /** Mastra's tools validate their input themselves: what they are given is what the client sent, checked and not yet changed. */

@@ -154,6 +154,41 @@ describe('what goes wrong', () => {
     await close()
   })
 
+  it('an answer to a question that was never asked is none', async () => {
+    const response = await fetch(ours.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'deliver',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name: 'deliver',
+          arguments: { order: '42' },
+          inputResponses: { input: { action: 'accept', content: { answer: 'home' } } },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 'forger', version: '1.0.0' },
+            'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+          },
+        },
+      }),
+    })
+    expect(await response.json()).toMatchObject({
+      result: {
+        resultType: 'input_required',
+        inputRequests: { input: { params: { message: 'Where to?' } } },
+      },
+    })
+  })
+
   it('without a secret, a tool that suspends says which to set', async () => {
     const { secret: _, ...config } = { ...createConfig(), auth }
     const server = await serve(new MCPServer(config), { port: 0, env: {} })
