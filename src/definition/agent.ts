@@ -4,24 +4,27 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { type CallToolResult, errorResult } from './content.ts'
 import type { RequestContext } from './context.ts'
+import { MastraRequestContext } from './mastra-request-context.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Anything that answers a message. Its description must not be empty: it is all the model knows of it. */
 export interface AgentLike {
-  name?: string
-  description?: string
+  name?: string | undefined
+  description?: string | undefined
   getDescription?(): string
   generate(message: string, options?: Record<string, unknown>): Promise<unknown>
 }
 
 interface WorkflowRun {
   start(args: Record<string, unknown>): Promise<unknown>
+  /** Called when the call is aborted. */
+  cancel?(): unknown
 }
 
 /** Anything that runs to a result from `inputData`. */
 export interface WorkflowLike {
-  id?: string
-  description?: string
+  id?: string | undefined
+  description?: string | undefined
   inputSchema?: unknown
   createRun?(): WorkflowRun | Promise<WorkflowRun>
   createRunAsync?(): Promise<WorkflowRun>
@@ -65,7 +68,8 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
     description: `Ask agent '${agent.name ?? key}' a question. Agent description: ${description}`,
     inputSchema: MESSAGE,
     execute: async ({ message }: { message: string }, context: RequestContext) => {
-      const answer = await agent.generate(message, { abortSignal: context.signal })
+      const requestContext = new MastraRequestContext(context)
+      const answer = await agent.generate(message, { abortSignal: context.signal, requestContext })
       const text = (answer as { text?: unknown } | null | undefined)?.text
       return typeof text === 'string' ? text : answer
     },
@@ -92,7 +96,13 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
     ...(workflow.inputSchema !== undefined && { inputSchema: workflow.inputSchema }),
     execute: async (inputData: unknown, context: RequestContext) => {
       const run = await (workflow.createRunAsync?.() ?? workflow.createRun!())
-      return toWorkflowResult(key, await run.start({ inputData, abortSignal: context.signal }))
+      const cancel = async (): Promise<unknown> => run.cancel?.()
+      context.signal.addEventListener('abort', () => context.waitUntil(cancel()), { once: true })
+      const requestContext = new MastraRequestContext(context)
+      return toWorkflowResult(
+        key,
+        await run.start({ inputData, abortSignal: context.signal, requestContext }),
+      )
     },
   }
 }
@@ -101,7 +111,9 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
 function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResult {
   const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
   if (status === undefined || status === 'success') return status === undefined ? outcome : result
-  const reason = error instanceof Error ? error.message : typeof error === 'string' ? error : undefined
+  // Run results are serialisable: their error need not be an Error any more.
+  const named = (error as { message?: unknown } | null | undefined)?.message
+  const reason = typeof named === 'string' ? named : typeof error === 'string' ? error : undefined
   return errorResult(
     `Workflow "${key}" ended with status ${String(status)}${reason === undefined ? '.' : `: ${reason}`}`,
   )

@@ -11,6 +11,16 @@ import type {
   ElicitParams,
   Root,
 } from './ask.ts'
+import type {
+  SdkHttp,
+  SdkMcpRequest,
+  SdkRequestInfo,
+  SdkRequestMeta,
+  SdkSendNotification,
+  SdkSendRequest,
+  SdkV1Extra,
+  SdkV2Context,
+} from './sdk-context.ts'
 
 /** `modern`: 2026-07-28 and later, version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
 export type Era = 'modern' | 'legacy'
@@ -105,7 +115,7 @@ export interface RequestContext {
   /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
   readonly requestId: string
   /** Legacy era: the `Mcp-Session-Id` the client sent, where it is one of ours. It identifies nothing on the server. */
-  readonly sessionId?: string | undefined
+  readonly sessionId?: string
   readonly era: Era
   /** For example `2026-07-28`. */
   readonly protocolVersion: string
@@ -150,18 +160,34 @@ export interface RequestContext {
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
   /** The same powers under the names other frameworks use. */
   readonly mcp: McpContext
+
+  /** As in callbacks written for the official SDK, v1: `auth`. */
+  readonly authInfo?: AuthInfo
+  /** SDK v1: the `_meta` of the request. */
+  readonly _meta?: SdkRequestMeta
+  /** SDK v1: headers and URL of the HTTP request. */
+  readonly requestInfo?: SdkRequestInfo
+  /** SDK v1. */
+  readonly sendNotification: SdkSendNotification
+  /** SDK v1. */
+  readonly sendRequest: SdkSendRequest
+  /** SDK v2: the MCP request. */
+  readonly mcpReq: SdkMcpRequest
+  /** SDK v2: the HTTP request. */
+  readonly http?: SdkHttp
 }
 
 /** What tools written for other frameworks look for. */
 export interface McpContext {
-  readonly extra: {
-    readonly signal: AbortSignal
-    readonly requestId: string | number
-    readonly sessionId?: string
-    readonly authInfo?: AuthInfo
-    readonly _meta?: Record<string, unknown>
-  }
+  /** The second argument of the official SDK's callbacks, of v1 and v2 in one: a plain object, which may be spread. */
+  readonly extra: SdkV1Extra & SdkV2Context
   readonly elicitation: {
-    sendRequest(params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
+    sendRequest(params: ElicitParams, options?: unknown): Promise<ElicitAnswer<Record<string, unknown>>>
   }
+  /** A log message to the client, as by `ctx.log`; `data` and the message become one object. */
+  log(level: LogLevel, message: string, data?: Record<string, unknown>): Promise<void>
+  /** As `ctx.reportProgress`. */
+  progress(progress: Progress): Promise<void>
+  /** Of modern requests only. */
+  readonly protocolVersion?: '2026-07-28'
 }

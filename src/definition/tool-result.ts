@@ -9,9 +9,16 @@ import {
   type Schema,
   type Validation,
 } from './schema.ts'
+import type { InputRequired } from './sdk-context.ts'
 
-/** What `execute` may return: with an `outputSchema` the value it describes, else text or any JSON value; or a full result. */
-export type ToolOutput<Output> = (Output extends Schema ? InferInput<Output> : unknown) | CallToolResult
+/**
+ * What `execute` may return: with an `outputSchema` the value it describes, else text or any JSON value; or a full result; or,
+ * as with the SDK v2, its questions, to be called again with the answers in `ctx.mcpReq.inputResponses`.
+ */
+export type ToolOutput<Output> =
+  | (Output extends Schema ? InferInput<Output> : unknown)
+  | CallToolResult
+  | InputRequired
 
 /**
  * Makes the converter of one tool. A string is text; another value is text and `structuredContent`; an object with a

@@ -3,6 +3,7 @@
  */
 import type { CallToolResult, Icon, Meta } from './content.ts'
 import type { RequestContext } from './context.ts'
+import { fromMastraTool, isMastraTool } from './mastra-tool.ts'
 import { compileParamHeaders, type ParamHeader } from './param-header.ts'
 import {
   type CompiledSchema,
@@ -159,8 +160,9 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
  *
  * @throws TypeError when a schema is unusable or there is nothing to execute, naming the tool.
  */
-export function compileTool(name: string, source: AnyTool): CompiledTool {
-  if (typeof source?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+export function compileTool(name: string, given: AnyTool): CompiledTool {
+  if (typeof given?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+  const source = isMastraTool(given) ? fromMastraTool(name, given) : given
   if (name === '') throw new TypeError('A tool needs a name: the empty string is not one.')
   const input = compileInput(name, source.inputSchema)
   const output =

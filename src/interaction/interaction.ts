@@ -6,7 +6,7 @@ import type { ClientCapabilities } from '../definition/context.ts'
 import type { ProtocolError } from '../definition/protocol-error.ts'
 import { missingCapabilities, missingCapabilityError } from './capabilities.ts'
 import type { Question } from './question.ts'
-import { type Journal, Replay } from './replay.ts'
+import { type Journal, type OpenQuestion, Replay, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { keepJournal, type StateOptions } from './state.ts'
 
@@ -30,6 +30,11 @@ export interface CallControl {
 /** What `ctx.elicit`, `createMessage`, `listRoots` and `step` are made of. */
 export interface Interaction {
   ask(question: Question): Promise<unknown>
+  /**
+   * Asks what a tool returned instead of a result. Either the call ends, and the next one brings answers and `state` from the
+   * start; or the answers come by key, for the tool to be run again in this call.
+   */
+  askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
 }
 
@@ -57,26 +62,30 @@ export function createModernInteraction(
   control: CallControl,
   options: StateOptions,
 ): Interaction {
-  const replay = new Replay({
-    journal: call.journal,
-    responses: call.responses,
-    onSuspend: async ({ questions, journal }) => {
-      try {
-        const requestState = await keepJournal(journal, call.binding, options)
-        const inputRequests = Object.fromEntries(
-          questions.map(({ key, question: { method, params } }) => [key, { method, params }]),
-        )
-        control.end({ kind: 'inputRequired', inputRequests, requestState })
-      } catch (error) {
-        control.end({ kind: 'error', error })
-      }
-    },
-  })
+  const onSuspend = async ({ questions, journal }: Suspension): Promise<void> => {
+    try {
+      const requestState = await keepJournal(journal, call.binding, options)
+      const inputRequests = Object.fromEntries(
+        questions.map(({ key, question: { method, params } }) => [key, { method, params }]),
+      )
+      control.end({ kind: 'inputRequired', inputRequests, requestState })
+    } catch (error) {
+      control.end({ kind: 'error', error })
+    }
+  }
+  const replay = new Replay({ journal: call.journal, responses: call.responses, onSuspend })
+  const missingFor = ({ needs }: Question) => missingCapabilities(needs, call.clientCapabilities)
   return {
     ask(question) {
-      const missing = missingCapabilities(question.needs, call.clientCapabilities)
+      const missing = missingFor(question)
       if (Object.keys(missing).length > 0) return endWith(control, missingCapabilityError(missing))
       return replay.ask(question)
+    },
+    async askReturned(questions, state) {
+      const missing = Object.assign({}, ...questions.map(({ question }) => missingFor(question)))
+      if (Object.keys(missing).length > 0) return endWith(control, missingCapabilityError(missing))
+      void onSuspend({ questions, journal: { ...replay.journal, state } })
+      return never()
     },
     step: (name, fn) => replay.step(name, fn),
   }

@@ -9,7 +9,7 @@ import { degradedError, degradedResult } from './degraded.ts'
 import { type CallControl, endWith, type Interaction, never } from './interaction.ts'
 import type { Question } from './question.ts'
 import type { Rendezvous } from './rendezvous.ts'
-import { type Journal, Replay } from './replay.ts'
+import { type Journal, Replay, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealJournal } from './state.ts'
 
@@ -46,18 +46,15 @@ export function createLegacyInteraction(
   options: LegacyOptions,
 ): Interaction {
   const isTool = call.binding.method === 'tools/call'
-  const replay = new Replay({
-    journal: call.journal,
-    responses: call.responses,
-    onSuspend: async ({ questions, journal }) => {
-      try {
-        const token = await sealJournal(journal, call.binding, options)
-        control.end({ kind: 'result', result: continuationResult(questions, token) })
-      } catch (error) {
-        control.end({ kind: 'error', error })
-      }
-    },
-  })
+  const onSuspend = async ({ questions, journal }: Suspension): Promise<void> => {
+    try {
+      const token = await sealJournal(journal, call.binding, options)
+      control.end({ kind: 'result', result: continuationResult(questions, token) })
+    } catch (error) {
+      control.end({ kind: 'error', error })
+    }
+  }
+  const replay = new Replay({ journal: call.journal, responses: call.responses, onSuspend })
 
   const degrade = (question: Question, reason: string, remedy: string): Promise<never> => {
     const degraded = { feature: question.feature, reason, remedy }
@@ -94,6 +91,20 @@ export function createLegacyInteraction(
       if (policy === 'rendezvous') return meet(question)
       if (question.feature === 'elicitation.url') return endWith(control, urlRequired(question))
       return replay.ask(question)
+    },
+    async askReturned(questions, state) {
+      for (const { question } of questions) {
+        const availability = call.can(question.feature, options.policy)
+        if (!availability.available) return degrade(question, availability.reason, availability.remedy)
+      }
+      if (options.policy === 'rendezvous') {
+        const answers = questions.map(async ({ key, question }) => [key, await meet(question)])
+        return Object.fromEntries(await Promise.all(answers))
+      }
+      const visit = questions.find(({ question }) => question.feature === 'elicitation.url')
+      if (visit !== undefined) return endWith(control, urlRequired(visit.question))
+      void onSuspend({ questions, journal: { ...replay.journal, state } })
+      return never()
     },
     step: (name, fn) => replay.step(name, fn),
   }

@@ -10,6 +10,7 @@ import type {
 } from '../definition/ask.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
 import type { CompiledSchema, Schema, Validation } from '../definition/schema.ts'
+import { degradedError } from './degraded.ts'
 import { compileForm } from './form-schema.ts'
 
 export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
@@ -119,6 +120,34 @@ export function elicitQuestion(...[first, second, options]: ElicitArguments): Qu
   }
   if (typeof second === 'string' || second instanceof URL) return urlQuestion(first, String(second), options)
   return formQuestion(first, second as Schema, options)
+}
+
+/**
+ * A request as a server of earlier revisions would send it, as a question whose answer is the client's result.
+ *
+ * @throws ProtocolError with what to do instead, for a request that is no question.
+ */
+export function sentQuestion(method: string, params: object): Question {
+  if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams)
+  if (method === 'sampling/createMessage') return samplingQuestion(params as CreateMessageParams)
+  if (method === 'roots/list') return withResult(rootsQuestion(), (roots) => ({ roots }))
+  throw degradedError({
+    feature: method.startsWith('tasks/') ? 'tasks' : 'sessions',
+    reason: `There is no connection to send "${method}" on: nothing is kept between requests.`,
+    remedy: 'Only elicitation/create, sampling/createMessage and roots/list reach the client.',
+  })
+}
+
+function withResult(question: Question, toResult: (value: unknown) => unknown): Question {
+  const finish = (validation: Validation): Validation =>
+    validation.ok ? { ok: true, value: toResult(validation.value) } : validation
+  return {
+    ...question,
+    validate(answer) {
+      const validation = question.validate(answer)
+      return validation instanceof Promise ? validation.then(finish) : finish(validation)
+    },
+  }
 }
 
 /** A form given as wire parameters: only what kind of value each field holds is checked, since no library stands behind it. */

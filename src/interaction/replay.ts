@@ -11,6 +11,8 @@ export interface Journal {
   readonly answers: { readonly [key: string]: unknown }
   /** By step name: `[value]`, or `[]` for undefined. */
   readonly steps: { readonly [name: string]: readonly unknown[] }
+  /** What a tool that returns its questions wants back with the answers. */
+  readonly state?: string | undefined
 }
 
 /** One open question, as the client gets it. */
@@ -72,6 +74,12 @@ export class Replay {
     this.#open.push({ key, question })
     this.#suspendWhenIdle()
     return new Promise(() => {})
+  }
+
+  /** What a later round must know when the tool returns its questions: it need not come by its steps again. */
+  get journal(): Journal {
+    const { answers, steps } = this.#options.journal
+    return { answers: { ...answers, ...this.#answers }, steps: { ...steps, ...this.#steps } }
   }
 
   /** Runs `fn` once across all rounds. Its result must be JSON, and is returned as JSON makes it in every round. */

@@ -29,7 +29,8 @@ export async function keepJournal(
   binding: Binding,
   options: StateOptions,
 ): Promise<string | undefined> {
-  const isEmpty = Object.keys(journal.answers).length === 0 && Object.keys(journal.steps).length === 0
+  const { answers, steps, state } = journal
+  const isEmpty = state === undefined && Object.keys(answers).length === 0 && Object.keys(steps).length === 0
   return isEmpty ? undefined : sealJournal(journal, binding, options)
 }
 
@@ -45,7 +46,9 @@ export async function sealJournal(
       'A question after a step or an earlier answer needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
     )
   }
-  const state = await options.seal.seal([journal.answers, journal.steps], binding, Date.now() + options.ttlMs)
+  const { answers, steps } = journal
+  const known = journal.state === undefined ? [answers, steps] : [answers, steps, journal.state]
+  const state = await options.seal.seal(known, binding, Date.now() + options.ttlMs)
   if (state.length <= MAX_STATE_LENGTH) return state
   throw new ProtocolError(
     ErrorCode.internal,
@@ -72,12 +75,13 @@ export async function restoreJournal(
   if (options.singleUse !== undefined && !(await options.singleUse.claim(opened.id, opened.expiresAt))) {
     return refuse('it was used before')
   }
-  const [answers, steps] = opened.value as [Journal['answers'], Journal['steps']]
-  return { answers, steps }
+  const [answers, steps, returned] = opened.value as [Journal['answers'], Journal['steps'], Journal['state']]
+  return { answers, steps, state: returned }
 }
 
-function largest({ steps, answers }: Journal): string {
+function largest({ steps, answers, state = '' }: Journal): string {
   const sizes = [
+    ['requestState', state.length] as const,
     ...Object.entries(steps).map(
       ([name, value]) => [`step "${name}"`, JSON.stringify(value).length] as const,
     ),

@@ -118,11 +118,14 @@ export function answer(
     },
     {
       rpcId: id,
+      method: call.method,
       meta: isObject(params._meta) ? params._meta : undefined,
       progressToken: readProgressToken(params),
       logLevel: call.logLevel,
       conditions,
       send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
+      bus: options.bus,
+      rounds,
       interaction: () => {
         interaction ??= beginInteraction(call, incoming, options, control(), conditions())
         return interaction

@@ -23,6 +23,7 @@ import type {
   RequestContext,
 } from '../definition/context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
+import type { InputRequired, SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
@@ -32,41 +33,16 @@ import {
   type Question,
   rootsQuestion,
   samplingQuestion,
+  sentQuestion,
 } from '../interaction/question.ts'
-import { Notifier, type SendNotification } from './notifier.ts'
-
-/** What is known of a request from the start: the plain members of its context. */
-export type ContextFacts = Pick<
-  RequestContext,
-  | 'requestId'
-  | 'sessionId'
-  | 'era'
-  | 'protocolVersion'
-  | 'clientInfo'
-  | 'clientCapabilities'
-  | 'deadline'
-  | 'auth'
-  | 'env'
-  | 'request'
-  | 'waitUntil'
->
-
-/** How the context reaches the wire. */
-export interface ContextWire {
-  readonly rpcId: string | number
-  readonly meta: Record<string, unknown> | undefined
-  readonly progressToken: string | number | undefined
-  readonly logLevel: LogLevel | undefined
-  /** What the degradation matrix is asked with. */
-  readonly conditions: () => Conditions
-  readonly send: SendNotification
-  /** How this call asks; made at the first question or step. */
-  readonly interaction: () => Interaction
-}
+import { Notifier } from './notifier.ts'
+import { type AnsweredRound, createMcpContext, roundOf } from './sdk-context.ts'
+import type { ContextFacts, ContextWire } from './wire.ts'
 
 export class Context implements RequestContext {
   readonly requestId: string
-  readonly sessionId: string | undefined
+  /** See `authInfo`. */
+  readonly sessionId: string
   readonly era: Era
   readonly protocolVersion: string
   readonly clientInfo: Implementation | undefined
@@ -81,10 +57,11 @@ export class Context implements RequestContext {
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #mcp: McpContext | undefined
+  #round: AnsweredRound | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
     this.requestId = facts.requestId
-    this.sessionId = facts.sessionId
+    this.sessionId = facts.sessionId!
     this.era = facts.era
     this.protocolVersion = facts.protocolVersion
     this.clientInfo = facts.clientInfo
@@ -111,19 +88,51 @@ export class Context implements RequestContext {
   }
 
   get mcp(): McpContext {
-    const { sessionId, auth } = this
-    const { rpcId, meta } = this.#wire
-    this.#mcp ??= {
-      extra: {
-        signal: this.signal,
-        requestId: rpcId,
-        ...(sessionId !== undefined && { sessionId }),
-        ...(auth !== undefined && { authInfo: auth }),
-        ...(meta !== undefined && { _meta: meta }),
-      },
-      elicitation: { sendRequest: (params) => this.elicit(params) },
-    }
+    this.#mcp ??= createMcpContext(this, this.#wire, this.#round ?? roundOf(this.#wire))
     return this.#mcp
+  }
+
+  // What callbacks of the official SDK look for: on the prototype, so that a request that nobody asks for it pays nothing.
+  // `!`, since the interface has them optional and not undefined: only so do callbacks with the SDK's types fit under
+  // `exactOptionalPropertyTypes`.
+  get authInfo(): AuthInfo {
+    return this.auth!
+  }
+
+  get _meta(): SdkRequestMeta {
+    return this.mcp.extra._meta!
+  }
+
+  get requestInfo(): SdkRequestInfo {
+    return this.mcp.extra.requestInfo!
+  }
+
+  get sendNotification(): RequestContext['sendNotification'] {
+    return this.mcp.extra.sendNotification
+  }
+
+  get sendRequest(): RequestContext['sendRequest'] {
+    return this.mcp.extra.sendRequest
+  }
+
+  get mcpReq(): RequestContext['mcpReq'] {
+    return this.mcp.extra.mcpReq
+  }
+
+  get http(): SdkHttp {
+    return this.mcp.extra.http!
+  }
+
+  /** Asks what a tool returned. Settles where the tool is to be run again in this call, with the answers in `mcpReq`. */
+  async askReturned({ inputRequests = {}, requestState }: InputRequired): Promise<void> {
+    const questions = Object.entries(inputRequests).map(([key, { method, params = {} }]) => ({
+      key,
+      question: sentQuestion(method, params),
+    }))
+    if (questions.length === 0) throw new TypeError('An input_required result needs an input request.')
+    const inputResponses = await this.#interaction.askReturned(questions, requestState)
+    this.#round = { inputResponses, requestState }
+    this.#mcp = undefined
   }
 
   can(feature: Feature): Availability {
@@ -159,6 +168,11 @@ export class Context implements RequestContext {
     return this.#ask(() => rootsQuestion()) as Promise<readonly Root[]>
   }
 
+  /** Asks with a request as on the wire, and answers with the client's result. */
+  askAsSent(method: string, params: object): Promise<unknown> {
+    return this.#ask(() => sentQuestion(method, params))
+  }
+
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
     return this.#interaction.step(name, fn)
   }
@@ -178,6 +192,11 @@ export class Context implements RequestContext {
 
   log(level: LogLevel, data: unknown, logger?: string): void {
     this.#notify.log(level, data, logger)
+  }
+
+  /** Sends a notification of another kind. */
+  notify(method: string, params: Record<string, unknown>): void {
+    this.#notify.send(method, params)
   }
 
   /** What the degradation matrix is asked with. */

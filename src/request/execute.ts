@@ -4,6 +4,7 @@
 import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
+import { isInputRequired } from '../definition/sdk-context.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from './context.ts'
@@ -21,11 +22,14 @@ const OUTSIDE: Conditions = {
   legacyPolicy: 'explain',
 }
 
+const refuse = async (): Promise<never> => {
+  throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
+}
+
 /** There is no client to ask; steps run once because the call does. */
 const NOBODY: Interaction = {
-  ask: async () => {
-    throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
-  },
+  ask: refuse,
+  askReturned: refuse,
   step: async (_name, fn) => fn(),
 }
 
@@ -55,15 +59,19 @@ export async function executeDirectly(
     },
     {
       rpcId: requestId,
+      method: 'tools/call',
       meta: undefined,
       progressToken: undefined,
       logLevel: undefined,
       conditions: () => OUTSIDE,
       send: () => undefined,
+      bus: undefined,
+      rounds: undefined,
       interaction: () => NOBODY,
     },
   )
   if (signal?.aborted) context.abort(() => signal.reason)
   signal?.addEventListener('abort', () => context.abort(() => signal.reason), { once: true })
-  return tool.source.execute!(validation.value, context)
+  const output: unknown = await tool.source.execute!(validation.value, context)
+  return isInputRequired(output) ? context.askReturned(output) : output
 }

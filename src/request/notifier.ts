@@ -46,6 +46,11 @@ export class Notifier {
     this.#send('notifications/message', { level, ...(logger !== undefined && { logger }), data })
   }
 
+  /** Sends any other notification as it is. */
+  send(method: string, params: Record<string, unknown>): void {
+    if (!this.#isClosed) this.#send(method, params)
+  }
+
   /** Sends what is held back; nothing is sent afterwards. */
   close(): void {
     clearTimeout(this.#timer)

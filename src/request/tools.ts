@@ -5,6 +5,7 @@ import { errorResult } from '../definition/content.ts'
 import type { RequestContext } from '../definition/context.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
+import { isInputRequired } from '../definition/sdk-context.ts'
 import type { CompiledTool } from '../definition/tool.ts'
 import { CONTINUE } from '../interaction/legacy.ts'
 import type { Context } from './context.ts'
@@ -115,7 +116,7 @@ function runTool(
 function execute(
   { name, source, toResult }: CompiledTool,
   validation: Validation,
-  context: RequestContext,
+  context: Context,
   reportError: ReportError,
 ): MethodResult | Promise<MethodResult> {
   if (!validation.ok)
@@ -127,6 +128,10 @@ function execute(
     runHook(onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
   }
   const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
+    if (isInputRequired(output)) {
+      const again = () => source.execute!(validation.value, context)
+      return context.askReturned(output).then(again).then(finish)
+    }
     if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
     const result = toResult(output, context.era)
     return result instanceof Promise

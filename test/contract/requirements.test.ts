@@ -9,7 +9,7 @@ const SOURCE =
 /** Ids in brackets at the end of a test's name, one after another where it proves several. */
 const CITATION = /\[([a-z]+\.[a-z0-9-]+)\](?=['"`]| \[)/g
 
-const testFiles = globSync('test/**/*.ts', { cwd: ROOT }).filter(
+const testFiles = globSync('test/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] }).filter(
   (file) => !file.startsWith('test/contract/requirements'),
 )
 

@@ -1,6 +1,6 @@
 /**
  * Installs what the runtimes under test need beyond the repository's own packages, where it is not there yet: AWS's runtime
- * interface client, which compiles for half a minute, and the platforms' command line tools, which are large.
+ * interface client, which compiles for half a minute, the platforms' command line tools and other frameworks, which are large.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const PACKAGES = [
   { folder: 'test/runtimes/lambda/ric', install: ['ci'] },
   { folder: 'test/platform-clis', install: ['install', '--no-save'] },
+  { folder: 'test/byo', install: ['ci'] },
 ]
 
 for (const { folder, install } of PACKAGES) {
@@ -24,8 +25,16 @@ function isInstalled(folder: string): boolean {
   const { devDependencies } = readManifest(folder) as { devDependencies: Record<string, string> }
   return Object.entries(devDependencies).every(([name, version]) => {
     const installed = join(folder, 'node_modules', name)
-    return existsSync(installed) && (readManifest(installed) as { version: string }).version === version
+    return (
+      existsSync(installed) &&
+      (readManifest(installed) as { version: string }).version === exactVersion(version)
+    )
   })
+}
+
+/** Of an alias, such as `npm:@mastra/mcp@2.0.0`, too. */
+function exactVersion(wanted: string): string {
+  return wanted.slice(wanted.lastIndexOf('@') + 1)
 }
 
 function readManifest(folder: string): object {

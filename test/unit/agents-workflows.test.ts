@@ -34,7 +34,10 @@ describe('an agent', () => {
   it('receives the message and a signal [agents.ask]', async () => {
     const generate = vi.fn(async () => ({ text: 'ok' }))
     await callTool(createServer({ agents: { a: { ...agent, generate } } }), 'ask_a', { message: 'hello' })
-    expect(generate).toHaveBeenCalledExactlyOnceWith('hello', { abortSignal: expect.any(AbortSignal) })
+    expect(generate).toHaveBeenCalledExactlyOnceWith('hello', {
+      abortSignal: expect.any(AbortSignal),
+      requestContext: expect.anything(),
+    })
   })
 
   it.each([
@@ -88,6 +91,7 @@ describe('a workflow', () => {
     expect(start).toHaveBeenCalledExactlyOnceWith({
       inputData: { day: 'Monday' },
       abortSignal: expect.any(AbortSignal),
+      requestContext: expect.anything(),
     })
   })
 

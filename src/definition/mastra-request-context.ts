@@ -1,0 +1,90 @@
+/**
+ * The `requestContext` that Mastra's tools, agents and workflows read: the methods of its `RequestContext`, without its class.
+ */
+import type { RequestContext } from './context.ts'
+
+/** Knows the members of `ctx.mcp.extra` by name, and `user`, where the verifier attached one. */
+export class MastraRequestContext {
+  readonly #values: Map<string, unknown>
+  /** What Mayfly knows of the request is never stored or traced: the caller's token is in it. */
+  readonly #given: Set<string>
+
+  constructor(context: RequestContext) {
+    this.#values = new Map(Object.entries(context.mcp.extra))
+    const user = context.auth?.extra?.user
+    if (user !== undefined) this.#values.set('user', user)
+    this.#given = new Set(this.#values.keys())
+  }
+
+  get(key: string): unknown {
+    return this.#values.get(key)
+  }
+
+  set(key: string, value: unknown): void {
+    this.#given.delete(key)
+    this.#values.set(key, value)
+  }
+
+  has(key: string): boolean {
+    return this.#values.has(key)
+  }
+
+  delete(key: string): boolean {
+    return this.#values.delete(key)
+  }
+
+  getRaw(key: string): unknown {
+    return this.get(key)
+  }
+
+  setRaw(key: string, value: unknown): void {
+    this.set(key, value)
+  }
+
+  hasRaw(key: string): boolean {
+    return this.has(key)
+  }
+
+  deleteRaw(key: string): boolean {
+    return this.delete(key)
+  }
+
+  clear(): void {
+    this.#values.clear()
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#values.keys()
+  }
+
+  values(): IterableIterator<unknown> {
+    return this.#values.values()
+  }
+
+  entries(): IterableIterator<[string, unknown]> {
+    return this.#values.entries()
+  }
+
+  /** A method, as in Mastra. */
+  size(): number {
+    return this.#values.size
+  }
+
+  forEach(callback: (value: unknown, key: string, map: Map<string, unknown>) => void): void {
+    this.#values.forEach(callback)
+  }
+
+  get all(): Record<string, unknown> {
+    return Object.fromEntries(this.#values)
+  }
+
+  /** What is stored with a workflow's run. */
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries(Array.from(this.#values).filter(([key]) => !this.#given.has(key)))
+  }
+
+  /** What traces show. */
+  serializeForSpan(): Record<string, unknown> {
+    return this.toJSON()
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Makes `ctx.mcp`: the context as callbacks of the official SDK and tools of other frameworks know it. Made when somebody
+ * looks at it, so that other tools pay nothing for it.
+ */
+import type { ElicitParams } from '../definition/ask.ts'
+import type { LogLevel, McpContext, Progress } from '../definition/context.ts'
+import { isStandardSchema } from '../definition/schema.ts'
+import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/sdk-context.ts'
+import type { ChangeEvent } from '../events/bus.ts'
+import type { Context } from './context.ts'
+import type { ContextWire } from './wire.ts'
+
+/** What the last round of a tool that returns its questions left for the next. */
+export interface AnsweredRound {
+  readonly inputResponses: { readonly [key: string]: unknown }
+  readonly requestState: string | undefined
+}
+
+/** The round that the request itself brought. */
+export function roundOf({ rounds }: ContextWire): AnsweredRound | undefined {
+  return rounds && { inputResponses: rounds.responses, requestState: rounds.journal.state }
+}
+
+export function createMcpContext(
+  context: Context,
+  wire: ContextWire,
+  round: AnsweredRound | undefined,
+): McpContext {
+  const { signal, sessionId, auth, request, era } = context
+  const { _meta, envelope } = splitMeta(wire.meta, era)
+  // biome-ignore lint/suspicious/noExplicitAny: see SdkSendRequest.
+  const send = (message: WireMessage, schema?: unknown): Promise<any> => sendRequest(context, message, schema)
+  const notify = (message: WireMessage) => sendNotification(context, wire, message)
+  const mcpReq: SdkMcpRequest = {
+    id: wire.rpcId,
+    method: wire.method,
+    ...(_meta !== undefined && { _meta }),
+    ...(envelope !== undefined && { envelope }),
+    ...(round !== undefined && { inputResponses: { ...round.inputResponses } }),
+    // As in the SDK, the caller names the type of its own state.
+    requestState: <State>() => round?.requestState as State | undefined,
+    signal,
+    send,
+    notify,
+    log: async (level, data, logger) => context.log(level, data, logger),
+    elicitInput: (params) => send({ method: 'elicitation/create', params }),
+    requestSampling: (params) => send({ method: 'sampling/createMessage', params }),
+  }
+  return {
+    extra: {
+      signal,
+      requestId: wire.rpcId,
+      ...(sessionId !== undefined && { sessionId }),
+      ...(auth !== undefined && { authInfo: auth }),
+      ...(_meta !== undefined && { _meta }),
+      ...(request !== undefined && {
+        requestInfo: { headers: Object.fromEntries(request.headers), url: new URL(request.url) },
+        http: { req: request, ...(auth !== undefined && { authInfo: auth }) },
+      }),
+      sendNotification: notify,
+      sendRequest: send,
+      mcpReq,
+    },
+    elicitation: { sendRequest: (params: ElicitParams) => context.elicit(params) },
+    log: async (level, message, data) => context.log(level, { message, ...data }),
+    progress: async (progress) => context.reportProgress(progress),
+    ...(era === 'modern' && { protocolVersion: '2026-07-28' as const }),
+  }
+}
+
+/** The keys of the envelope say who is asking (MCP 2026-07-28, "Per-request protocol fields"): the SDK keeps them apart. */
+const RESERVED = 'io.modelcontextprotocol/'
+
+function splitMeta(
+  meta: Record<string, unknown> | undefined,
+  era: Context['era'],
+): { _meta?: SdkRequestMeta; envelope?: Record<string, unknown> } {
+  if (meta === undefined) return {}
+  if (era === 'legacy') return { _meta: meta }
+  const entries = Object.entries(meta)
+  const isReserved = ([key]: [string, unknown]) => key.startsWith(RESERVED)
+  return {
+    _meta: Object.fromEntries(entries.filter((entry) => !isReserved(entry))),
+    envelope: Object.fromEntries(entries.filter(isReserved)),
+  }
+}
+
+/** Asynchronous from the start: what cannot be sent rejects, it does not throw. */
+async function sendRequest(
+  context: Context,
+  { method, params = {} }: WireMessage,
+  resultSchema: unknown,
+): Promise<unknown> {
+  const result = await context.askAsSent(method, params)
+  if (!isStandardSchema(resultSchema)) return result
+  const parsed = await resultSchema['~standard'].validate(result)
+  if (parsed.issues === undefined) return parsed.value
+  throw new TypeError(`The client's answer to ${method} is not what the result schema describes.`)
+}
+
+/** News of changes is for clients that listen, not for this one's response. */
+const CHANGES: { readonly [method: string]: ChangeEvent } = {
+  'notifications/tools/list_changed': { type: 'toolsListChanged' },
+  'notifications/prompts/list_changed': { type: 'promptsListChanged' },
+  'notifications/resources/list_changed': { type: 'resourcesListChanged' },
+}
+
+async function sendNotification(
+  context: Context,
+  { bus }: ContextWire,
+  { method, params = {} }: WireMessage,
+): Promise<void> {
+  const members = params as Record<string, unknown>
+  if (method === 'notifications/progress') {
+    context.reportProgress(params as Progress)
+  } else if (method === 'notifications/message') {
+    const { level, data, logger } = members
+    context.log(level as LogLevel, data, logger as string | undefined)
+  } else if (method === 'notifications/resources/updated') {
+    await bus?.publish({ type: 'resourceUpdated', uri: String(members.uri) })
+  } else if (Object.hasOwn(CHANGES, method)) {
+    await bus?.publish(CHANGES[method]!)
+  } else {
+    context.notify(method, members)
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * What a context is made of: the facts of its request, and how it reaches the wire.
+ */
+import type { LogLevel, RequestContext } from '../definition/context.ts'
+import type { Bus } from '../events/bus.ts'
+import type { Interaction } from '../interaction/interaction.ts'
+import type { Conditions } from '../interaction/matrix.ts'
+import type { Journal } from '../interaction/replay.ts'
+import type { SendNotification } from './notifier.ts'
+
+/** What is known of a request from the start: the plain members of its context. */
+export type ContextFacts = Pick<
+  RequestContext,
+  | 'requestId'
+  | 'era'
+  | 'protocolVersion'
+  | 'clientInfo'
+  | 'clientCapabilities'
+  | 'deadline'
+  | 'auth'
+  | 'env'
+  | 'request'
+  | 'waitUntil'
+> & { readonly sessionId?: string | undefined }
+
+/** How the context reaches the wire. */
+export interface ContextWire {
+  readonly rpcId: string | number
+  readonly method: string
+  readonly meta: Record<string, unknown> | undefined
+  readonly progressToken: string | number | undefined
+  readonly logLevel: LogLevel | undefined
+  /** What the degradation matrix is asked with. */
+  readonly conditions: () => Conditions
+  readonly send: SendNotification
+  /** Where news of changes goes. */
+  readonly bus: Bus | undefined
+  /** What came from earlier rounds of the same call. */
+  readonly rounds:
+    | { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } }
+    | undefined
+  /** How this call asks; made at the first question or step. */
+  readonly interaction: () => Interaction
+}
