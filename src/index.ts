@@ -42,6 +42,7 @@ export type {
   Feature,
   Implementation,
   LogLevel,
+  McpContext,
   Progress,
   RequestContext,
 } from './definition/context.ts'
@@ -71,6 +72,15 @@ export {
   type TemplateResourceConfig,
 } from './definition/resource.ts'
 export type { InferInput, InferOutput, JsonSchema, RawShape, Schema } from './definition/schema.ts'
+export type {
+  InputRequired,
+  SdkHttp,
+  SdkMcpRequest,
+  SdkRequestInfo,
+  SdkRequestMeta,
+  SdkV1Extra,
+  SdkV2Context,
+} from './definition/sdk-context.ts'
 export {
   type AnyTool,
   createTool,
