@@ -5,43 +5,52 @@ import type { ServerFace } from '../http/app.ts'
 import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
+import { META } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
-import { LEGACY_VERSIONS } from '../protocol/versions.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { RunForeign } from './run.ts'
 
 type Result = { readonly [name: string]: unknown }
 
+type Era = 'legacy' | 'modern'
+
+interface Identified {
+  /** The one in which it has answered: some speak one alone. */
+  readonly era: Era
+  readonly serverInfo: Result
+  readonly instructions: unknown
+}
+
+const CLIENT = { name: 'mayfly', version: '1' }
+
 /** Who they are is asked once; what they have, each time the page is opened, and only where everybody may know. */
 export function createFace(run: RunForeign, { auth }: HostingConfig): ServerFace {
-  let initialized: Promise<Result> | undefined
-  const identify = (platform: RequestPlatform): Promise<Result> => {
-    initialized ??= ask(run, platform, 'initialize', {
-      protocolVersion: LEGACY_VERSIONS[0],
-      capabilities: {},
-      clientInfo: { name: 'mayfly', version: '1' },
-    })
+  let identified: Promise<Identified> | undefined
+  const identify = (platform: RequestPlatform): Promise<Identified> => {
+    identified ??= askWhoItIs(run, platform)
     // A fault may pass.
-    initialized.catch(() => {
-      initialized = undefined
+    identified.catch(() => {
+      identified = undefined
     })
-    return initialized
+    return identified
   }
   const identity = async (platform: RequestPlatform) => {
-    const { name, version } = toObject((await identify(platform)).serverInfo)
+    const { name, version } = (await identify(platform)).serverInfo
     return { name: text(name) ?? 'MCP server', version: text(version) ?? '' }
   }
   const list = async (platform: RequestPlatform, method: string, member: string): Promise<Result[]> => {
     if (auth !== undefined) return []
-    const result = await ask(run, platform, method, {}).catch(() => ({}) as Result)
+    const { era } = await identify(platform)
+    const result = await ask(run, platform, era, method, {}).catch(() => ({}) as Result)
     return Array.isArray(result[member]) ? result[member].filter(isObject) : []
   }
   return {
     identity,
     async page(endpoint, _access, platform): Promise<PageModel> {
-      const { serverInfo, instructions } = await identify(platform)
-      const { title, description, websiteUrl } = toObject(serverInfo)
+      const { era, serverInfo, instructions } = await identify(platform)
+      const { title, description, websiteUrl } = serverInfo
       const [tools, prompts, resources, templates] = await Promise.all([
         list(platform, 'tools/list', 'tools'),
         list(platform, 'prompts/list', 'prompts'),
@@ -76,34 +85,66 @@ export function createFace(run: RunForeign, { auth }: HostingConfig): ServerFace
           uriTemplate: String(uriTemplate),
           ...texts({ name, description }),
         })),
-        protocolVersions: [...LEGACY_VERSIONS],
+        protocolVersions: era === 'modern' ? [...MODERN_VERSIONS] : [...LEGACY_VERSIONS],
       }
     },
   }
 }
 
-/** @throws Error where the server answers with an error, or not at all. */
+/** As legacy clients do, and where that is refused, as modern ones. */
+async function askWhoItIs(run: RunForeign, platform: RequestPlatform): Promise<Identified> {
+  const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
+  const asLegacy = await ask(run, platform, 'legacy', 'initialize', declared).catch((error: unknown) => {
+    if (error instanceof AnsweredError) return undefined
+    throw error
+  })
+  if (asLegacy !== undefined) {
+    const { serverInfo, instructions } = asLegacy
+    return { era: 'legacy', serverInfo: toObject(serverInfo), instructions }
+  }
+  const { _meta, instructions } = await ask(run, platform, 'modern', 'server/discover', {})
+  return { era: 'modern', serverInfo: toObject(toObject(_meta)[META.serverInfo]), instructions }
+}
+
+/** The server has answered, with an error. */
+class AnsweredError extends Error {}
+
+function toRequest(era: Era, message: { method: string; params: Result }, signal: AbortSignal): Request {
+  const isModern = era === 'modern'
+  const version = isModern ? MODERN_VERSIONS[0] : LEGACY_VERSIONS[0]
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(message.method !== 'initialize' && { 'mcp-protocol-version': version }),
+      ...(isModern && { 'mcp-method': message.method }),
+    },
+    body: JSON.stringify(message),
+    signal,
+  })
+}
+
+/** @throws AnsweredError where the server answers with an error; whatever it throws. */
 async function ask(
   run: RunForeign,
   { env, waitUntil = () => {} }: RequestPlatform,
+  era: Era,
   method: string,
-  params: object,
+  params: Result,
 ): Promise<Result> {
-  const message = { jsonrpc: '2.0', id: 1, method, params }
+  const envelope = {
+    [META.protocolVersion]: MODERN_VERSIONS[0],
+    [META.clientInfo]: CLIENT,
+    [META.clientCapabilities]: {},
+  }
+  const sent = era === 'modern' ? { ...params, _meta: envelope } : params
+  const message = { jsonrpc: '2.0', id: 1, method, params: sent }
   const over = new AbortController()
   const answer = await run({
-    request: new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(method !== 'initialize' && { 'mcp-protocol-version': LEGACY_VERSIONS[0] }),
-      },
-      body: JSON.stringify(message),
-      signal: over.signal,
-    }),
+    request: toRequest(era, message, over.signal),
     message,
-    era: 'legacy',
+    era,
     isWhole: true,
     auth: undefined,
     env,
@@ -118,7 +159,7 @@ async function ask(
       })
     } else last = await response.text()
     const { result } = toObject(JSON.parse(last))
-    if (!isObject(result)) throw new Error(`${method} was answered ${last.slice(0, 200)}`)
+    if (!isObject(result)) throw new AnsweredError(`${method} was answered ${last.slice(0, 200)}`)
     return result
   } finally {
     over.abort()

@@ -3,7 +3,7 @@
  * interface client, which compiles for half a minute, the platforms' command line tools and other frameworks, which are large.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -13,6 +13,7 @@ const PACKAGES = [
   { folder: 'test/runtimes/lambda/ric', install: ['ci'] },
   { folder: 'test/platform-clis', install: ['install', '--no-save'] },
   { folder: 'test/byo', install: ['ci'] },
+  { folder: 'examples/mastra', install: ['ci'] },
 ]
 
 for (const { folder, install } of PACKAGES) {
@@ -21,9 +22,16 @@ for (const { folder, install } of PACKAGES) {
   execFileSync('npm', args, { cwd: join(ROOT, folder), stdio: 'inherit' })
 }
 
+// As `npm install mayfly-mcp` would put it there.
+const own = join(ROOT, 'examples/mastra/node_modules/mayfly-mcp')
+if (!existsSync(own)) symlinkSync(ROOT, own)
+
 function isInstalled(folder: string): boolean {
-  const { devDependencies } = readManifest(folder) as { devDependencies: Record<string, string> }
-  return Object.entries(devDependencies).every(([name, version]) => {
+  const { dependencies, devDependencies } = readManifest(folder) as {
+    dependencies?: Record<string, string>
+    devDependencies?: Record<string, string>
+  }
+  return Object.entries({ ...dependencies, ...devDependencies }).every(([name, version]) => {
     const installed = join(folder, 'node_modules', name)
     return (
       existsSync(installed) &&
