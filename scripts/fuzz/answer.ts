@@ -63,13 +63,15 @@ export async function checkAnswer(response: Response, sent: Sent): Promise<strin
   return outcome
 }
 
+/** Members that tell answers apart, with values that are ours alone: what a client said may be in there too. */
+const MEMBERS =
+  /"(?:error"|code":-32(?:0[0-4]\d|60\d|700)\b|result"|isError"|resultType":"(?:complete|input_required)"|requestState"|nextCursor"|method":"(?:notifications\/message|notifications\/progress|elicitation\/create)")/g
+
 /** How an answer is made up: the beginning of its message, which is never the client's, and its members. */
 function shapeOf(text: string): string {
   const message = /"message":"(\w+ \w+)/.exec(text)?.[1]
-  const members = text
-    .slice(0, 5000)
-    .match(/"(?:error|code":-\d+|result|isError|resultType":"\w+|requestState|nextCursor|method":"[\w/]+)/g)
-  return `${message} ${[...new Set(members)].join(' ')}`
+  const members = new Set(text.slice(0, 5000).match(MEMBERS))
+  return `${message} ${[...members].sort().join(' ')}`
 }
 
 function checkHeaders(headers: Headers, sent: Sent): void {
