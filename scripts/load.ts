@@ -9,11 +9,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Client, createTally, type Tally } from './load/client.ts'
-import { describe, failures, type Outcome, type Sample, sizeOf } from './load/report.ts'
-import { LOAD_TARGETS, type LoadTarget, type Memory } from './load/targets.ts'
+import { describe, failures, type Outcome, type Sample } from './load/report.ts'
+import { cpuOf, LOAD_TARGETS, type LoadTarget, type Memory } from './load/targets.ts'
 
-/** Clients think for so long after a call, on average: the server and all its clients share one machine. */
-const THINK_MS = 500
+/**
+ * Clients think for so long after a call, on average: so little that several hundred keep the server busy all the time. Its queue is then
+ * what calls wait for, and not whatever else the machine does.
+ */
+const THINK_MS = 50
 
 /** Parts of the time at which the memory is read. */
 const SAMPLES = [1 / 6, 1 / 3, 1 / 2, 1]
@@ -52,10 +55,9 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
   const tally = createTally()
   const ended = new AbortController()
   const lag = monitorEventLoopDelay({ resolution: 5 })
-  const startedAt = performance.now()
-  const running = Array.from({ length: clients }, (_, index) =>
-    start(`c${index}`, target, tally, ended.signal),
-  )
+  const connected = await greet(target, tally, clients)
+  const [startedAt, cpu] = [performance.now(), cpuOf(target.pid)]
+  const running = connected.map((client) => client.run(THINK_MS, ended.signal))
   const samples: Sample[] = []
   for (const part of SAMPLES) {
     await delay(part * seconds * 1000 - (performance.now() - startedAt))
@@ -68,6 +70,8 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
     lag.enable()
   }
   lag.disable()
+  const { ran, waited } = cpuOf(target.pid)
+  const took = (performance.now() - startedAt) / 1000
   ended.abort()
   await Promise.all(running)
   return {
@@ -76,6 +80,7 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
     clients,
     tally,
     samples,
+    cpu: { ran: (ran - cpu.ran) / took, waited: (waited - cpu.waited) / took },
     stillWaiting: await drain(target, tally),
     clientLagMs: Math.max(0, lag.percentile(99) / 1e6 - 5),
   }
@@ -88,13 +93,14 @@ async function leastMemory(target: LoadTarget): Promise<Memory> {
     readings.push(await target.memory())
     await delay(250)
   }
-  return readings.reduce((least, one) => (sizeOf(one) < sizeOf(least) ? one : least))
+  return readings.reduce((least, one) => (one.heapUsed < least.heapUsed ? one : least))
 }
 
-/** Not all at once: nobody's clients do. */
-async function start(name: string, target: LoadTarget, tally: Tally, signal: AbortSignal): Promise<void> {
-  await delay(Math.random() * 1000)
-  await new Client(name, target.url, tally).run(THINK_MS, signal)
+/** One after the other: Node takes on one connection a turn, and a turn takes long once the others have begun. */
+async function greet({ url }: LoadTarget, tally: Tally, count: number): Promise<Client[]> {
+  const clients = Array.from({ length: count }, (_, index) => new Client(`c${index}`, url, tally))
+  for (const client of clients) await client.greet()
+  return clients
 }
 
 async function drain({ url }: LoadTarget, tally: Tally): Promise<number> {

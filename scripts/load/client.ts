@@ -9,12 +9,15 @@ const META = 'io.modelcontextprotocol/'
 const MODERN = '2026-07-28'
 const LEGACY = '2025-11-25'
 
+/** Milliseconds of one window. */
+const WINDOW_MS = 2000
+
 /** What is counted of all clients. */
 export interface Tally {
   /** By kind. */
   readonly calls: Map<string, number>
-  /** Milliseconds that plain calls took, once the load is steady. */
-  readonly plainMs: number[]
+  /** Milliseconds that plain calls took, once the load is steady, by windows of `WINDOW_MS`. */
+  readonly plainMs: Map<number, number[]>
   readonly wrong: string[]
   readonly errors: string[]
   aborted: number
@@ -22,7 +25,7 @@ export interface Tally {
 }
 
 export function createTally(): Tally {
-  return { calls: new Map(), plainMs: [], wrong: [], errors: [], aborted: 0, isSteady: false }
+  return { calls: new Map(), plainMs: new Map(), wrong: [], errors: [], aborted: 0, isSteady: false }
 }
 
 /** The answer of another call, or none that the server should give. */
@@ -57,6 +60,17 @@ export class Client {
     this.#tally = tally
   }
 
+  /** Connects, and says who it is. */
+  async greet(): Promise<void> {
+    const { sessionId } = await this.#call('legacy', 'initialize', {
+      protocolVersion: LEGACY,
+      capabilities: {},
+      clientInfo: { name: this.#name, version: '1' },
+    })
+    if (sessionId === undefined) throw new Error('The server gives no session id.')
+    this.#sessionId = sessionId
+  }
+
   /** Calls until it is told to end, with a pause of `thinkMs` on average after each call. */
   async run(thinkMs: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -75,11 +89,18 @@ export class Client {
 
   async plain(era: 'modern' | 'legacy'): Promise<void> {
     const nonce = this.#nonce()
-    if (era === 'legacy') await this.#initialize()
     const startedAt = performance.now()
     const reply = await this.#call(era, 'tools/call', { name: 'echo', arguments: { nonce } })
-    if (this.#tally.isSteady) this.#tally.plainMs.push(performance.now() - startedAt)
+    if (this.#tally.isSteady) this.#record(startedAt, performance.now())
     expect(structured(reply), { nonce, client: this.#name })
+  }
+
+  #record(startedAt: number, endedAt: number): void {
+    const { plainMs } = this.#tally
+    const window = Math.floor(endedAt / WINDOW_MS)
+    const took = plainMs.get(window) ?? []
+    plainMs.set(window, took)
+    took.push(endedAt - startedAt)
   }
 
   async list(): Promise<void> {
@@ -147,17 +168,6 @@ export class Client {
 
   close(): void {
     this.#connection.close()
-  }
-
-  async #initialize(): Promise<void> {
-    if (this.#sessionId !== undefined) return
-    const { sessionId } = await this.#call('legacy', 'initialize', {
-      protocolVersion: LEGACY,
-      capabilities: {},
-      clientInfo: { name: this.#name, version: '1' },
-    })
-    if (sessionId === undefined) throw new Wrong('no session id')
-    this.#sessionId = sessionId
   }
 
   async #call(

@@ -68,5 +68,7 @@ export default new MCPServer({
   secret: 'of-no-value-outside-the-load-tests-of-mayfly',
   tools: { echo, count, order, wait, waiting: stillWaiting },
   resources: [{ uriTemplate: 'notes://{nonce}', read: ({ variables }) => `note ${variables.nonce}` }],
+  // workerd notices that a client has gone when it writes to it.
+  http: { streamAfterMs: 500, keepAliveMs: 500 },
   log: false,
 })

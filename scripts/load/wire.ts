@@ -29,7 +29,9 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json,
 
 export function connect(url: URL): Connection {
   // One connection each, as clients have that are not on one machine.
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 })
+  // Hanging up ends a connection, and Node takes on one new one a turn: how long that takes under load is not ours to measure.
+  const hungUp = new Agent({ maxSockets: 1 })
   return {
     post: (body, headers, abortAfterMs) => {
       const text = JSON.stringify(body)
@@ -37,23 +39,26 @@ export function connect(url: URL): Connection {
         const length = String(Buffer.byteLength(text))
         const options = {
           method: 'POST',
-          agent,
+          agent: abortAfterMs === undefined ? kept : hungUp,
           headers: { ...HEADERS, 'content-length': length, ...headers },
         }
         const sent = request(url, options, (response) => read(response).then(resolve, fail))
-        let hungUp: Error | undefined
+        let reason: Error | undefined
         const hangUp = (): void => {
-          hungUp =
+          reason =
             abortAfterMs === undefined ? new Error(`No answer within ${TIMEOUT_MS} ms.`) : new Aborted()
           sent.destroy()
         }
         const timer = setTimeout(hangUp, abortAfterMs ?? TIMEOUT_MS)
-        const fail = (error: Error): void => reject(hungUp ?? error)
+        const fail = (error: Error): void => reject(reason ?? error)
         sent.once('error', fail).once('close', () => clearTimeout(timer))
         sent.end(text)
       })
     },
-    close: () => agent.destroy(),
+    close: () => {
+      kept.destroy()
+      hungUp.destroy()
+    },
   }
 }
 
