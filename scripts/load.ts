@@ -13,10 +13,10 @@ import { describe, failures, type Outcome, type Sample } from './load/report.ts'
 import { cpuOf, LOAD_TARGETS, type LoadTarget, type Memory } from './load/targets.ts'
 
 /**
- * Clients think for so long after a call, on average: so little that several hundred keep the server busy all the time. Its queue is then
- * what calls wait for, and not whatever else the machine does.
+ * Calls a second that all clients would make if none had to wait: more than the server can answer, so that its queue is what calls wait
+ * for, and not whatever else the machine does. Clients think for so long after each call, on average: 50 ms where there are 500.
  */
-const THINK_MS = 50
+const OFFERED_PER_SECOND = 10_000
 
 /** Parts of the time at which the memory is read. */
 const SAMPLES = [1 / 6, 1 / 3, 1 / 2, 1]
@@ -57,7 +57,7 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
   const lag = monitorEventLoopDelay({ resolution: 5 })
   const connected = await greet(target, tally, clients)
   const [startedAt, cpu] = [performance.now(), cpuOf(target.pid)]
-  const running = connected.map((client) => client.run(THINK_MS, ended.signal))
+  const running = connected.map((client) => client.run((clients / OFFERED_PER_SECOND) * 1000, ended.signal))
   const samples: Sample[] = []
   for (const part of SAMPLES) {
     await delay(part * seconds * 1000 - (performance.now() - startedAt))
