@@ -24,8 +24,8 @@ export interface PublicUrl {
 /** The endpoint answers under any path; this one is named where a client has not come by one. */
 const DEFAULT_PATH = '/mcp'
 
-/** A forwarded path is put into URLs that clients are shown: nothing but a plain path is taken. */
-const PLAIN_PREFIX = /^(?:\/[\w.~-]+)+$/
+/** A forwarded path is put into URLs that clients are shown: nothing but a plain path is taken, and no `..` that they would resolve. */
+const PLAIN_PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 
 /** `host` or `host:port`, an IPv6 address in brackets included. */
 const PLAIN_HOST = /^(?:[a-z\d.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -36,7 +36,7 @@ export function publicUrlOf(request: Request, platform: RequestPlatform, trustPr
   const prefix = platform.prefix ?? ''
   const path = ownPath(pathname, prefix)
   if (!trustProxy) return { origin, prefix, path }
-  const forwardedPrefix = forwarded(request.headers, 'prefix')?.replace(/\/+$/, '') ?? ''
+  const forwardedPrefix = withoutSlashes(forwarded(request.headers, 'prefix') ?? '')
   return {
     origin: forwardedOrigin(request.headers, origin),
     prefix: (PLAIN_PREFIX.test(forwardedPrefix) ? forwardedPrefix : '') + prefix,
@@ -52,7 +52,7 @@ export function publicEndpoint(
 ): string {
   if (options.publicUrl !== undefined) return options.publicUrl
   const { origin, prefix, path } = publicUrlOf(request, platform, options.trustProxy)
-  return origin + prefix + (path === '/' ? DEFAULT_PATH : path.replace(/\/$/, ''))
+  return origin + prefix + (withoutSlashes(path) || DEFAULT_PATH)
 }
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource'
@@ -93,12 +93,12 @@ function locate(
 ): ResourceLocation {
   if (publicUrl === undefined) {
     const { origin, prefix } = publicUrlOf(request, platform, trustProxy)
-    const rest = own === '/' ? DEFAULT_PATH : own.replace(/\/+$/, '')
+    const rest = withoutSlashes(own) || DEFAULT_PATH
     return { resource: origin + prefix + rest, metadataUrl: origin + prefix + METADATA_PATH + rest }
   }
   const { origin, pathname } = new URL(publicUrl)
   const prefix = own !== '/' && pathname.endsWith(own) ? pathname.slice(0, -own.length) : ''
-  const rest = pathname.slice(prefix.length).replace(/\/+$/, '')
+  const rest = withoutSlashes(pathname.slice(prefix.length))
   return { resource: publicUrl, metadataUrl: origin + prefix + METADATA_PATH + rest }
 }
 
@@ -124,12 +124,22 @@ function forwardedOrigin(headers: Headers, origin: string): string {
   const host = forwarded(headers, 'host') ?? own.host
   const protocol = forwarded(headers, 'proto')?.toLowerCase() ?? own.protocol.slice(0, -1)
   if (!PLAIN_HOST.test(host) || (protocol !== 'http' && protocol !== 'https')) return origin
-  return `${protocol}://${host.toLowerCase()}`
+  const named = `${protocol}://${host}`
+  // `shop.example:99999` and `999.1.1.1` look like hosts, and no URL can have them.
+  return URL.canParse(named) ? new URL(named).origin : origin
 }
 
 /** The nearest proxy's value: each one appends its own. */
 function forwarded(headers: Headers, name: 'host' | 'proto' | 'prefix'): string | undefined {
   return headers.get(`x-forwarded-${name}`)?.split(',').at(-1)?.trim() || undefined
+}
+
+/** Without the slashes it ends with. */
+function withoutSlashes(path: string): string {
+  let end = path.length
+  // Not by an expression, which would begin anew at each of many slashes.
+  while (path[end - 1] === '/') end--
+  return path.slice(0, end)
 }
 
 function ownPath(pathname: string, prefix: string): string {

@@ -59,6 +59,6 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
 
 /** Whom calls are counted for: the principal, else the address, else everybody who cannot be told apart. */
 export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
-  if (auth !== undefined) return `principal ${auth.clientId} ${String(auth.extra?.sub ?? '')}`
+  if (auth !== undefined) return `principal ${JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])}`
   return address === undefined ? 'anonymous' : `address ${address}`
 }

@@ -39,8 +39,9 @@ export const EMPTY_JOURNAL: Journal = Object.freeze({ answers: {}, steps: {} })
 export class Replay {
   readonly #options: ReplayOptions
   readonly #open: OpenQuestion[] = []
-  readonly #answers: Record<string, unknown> = {}
-  readonly #steps: Record<string, readonly unknown[]> = {}
+  // Without a prototype, and asked with hasOwn below: a step may be called `constructor`.
+  readonly #answers: Record<string, unknown> = Object.create(null)
+  readonly #steps: Record<string, readonly unknown[]> = Object.create(null)
   readonly #keys = new Set<string>()
   #asked = 0
   /** Steps and validations under way: their outcome belongs in the journal, so the call is not suspended before. */
@@ -87,7 +88,8 @@ export class Replay {
     if (Object.hasOwn(this.#steps, name)) {
       throw new TypeError(`Step "${name}" ran already in this call: give each step a name of its own.`)
     }
-    const recorded = this.#options.journal.steps[name]
+    const { steps } = this.#options.journal
+    const recorded = Object.hasOwn(steps, name) ? steps[name] : undefined
     this.#steps[name] = recorded ?? []
     if (recorded === undefined) {
       try {

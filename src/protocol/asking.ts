@@ -22,9 +22,9 @@ const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
   'resources/read': 'uri',
 }
 
-/** Who asks, for the binding; empty for an anonymous caller. */
+/** Who asks, for the binding; empty for an anonymous caller. As JSON: either part may hold any separator. */
 export function principalOf({ auth }: Incoming): string {
-  return auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
+  return auth === undefined ? '' : JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])
 }
 
 function bindingOf({ method, params }: Call, incoming: Incoming): Binding {

@@ -27,8 +27,8 @@ const NO_PARAMS: Params = Object.freeze({})
 /**
  * Parses a body.
  *
- * @throws ProtocolError `-32700` for what is not JSON; `-32600` for what is too deep or holds a key that could
- * pollute a prototype. Both with HTTP status 400.
+ * @throws ProtocolError `-32700` for what is not JSON; `-32600` for what is too deep, holds a key that could
+ * pollute a prototype, or a number such as `1e400`. Both with HTTP status 400.
  */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   let value: unknown
@@ -55,6 +55,9 @@ function inspect(value: unknown, levels: number, seen: JsonLimits & { members: n
     const child = (value as Record<string, unknown>)[key]
     if (typeof child === 'string' && child.length > seen.maxStringCharacters)
       return `a string has more than ${seen.maxStringCharacters} characters`
+    // Written again it would be null: not what the client said, and in a sealed state no longer told apart from null.
+    if (child === Number.POSITIVE_INFINITY || child === Number.NEGATIVE_INFINITY)
+      return 'a number is too large'
     if (child === null || typeof child !== 'object') continue
     if (key === 'constructor' && Object.hasOwn(child, 'prototype'))
       return 'the key "constructor.prototype" is not allowed'

@@ -155,6 +155,13 @@ describe('hostile JSON', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
+  it.each(['{"a":1e400}', '{"a":[-1e400]}'])(
+    '%s, which would be written again as null → -32600 with status 400',
+    async (params) => {
+      expectRefusal(await sendRaw(withParams(params)), -32_600)
+    },
+  )
+
   it.each(['{"constructor":"a word"}', '{"prototype":{}}', '{"toString":1,"hasOwnProperty":2}'])(
     '%s is only unusual → served [malformed.pollution]',
     async (params) => {

@@ -92,11 +92,24 @@ describe('the address that the page shows', () => {
     { 'x-forwarded-proto': 'javascript' },
     { 'x-forwarded-prefix': '//evil.example' },
     { 'x-forwarded-prefix': '/a?b' },
+    { 'x-forwarded-prefix': '/a/../b' },
+    { 'x-forwarded-prefix': '/..' },
+    { 'x-forwarded-host': 'shop.example:99999' },
+    { 'x-forwarded-host': '999.1.1.1' },
+    { 'x-forwarded-host': '[:::]' },
   ])('what is malformed is ignored, even of a trusted proxy: %j [platform.public-url]', async (headers) => {
     const { text } = await page('https://a.example/mcp', { http: { trustProxy: true }, headers })
     expect(text).toContain('>https://a.example/mcp<')
   })
 })
+
+it.each(['//', '///'])(
+  'a path of slashes alone, %s → the conventional endpoint, as at the root [platform.public-url]',
+  async (path) => {
+    const { text } = await page(`https://a.example${path}`)
+    expect(text).toContain('>https://a.example/mcp<')
+  },
+)
 
 it('the pulse is found behind a prefix [platform.public-url]', async () => {
   const request = new Request('https://a.example/v1/shop/healthz')

@@ -222,6 +222,20 @@ describe('steps', () => {
     expect(ran).toBe(1)
   })
 
+  it.each(['constructor', 'toString', '__proto__'])(
+    'one called %s → runs once, as any other',
+    async (step) => {
+      let ran = 0
+      const server = serverOf(async (ctx) => {
+        const value = await ctx.step(step, () => `run ${++ran}`)
+        await ctx.elicit('?', name)
+        return value
+      })
+      const { answer } = await converse(server, { name: 't' }, () => accept({ name: 'x' }))
+      expect(textOf(answer)).toBe('run 1')
+    },
+  )
+
   it('one in flight while a question is asked → is waited for, and not run again', async () => {
     let ran = 0
     const slow = deferred()

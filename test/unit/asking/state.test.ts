@@ -1,6 +1,7 @@
 /** Sealed state: what is refused, and how little the client learns of why. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { bearer } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig, type RequestContext } from '../../../src/index.ts'
 import { createSeal } from '../../../src/interaction/seal.ts'
 import { createServer } from '../_client.ts'
@@ -128,6 +129,24 @@ describe('a state', () => {
     const token = await seal.seal('state', binding, Date.now() + 1000)
     expect(await seal.open(token, binding)).toMatchObject({ ok: true, value: 'state' })
     expect(await seal.open(token, { ...binding, principal: 'eve' })).toMatchObject({ ok: false })
+  })
+
+  it('for a principal whose parts only read the same together → refused [state.bounds]', async () => {
+    const people: { readonly [token: string]: readonly [clientId: string, sub: string] } = {
+      one: ['desk', 'ann lee'],
+      two: ['desk ann', 'lee'],
+    }
+    const auth = bearer((token) => {
+      const [clientId, sub] = people[token]!
+      return { clientId, scopes: [], extra: { sub } }
+    })
+    const { server } = serverOf({ auth })
+    const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+    const asked = await round(server, { name: 'a' }, as('one'))
+    const retry = { name: 'a', requestState: asked.result?.requestState }
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect((await round(server, retry, as('two'))).error?.code).toBe(-32_602)
+    expect((await round(server, retry, as('one'))).result).toBeDefined()
   })
 
   it('sealed with too short a secret → refused at construction of the seal, with what to do', () => {
