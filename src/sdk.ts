@@ -1,8 +1,7 @@
 /**
- * Bring your own server: one of an official SDK, or any Node handler, behind our guard, auth, adapters and CLI. An entry point of
- * its own; the SDKs are optional peers.
+ * Bring your own server: one of an official SDK, behind our guard, auth, adapters and CLI. An entry point of its own; the SDKs are
+ * optional peers.
  */
-export { type FromNodeOptions, fromNode, type NodeHandler } from './sdk/from-node.ts'
 export {
   type FromSdkOptions,
   fromSdk,

@@ -2,6 +2,7 @@
  * Streamable HTTP with sessions, for a process that lives long: the transport of the official SDK v1 in front of an `MCPServer`.
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
+import { principalOf } from '../../src/protocol/asking.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
 import { answered, refuse } from './response.ts'
@@ -120,8 +121,8 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   const serveSession = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     const admitted = await parts.admit(request, platform)
     if (admitted instanceof Response) return admitted
-    const { headers, auth } = admitted
-    const principal = auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
+    const { headers } = admitted
+    const principal = principalOf(admitted)
     const id = request.headers.get('mcp-session-id')
     const known = id === null ? undefined : entries.get(id)
     if (id !== null && known?.principal !== principal) {

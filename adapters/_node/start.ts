@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MCPServer } from '../../src/index.ts'
+import { principalOf } from '../../src/protocol/asking.ts'
 import type { FetchServer } from '../../src/request/platform.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
 import { type Callers, connect, createCallers, type SdkTransport } from './transport.ts'
@@ -102,8 +103,7 @@ export async function startSSE({ server, url, ssePath, messagePath, req, res }: 
   const admitted = await parts.admit(toHeaderRequest(url, req), { env: process.env })
   if (admitted instanceof Response) return relay(admitted, res)
   for (const [name, value] of Object.entries(admitted.headers)) res.setHeader(name, value)
-  const { auth } = admitted
-  const principal = auth === undefined ? '' : `${auth.clientId} ${String(auth.extra?.sub ?? '')}`
+  const principal = principalOf(admitted)
   if (!isStream) {
     const stream = streams.open.get(url.searchParams.get('sessionId') ?? '')
     if (stream === undefined || stream.principal !== principal) return answer(res, 404, 'Session not found')

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createTool } from '@mastra/core/tools'
 import { MCPServer } from '@mastra/mcp'
-import { fromNode } from 'mayfly-mcp/sdk'
+import { fromNode } from 'mayfly-mcp/from-node'
 import { z } from 'zod'
 
 const weather = createTool({

@@ -23,7 +23,7 @@ const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
 }
 
 /** Who asks, for the binding; empty for an anonymous caller. As JSON: either part may hold any separator. */
-export function principalOf({ auth }: Incoming): string {
+export function principalOf({ auth }: Pick<Incoming, 'auth'>): string {
   return auth === undefined ? '' : JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])
 }
 

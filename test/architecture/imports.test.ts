@@ -24,7 +24,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
 const TOP = [
   ...new Set(
     Object.values(manifest.exports).flatMap((entry) =>
-      typeof entry === 'string' ? [] : (/^\.\/dist\/(src\/\w+)\.js$/.exec(entry.default)?.[1] ?? []),
+      typeof entry === 'string' ? [] : (/^\.\/dist\/(src\/[\w-]+)\.js$/.exec(entry.default)?.[1] ?? []),
     ),
   ),
   'src/server',

@@ -6,7 +6,7 @@ import { MCPServer } from 'mastra-mcp-2'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { serve } from '../../adapters/node.ts'
-import { fromNode } from '../../src/sdk.ts'
+import { fromNode } from '../../src/from-node.ts'
 
 const add = createTool({
   id: 'add',

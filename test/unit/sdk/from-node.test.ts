@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
-import { type FromNodeOptions, fromNode } from '../../../src/sdk.ts'
+import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
 import { initialize, legacy, legacyRequest, namesIn, textOf } from '../_client.ts'
 import { createV1, type Seen } from './_servers.ts'
 

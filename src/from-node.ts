@@ -1,0 +1,6 @@
+/**
+ * Any Node `(req, res)` MCP handler on platforms that speak fetch. An entry point of its own, since it needs Node's streams.
+ */
+export { type FromNodeOptions, fromNode, type NodeHandler } from './sdk/from-node.ts'
+export type { GuardedNames } from './sdk/guarded.ts'
+export type { HostedConfig, HostedServer } from './sdk/hosted.ts'
