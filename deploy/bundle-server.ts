@@ -60,7 +60,10 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
   }
   try {
     const { metafile } = await esbuild.build({ ...options, metafile: true })
-    if (loadsTransports(metafile)) await esbuild.build({ ...options, ignoreAnnotations: true })
+    if (usesTransports(metafile)) {
+      const plugins = [...(options.plugins ?? []), transportsOf(project)]
+      await esbuild.build({ ...options, plugins })
+    }
   } catch (error) {
     if (!isBuildFailure(error)) throw error
     if (error.errors.some(({ text }) => /No matching export in ".*" for import "default"/.test(text))) {
@@ -73,13 +76,48 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
   return { raw: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength }
 }
 
+const TRANSPORTS = {
+  loadStreamable: '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js',
+  loadSse: '@modelcontextprotocol/sdk/server/sse.js',
+  loadStdio: '@modelcontextprotocol/server/stdio',
+}
+
+const TRANSPORTS_MODULE = /adapters[\\/]_node[\\/]packages\.[jt]s$/
+
+/** Whether what is left of the bundle loads an SDK's transport when it runs. */
+function usesTransports({ outputs }: Metafile): boolean {
+  return Object.values(outputs).some(({ inputs }) =>
+    Object.entries(inputs).some(
+      ([file, { bytesInOutput }]) => bytesInOutput > 0 && TRANSPORTS_MODULE.test(file),
+    ),
+  )
+}
+
 /**
- * Whether an SDK's transport is loaded at run time. Esbuild 0.28 then leaves out the initialisation of modules that say they have no
- * side effects and are re-exported, such as zod's: the bundle would throw "Class is not a constructor".
+ * Puts them into the bundle, those that are installed: what is deployed stands alone. As static imports, since esbuild 0.28 leaves
+ * out the initialisation of zod's classes where an `import()` leads to zod, too.
  */
-function loadsTransports({ outputs }: Metafile): boolean {
-  const used = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs))
-  return used.some(([file, { bytesInOutput }]) => bytesInOutput > 0 && /adapters\/_node\//.test(file))
+function transportsOf(project: Project): Plugin {
+  return {
+    name: 'mayfly-transports',
+    setup(build) {
+      build.onLoad({ filter: TRANSPORTS_MODULE }, async ({ path }) => {
+        const lines = await Promise.all(
+          Object.entries(TRANSPORTS).map(async ([load, specifier]) => {
+            for (const resolveDir of [dirname(path), project.cwd]) {
+              const found = await build.resolve(specifier, { kind: 'import-statement', resolveDir })
+              if (found.errors.length > 0) continue
+              const name = `${load}Module`
+              return `import * as ${name} from ${JSON.stringify(found.path)}\nexport const ${load} = async () => ${name}`
+            }
+            const message = `This needs ${specifier.split('/', 2).join('/')}: install it, and build again.`
+            return `export const ${load} = async () => { throw new Error(${JSON.stringify(message)}) }`
+          }),
+        )
+        return { contents: lines.join('\n'), resolveDir: dirname(path), loader: 'js' }
+      })
+    },
+  }
 }
 
 /** What a platform would only notice at the first request. */

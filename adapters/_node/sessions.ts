@@ -5,6 +5,7 @@ import type { AuthInfo, MCPServer } from '../../src/index.ts'
 import { principalOf } from '../../src/protocol/asking.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
+import { loadStreamable } from './packages.ts'
 import { answered, refuse } from './response.ts'
 import { connect, createCallers, type SdkTransport } from './transport.ts'
 
@@ -88,7 +89,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   }
 
   const open = async (principal: string, platform: RequestPlatform): Promise<HttpTransport> => {
-    const { WebStandardStreamableHTTPServerTransport: Transport } = await loadTransport()
+    const { WebStandardStreamableHTTPServerTransport: Transport } = await loadStreamable()
     const {
       onsessioninitialized,
       onsessionclosed,
@@ -182,16 +183,6 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       clearTimeout(timer)
       await Promise.all([...entries.keys()].map(end))
     },
-  }
-}
-
-async function loadTransport() {
-  try {
-    return await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js')
-  } catch (cause) {
-    const message =
-      'Sessions need @modelcontextprotocol/sdk 1.25 or newer: npm install @modelcontextprotocol/sdk'
-    throw new Error(message, { cause })
   }
 }
 

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MCPServer } from '../../src/index.ts'
 import { principalOf } from '../../src/protocol/asking.ts'
 import type { FetchServer } from '../../src/request/platform.ts'
+import { loadSse } from './packages.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
 import { type Callers, connect, createCallers, type SdkTransport } from './transport.ts'
 
@@ -114,7 +115,7 @@ export async function startSSE({ server, url, ssePath, messagePath, req, res }: 
     return
   }
   if (streams.open.size >= MAX_STREAMS) return answer(res, 503, 'Too many streams')
-  const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js')
+  const { SSEServerTransport } = await loadSse()
   const transport: SSETransport = new SSEServerTransport(messagePath, res)
   const session = connect(parts, transport, { env: process.env }, streams.callers.callerOf)
   const closed = new Promise<void>((resolve) => {

@@ -2,6 +2,7 @@
  * stdio: the server runs under a desktop client, through the transport of the official SDK v2. Both eras.
  */
 import type { MCPServer } from '../../src/index.ts'
+import { loadStdio } from './packages.ts'
 import { connect, type SdkTransport } from './transport.ts'
 
 export interface StdioOptions {
@@ -30,7 +31,8 @@ export async function startStdio(
   server: MCPServer,
   { env = process.env }: StdioOptions = {},
 ): Promise<StdioServer> {
-  const transport = await createTransport()
+  const { StdioServerTransport } = await loadStdio()
+  const transport: SdkTransport = new StdioServerTransport()
   const restoreConsole = divertConsole()
   const waitUntil = (promise: Promise<unknown>): void => void promise
   const trusted = { auth: undefined, access: undefined }
@@ -44,16 +46,6 @@ export async function startStdio(
   })
   await transport.start()
   return { closed, close: () => transport.close() }
-}
-
-async function createTransport(): Promise<SdkTransport> {
-  try {
-    const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
-    return new StdioServerTransport() as SdkTransport
-  } catch (cause) {
-    const message = 'stdio needs @modelcontextprotocol/server: npm install @modelcontextprotocol/server'
-    throw new Error(message, { cause })
-  }
 }
 
 const TO_STDOUT = ['log', 'info', 'debug', 'dir', 'table', 'group', 'groupCollapsed', 'count'] as const
