@@ -117,6 +117,7 @@ export class MCPServer {
     return {
       engine,
       admit: app.admit,
+      enter: app.enter,
       maxBodyBytes: toAppOptions(this.#config, this.#reportError).maxBodyBytes,
       onServed: app.note,
       onChange: (listener) => this.#onChange(listener),

@@ -150,6 +150,12 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
         entry.open--
         touch(opened, entry)
       })
+    } catch (error) {
+      if (known !== undefined && id !== null) {
+        known.open--
+        touch(id, known)
+      }
+      throw error
     } finally {
       if (known === undefined) opening--
     }

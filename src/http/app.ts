@@ -28,7 +28,13 @@ import {
   publicUrlOf,
   resourceLocation,
 } from './public-url.ts'
-import { callerKey, createTraffic, type TrafficOptions, type TrafficRefusal } from './traffic.ts'
+import {
+  callerKey,
+  createTraffic,
+  type Traffic,
+  type TrafficOptions,
+  type TrafficRefusal,
+} from './traffic.ts'
 
 export interface AppOptions extends GuardOptions, PublicUrlOptions, TrafficOptions {
   readonly maxBodyBytes: number
@@ -68,6 +74,8 @@ export interface App {
    * response is the answer to a caller who may not enter, or to a preflight.
    */
   admit(request: Request, platform: RequestPlatform): Promise<Response | Admitted>
+  /** Takes a call of a lasting connection on, as `serve` does for those it reads. */
+  enter: Traffic['enter']
   /** A message of a lasting connection was served: for the log and the audit trail. */
   note(record: RequestRecord, facts: RequestFacts, caller: Caller, startedAt: number): void
 }
@@ -241,6 +249,7 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
   }
 
   return {
+    enter: traffic.enter,
     async serve(request, platform) {
       const arrival = toArrival(request, platform)
       const response = await respond(arrival)

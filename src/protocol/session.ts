@@ -3,13 +3,14 @@
  * what the engine answers goes back over the connection. Remembers what a stateless request cannot (`ClientSession`).
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { ErrorCode } from '../definition/protocol-error.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import { toNotification } from '../events/subscription.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
 import type { Access } from '../request/access.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
 import type { Engine } from './engine.ts'
-import { type RpcId, readMessage } from './json-rpc.ts'
+import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import type { RequestFacts, RequestRecord } from './options.ts'
 import { isEventStream, readEvents } from './read-events.ts'
 
@@ -48,12 +49,14 @@ export interface SessionParts {
   readonly onChange: (listener: (event: ChangeEvent) => void) => () => void
   readonly onServed: (record: RequestRecord, facts: RequestFacts, caller: Caller, startedAt: number) => void
   readonly onFault: (error: unknown) => void
+  /** Takes a call on, among those that run at once; or says why not. */
+  readonly enter: () => { readonly leave: () => void } | { readonly message: string }
 }
 
 const NOWHERE = 'http://localhost/'
 
 export function createSession(
-  { engine, onChange, onServed, onFault }: SessionParts,
+  { engine, onChange, onServed, onFault, enter }: SessionParts,
   { id = () => undefined, send, platform }: SessionOptions,
 ): Session {
   const running = new Map<RpcId, AbortController>()
@@ -84,6 +87,11 @@ export function createSession(
 
   /** What the engine answers, in the order in which it does. */
   const answer = async (body: string, relatedTo: RpcId | undefined, caller: Caller): Promise<void> => {
+    const entered = relatedTo === undefined ? undefined : enter()
+    if (entered !== undefined && !('leave' in entered)) {
+      const { message } = entered
+      return put(errorMessage(relatedTo, { code: ErrorCode.internal, message }), relatedTo)
+    }
     const over = new AbortController()
     // The same id twice: the later one can be cancelled.
     if (relatedTo !== undefined) running.set(relatedTo, over)
@@ -117,6 +125,7 @@ export function createSession(
       if (!over.signal.aborted) onFault(error)
     } finally {
       if (relatedTo !== undefined && running.get(relatedTo) === over) running.delete(relatedTo)
+      entered?.leave()
       onServed(record, facts, caller, startedAt)
     }
   }

@@ -231,6 +231,17 @@ describe('sessions', () => {
     expect(sessions.size).toBe(0)
   })
 
+  it('take on no more calls than maxConcurrentCalls, and room comes again', async () => {
+    const { url } = await start({}, { http: { maxConcurrentCalls: 1 } })
+    const client = await connect(url)
+    const cancel = new AbortController()
+    const waiting = client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: cancel.signal })
+    waiting.catch(() => {})
+    await expect(call(client, 'can')).rejects.toThrow('busy')
+    cancel.abort()
+    await vi.waitFor(async () => expect(await call(client, 'can')).toContain('features'))
+  })
+
   it('belong to their principal, and the tool knows who calls', async () => {
     const [ann, bob] = ['a'.repeat(32), 'b'.repeat(32)]
     const auth = staticTokens([
