@@ -94,9 +94,11 @@ function plainText(status: number, text: string): Response {
 
 function renderPage(details: ConsentDescription, handle: string, user: User): string {
   const { clientName, clientDomain, redirectHost, redirectIsLoopback, scope } = details
-  const boxes = user.scopes
-    .filter((one) => scope.includes(one))
-    .map((one) => `<p><label><input type="checkbox" name="scope" value="${one}" checked> ${one}</label></p>`)
+  // More than was asked for can be ticked: some clients cannot ask again.
+  const boxes = user.scopes.map((one) => {
+    const checked = scope.includes(one) ? ' checked' : ''
+    return `<p><label><input type="checkbox" name="scope" value="${one}"${checked}> ${one}</label></p>`
+  })
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -13,6 +13,8 @@ import { cloudflare, type ExecutionContext } from 'mayfly-mcp/cloudflare'
 import * as z from 'zod'
 import { authorize, type UserProps } from './consent.ts'
 
+type Env = typeof env
+
 const RESOURCE = `${env.ORIGIN}/mcp`
 
 const authorizationServer = new OAuthAuthorizationServer<Env>({
@@ -34,13 +36,13 @@ const who = createTool({
 const refund = createTool({
   id: 'refund',
   description: 'Refunds an order',
-  // Clients ask for it when they first need it.
+  // All that this call needs: a client that lacks some asks for what the refusal names, and older ones for nothing else.
   scopes: ['shop', 'refund'],
   inputSchema: z.object({ orderId: z.string() }),
   execute: ({ orderId }, ctx) => `${orderId} was refunded by ${ctx.auth?.extra?.name}`,
 })
 
-/** KV refuses longer keys than 512 bytes, and a token's key is 70 bytes longer than what is left of it. */
+/** KV refuses keys of more than 512 bytes, and a token's may be 71 longer than the token. */
 const MAX_TOKEN_CHARACTERS = 400
 
 const server = new MCPServer({

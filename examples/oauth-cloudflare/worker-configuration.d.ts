@@ -1,9 +1,4 @@
-/** What this example uses of the file that `npx wrangler types` writes. */
-interface Env {
-  readonly ORIGIN: string
-  readonly OAUTH_KV: object
-}
-
+/** What this example uses of the types that `npx wrangler types` writes. */
 declare module 'cloudflare:workers' {
-  export const env: Env
+  export const env: { readonly ORIGIN: string; readonly OAUTH_KV: object }
 }

@@ -68,14 +68,16 @@ it('a client that knows only the address finds its way, and the tool knows the u
   await client.close()
 }, 30_000)
 
-it('the client of SDK v1 finds the same way [auth.challenge] [auth.metadata]', async () => {
+// It refreshes where it should ask again, so its user grants all at once.
+it('the client of SDK v1 finds the same way, and its user may grant more than it asked for [auth.challenge] [auth.metadata]', async () => {
   const desk = new Desk()
   const transport = () => new HttpV1(served.url, { authProvider: desk })
-  const stranger = new ClientV1({ name: 'desk', version: '1' })
   const first = transport()
+  const stranger = new ClientV1({ name: 'desk', version: '1' })
   // A cast at the SDK's own boundary: its transport class is not its Transport under exactOptionalPropertyTypes.
   await expect(stranger.connect(first as Transport)).rejects.toThrow('Unauthorized')
-  const callback = await signIn(desk.authorizationUrl!, REDIRECT_URL)
+  expect(desk.authorizationUrl?.searchParams.get('scope')).toBe('shop')
+  const callback = await signIn(desk.authorizationUrl!, REDIRECT_URL, ['refund'])
   await first.finishAuth(callback.searchParams.get('code')!)
   const client = new ClientV1({ name: 'desk', version: '1' })
 
@@ -83,6 +85,9 @@ it('the client of SDK v1 finds the same way [auth.challenge] [auth.metadata]', a
 
   expect(await client.callTool({ name: 'who', arguments: {} })).toMatchObject({
     structuredContent: { user: 'ann' },
+  })
+  expect(await client.callTool({ name: 'refund', arguments: { orderId: 'A-2' } })).toMatchObject({
+    content: [{ text: 'A-2 was refunded by Ann' }],
   })
   await client.close()
 }, 30_000)
@@ -196,14 +201,14 @@ async function serveCopy(origin?: string): Promise<URL> {
 /** The page for a client of that name, and what a browser would send for it. */
 async function consentPage(name = 'desk') {
   const desk = new Desk(name)
-  await turnedAway(served.url, desk)
+  const transport = await turnedAway(served.url, desk)
   const response = await fetch(desk.authorizationUrl!)
   const page = await response.text()
   const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
   const { url, form } = fillIn(page, desk.authorizationUrl!)
   const send = (headers: Record<string, string>): Promise<Response> =>
     fetch(url, { method: 'POST', body: form, headers, redirect: 'manual' })
-  return { response, page, cookie, form, send }
+  return { desk, transport, response, page, cookie, form, send }
 }
 
 it('an answer to the consent page is taken once, and only from the browser that saw the page', async () => {
@@ -218,6 +223,16 @@ it('an answer to the consent page is taken once, and only from the browser that 
   const answered = await send({ cookie })
   expect(answered.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=/)
   expect((await send({ cookie })).status).toBe(400)
+})
+
+it('no scope is granted that is not the user’s, whatever the form says', async () => {
+  const { desk, transport, cookie, form, send } = await consentPage()
+  form.append('scope', 'admin')
+
+  const { headers } = await send({ cookie })
+
+  await transport.finishAuth(new URL(headers.get('location')!).searchParams)
+  expect(desk.stored?.scope).toBe('shop')
 })
 
 it('a user who declines sends the client away without a code', async () => {
