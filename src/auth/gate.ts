@@ -24,9 +24,9 @@ export interface GateOptions {
   documentationUrl?: string
 }
 
-/** `b64token` of RFC 6750 §2.1, and no longer than any token should be. */
-const BEARER = /^bearer +([\w.~+/-]+=*)$/i
-const TOKEN = /^[\w.~+/-]+=*$/
+/** `b64token` of RFC 6750 §2.1, with the colons that Cloudflare's provider puts in, and no longer than any token should be. */
+const BEARER = /^bearer +([\w.~+/:-]+=*)$/i
+const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
 
 const RETRY_AFTER_SECONDS = '5'
@@ -82,7 +82,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
     return {
       ok: true,
       auth,
-      access: createScopedAccess(verified.scopes, () => context.location().metadataUrl),
+      access: createScopedAccess(verified.scopes, scopes, () => context.location().metadataUrl),
     }
   }
 
@@ -129,13 +129,21 @@ function readToken({ headers }: Request, header: string | undefined): FoundToken
   return { kind: 'token', token }
 }
 
-/** Whoever has a token may use what needs no scope, or scopes that the token has. */
-function createScopedAccess(granted: readonly string[], metadataUrl: () => string): Access {
+/**
+ * Whoever has a token may use what needs no scope, or scopes that the token has. A challenge names what every call needs, too: a
+ * client that asks for just what it is told would lose the rest.
+ */
+function createScopedAccess(
+  granted: readonly string[],
+  ofEveryCall: readonly string[],
+  metadataUrl: () => string,
+): Access {
   return {
     isAnonymous: false,
     allows: ({ scopes = [] }) => scopes.every((scope) => granted.includes(scope)),
     refusal: ({ kind, name, scopes = [] }) => {
-      const challenge = { metadataUrl: metadataUrl(), scopes, error: 'insufficient_scope' as const }
+      const needed = [...new Set([...ofEveryCall, ...scopes])]
+      const challenge = { metadataUrl: metadataUrl(), scopes: needed, error: 'insufficient_scope' as const }
       return new ProtocolError(
         ErrorCode.invalidRequest,
         `Forbidden: ${kind} ${name} needs the ${describeScopes(scopes)}.`,

@@ -1,4 +1,4 @@
-/** A real authorization server, `oidc-provider`, on loopback, and the browser of a user who signs in there. */
+/** A real authorization server, `oidc-provider`, on loopback. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
@@ -64,44 +64,4 @@ async function openScope(request: IncomingMessage): Promise<object> {
   for await (const chunk of request) text += chunk
   const { scope: _scope, ...metadata } = JSON.parse(text) as { scope?: string }
   return metadata
-}
-
-/** Signs in and consents, following every redirect until one leaves for the client; resolves with that URL. */
-export async function signIn(start: URL, redirectUrl: string): Promise<URL> {
-  const cookies = new Map<string, string>()
-  let next: { url: URL; form?: URLSearchParams } = { url: start }
-  for (let step = 0; step < 20; step++) {
-    if (next.url.href.startsWith(redirectUrl)) return next.url
-    const { url, form } = next
-    const response: Response = await fetch(url, {
-      redirect: 'manual',
-      headers: { cookie: Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ') },
-      ...(form !== undefined && { method: 'POST', body: form }),
-    })
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-      if (value === '') cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    const location = response.headers.get('location')
-    const page = await response.text()
-    if (location !== null) next = { url: new URL(location, url) }
-    else next = fillIn(page, url)
-  }
-  throw new Error('The sign-in goes round in circles.')
-}
-
-/** Whatever form the page shows: a name for the sign-in, a click for the consent. */
-function fillIn(page: string, base: URL): { url: URL; form: URLSearchParams } {
-  const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1]
-  if (action === undefined)
-    throw new Error(`No form to fill in: ${page.replaceAll(/<style>[\s\S]*<\/style>|<[^>]+>|\s+/g, ' ')}`)
-  const form = new URLSearchParams()
-  for (const [input] of page.matchAll(/<input[^>]*>/g)) {
-    const name = /name="([^"]+)"/.exec(input)?.[1]
-    if (name !== undefined) form.set(name, /value="([^"]*)"/.exec(input)?.[1] ?? '')
-  }
-  if (form.has('login')) form.set('login', 'ann')
-  if (form.has('password')) form.set('password', 'any')
-  return { url: new URL(action, base), form }
 }

@@ -245,6 +245,22 @@ describe('scopes', () => {
     expect(error?.data).toEqual({ requiredScopes: scope.split(' ') })
   })
 
+  it('a tool’s 403 names what every call needs, too [auth.step-up]', async () => {
+    const tools = { pay: createTool({ id: 'pay', scopes: ['buy', 'shop'], execute: () => 'paid' }) }
+    const request = modernRequest(
+      'tools/call',
+      { name: 'pay' },
+      { headers: { authorization: 'Bearer shop' } },
+    )
+    const response = await protectedServer({ scopes: ['shop'] }, { tools }).fetch(request)
+    expect(response.status).toBe(403)
+    expect(challengeOf(response)).toContain('scope="shop buy"')
+  })
+
+  it('a token may have colons, as Cloudflare’s provider makes them [auth.challenge]', async () => {
+    expect((await discover(protectedServer(), 'user:grant:secret')).status).toBe(200)
+  })
+
   it('with them it is served, and the tool knows who calls [auth.context]', async () => {
     const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
     const tools = { who: createTool({ id: 'who', scopes: ['buy'], execute: seen }) }
