@@ -131,7 +131,8 @@ export function createApp(face: ServerFace, engine: Engine, options: AppOptions)
       return refusal(415, 'Unsupported media type: send application/json.', headers)
     }
     // Before the body: what nobody may send is not read.
-    const caller = await admit(arrival)
+    const isOpen = options.auth === undefined && options.rateLimiterFor(platform.env) === undefined
+    const caller = isOpen ? OPEN : await admit(arrival)
     if (caller instanceof Response) return caller
     const { auth, access } = caller
     const body = await readBody(request, options.maxBodyBytes, options.bodyTimeoutMs)
