@@ -45,6 +45,7 @@ interface Invocation {
   readonly answer: (answer: Answer) => void
   readonly end: () => void
   isDelivered: boolean
+  isAnswered: boolean
   timer?: NodeJS.Timeout
   stream?: IncomingMessage
 }
@@ -69,14 +70,21 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     asking.end(event)
     asking = undefined
   }
-  const next = (response: ServerResponse): void => {
-    asking = response
+  /** Ends the call that runs once it has its answer and the runtime asks for the next one. */
+  const proceed = (): void => {
+    if (asking === undefined) return
     if (invocation?.isDelivered === true) {
+      // The two come over connections of their own, and a quick answer may be overtaken.
+      if (!invocation.isAnswered) return
       clearTimeout(invocation.timer)
       invocation.end()
       invocation = undefined
     }
     deliver()
+  }
+  const next = (response: ServerResponse): void => {
+    asking = response
+    proceed()
   }
   const respond = async (request: IncomingMessage, current: Invocation): Promise<number> => {
     if (request.headers['lambda-runtime-function-response-mode'] === 'streaming') {
@@ -114,7 +122,10 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   const server = createServer((request, response) => {
     if (request.url === `${PREFIX}/invocation/next`) return next(response)
     route(request).then(
-      (status) => response.writeHead(status, { 'content-type': 'application/json' }).end('{"status":"OK"}'),
+      (status) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end('{"status":"OK"}')
+        proceed()
+      },
       // The process that sent it was ended.
       () => response.destroy(),
     )
@@ -132,7 +143,20 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       })
       const answer = new Promise<Answer>((resolve) => {
         const id = randomUUID()
-        invocation = { id, event, timeoutMs, onDeadline, answer: resolve, end, isDelivered: false }
+        const answered = (given: Answer): void => {
+          if (invocation?.id === id) invocation.isAnswered = true
+          resolve(given)
+        }
+        invocation = {
+          id,
+          event,
+          timeoutMs,
+          onDeadline,
+          answer: answered,
+          end,
+          isDelivered: false,
+          isAnswered: false,
+        }
         deliver()
       })
       return { answer, over }
