@@ -12,21 +12,29 @@ import { createCorpus, type Material } from './corpus.ts'
 const LEAK =
   /\n\s+at \S+ \(|node_modules|\/work\/|\/tmp\/|hunter2|of-no-value-outside|server\.(?:mjs|js):\d|internal\/modules/
 
+/** What a server answers itself, behind whatever guard. */
+const THEIRS = ['messages that are wrong', 'headers that contradict the body', 'sealed states']
+
 export interface Battlefield {
   start(): Promise<Served>
   /** Attacks that the platform's own parser answers before us, by name, with what it says. */
   readonly before?: { readonly [attack: string]: readonly (number | 'closed')[] }
   /** Groups that cannot be tried there, since the platform hands over whole requests only. */
   readonly without?: readonly string[]
+  /** Somebody else's server: what it answers itself may be anything but a fault, a leak or silence. */
+  readonly isForeign?: boolean
 }
 
-export function hostile(target: string, { start, before = {}, without = [] }: Battlefield): void {
+export function hostile(
+  target: string,
+  { start, before = {}, without = [], isForeign = false }: Battlefield,
+): void {
   describe(`the hostile corpus on ${target}`, { timeout: 30_000 }, () => {
     let served: Served
     let corpus: ReturnType<typeof createCorpus>
     beforeAll(async () => {
       served = await start()
-      corpus = createCorpus(await createMaterial(served.url))
+      corpus = createCorpus(await createMaterial(served.url, isForeign))
     }, 90_000)
     afterAll(() => served?.stop())
 
@@ -40,9 +48,11 @@ export function hostile(target: string, { start, before = {}, without = [] }: Ba
           const own = Object.hasOwn(before, attack.name) ? before[attack.name] : undefined
           const expected: readonly (number | 'closed')[] = own ?? attack.expected ?? []
           const { status, text } = await send(served.url, attack)
-          expect(expected, text.slice(0, 400)).toContain(status ?? 'closed')
+          const isTheirs = isForeign && THEIRS.includes(group)
+          if (isTheirs) expect(status ?? 0, text.slice(0, 400)).toBeLessThan(500)
+          else expect(expected, text.slice(0, 400)).toContain(status ?? 'closed')
           expect(text).not.toMatch(LEAK)
-          attack.check?.(text)
+          if (!isTheirs) attack.check?.(text)
         },
       )
     }
@@ -151,13 +161,15 @@ const STATES: {
 const BAD_OUTLINE = Object.fromEntries(Object.keys(BAD).map((what) => [what, '']))
 const STATE_OUTLINE = Object.fromEntries(Object.keys(STATES).map((what) => [what, '']))
 
-async function createMaterial(url: URL): Promise<Material> {
+async function createMaterial(url: URL, isForeign: boolean): Promise<Material> {
   const good = await sign({})
-  const sealed = {
-    own: await sealedState(url, good, 'bob'),
-    others: await sealedState(url, await sign({ sub: 'eve', client_id: 'eve' }), 'bob'),
-    otherCall: await sealedState(url, good, 'carol'),
-  }
+  const sealed = isForeign
+    ? { own: 'AAAA', others: 'BBBB', otherCall: 'CCCC' }
+    : {
+        own: await sealedState(url, good, 'bob'),
+        others: await sealedState(url, await sign({ sub: 'eve', client_id: 'eve' }), 'bob'),
+        otherCall: await sealedState(url, good, 'carol'),
+      }
   const bad = await Promise.all(
     Object.entries(BAD).map(async ([what, make]) => [what, await make(good)] as const),
   )
