@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 interface Target {
-  /** Default `server.ts`, with a bus and a rendezvous in memory. */
+  /** In examples/everything, or a whole path. Default `server.ts`, with a bus and a rendezvous in memory. */
   readonly entry?: string
   /** The name it has for `mayfly preview`, where that is another. */
   readonly preview?: string
@@ -27,7 +27,14 @@ interface Target {
   readonly processes?: number
   /** Default: all. */
   readonly revisions?: readonly string[]
+  /** What it is held against, instead of the baseline: it fails what that target fails, and nothing else. */
+  readonly like?: string
+  /** Somebody else's server: what it fails is for others to be held against. */
+  readonly isReference?: boolean
 }
+
+const SDK = join(ROOT, 'test/conformance/sdk/')
+const REQUIRED = ['2026-07-28', '2025-11-25']
 
 const TARGETS: { readonly [name: string]: Target } = {
   cloudflare: { entry: 'worker.ts', cwd: 'examples/everything' },
@@ -43,6 +50,16 @@ const TARGETS: { readonly [name: string]: Target } = {
   node: {},
   'node-sessions': { entry: 'sessions.ts', preview: 'node' },
   'node-several': { entry: 'several.ts', preview: 'node', processes: 2 },
+  // The official SDK's own handler, and the same server through ours.
+  'sdk-v2': { entry: `${SDK}own.ts`, preview: 'node', revisions: REQUIRED, isReference: true },
+  'from-sdk': { entry: `${SDK}from-sdk.ts`, preview: 'node', revisions: REQUIRED, like: 'sdk-v2' },
+  'from-sdk-cloudflare': {
+    entry: `${SDK}from-sdk.ts`,
+    preview: 'cloudflare',
+    cwd: 'test/conformance/sdk',
+    revisions: REQUIRED,
+    like: 'sdk-v2',
+  },
   'node-secret-only': { entry: 'secret-only.ts', preview: 'node', processes: 2, revisions: ['2026-07-28'] },
 }
 
@@ -79,7 +96,10 @@ const baseline = JSON.parse(readFileSync(join(import.meta.dirname, 'baseline.jso
 const totals = { passed: 0, failed: 0, expected: 0 }
 let isClean = true
 
-for (const target of values.target === undefined ? Object.keys(TARGETS) : [values.target]) {
+/** What each target has failed, by revision. */
+const failures = new Map<string, ReadonlySet<string>>()
+
+for (const target of values.target === undefined ? Object.keys(TARGETS) : withReference(values.target)) {
   const server = await startServer(target)
   try {
     for (const revision of values.revision === undefined
@@ -87,7 +107,8 @@ for (const target of values.target === undefined ? Object.keys(TARGETS) : [value
       : [values.revision]) {
       report(target, revision, await runSuite(server.url, revision))
     }
-    await assertAlive(server.url)
+    // Another's has no pulse.
+    if (TARGETS[target]?.isReference !== true) await assertAlive(server.url)
   } finally {
     await server.stop()
   }
@@ -97,8 +118,19 @@ console.log(
 )
 process.exitCode = isClean ? 0 : 1
 
+/** What a target is held against runs before it. */
+function withReference(target: string): readonly string[] {
+  const { like } = TARGETS[target] ?? {}
+  return like === undefined ? [target] : [like, target]
+}
+
 function report(target: string, revision: string, verdicts: readonly Verdict[]): void {
-  const expected = new Set(baseline[target]?.[revision] ?? [])
+  const { like, isReference = false } = TARGETS[target] ?? {}
+  const failed = verdicts.filter(({ passed }) => !passed).map(({ scenario }) => scenario)
+  failures.set(`${target} ${revision}`, new Set(failed))
+  const expected = isReference
+    ? new Set(failed)
+    : (failures.get(`${like} ${revision}`) ?? new Set(baseline[target]?.[revision] ?? []))
   console.log(`\n${target}, MCP ${revision}`)
   for (const { scenario, passed, faults } of verdicts) {
     const isExpected = expected.has(scenario)
@@ -106,8 +138,15 @@ function report(target: string, revision: string, verdicts: readonly Verdict[]):
     else if (isExpected) totals.expected++
     else totals.failed++
     // A failure nobody expected, or an expectation that no longer holds: the baseline may only shrink.
-    if (passed === isExpected) isClean = false
-    const mark = passed ? (isExpected ? 'STALE BASELINE' : 'ok') : isExpected ? 'expected' : 'FAILED'
+    // Where somebody else's server does worse by itself than through ours, that is no fault.
+    if (isExpected ? passed && like === undefined : !passed) isClean = false
+    const mark = passed
+      ? isExpected && like === undefined
+        ? 'STALE BASELINE'
+        : 'ok'
+      : isExpected
+        ? 'expected'
+        : 'FAILED'
     console.log(`  ${mark.padEnd(8)} ${scenario}${faults.map((fault) => `\n           ${fault}`).join('')}`)
   }
   // A name that nothing was judged under would stay in the baseline for ever.
@@ -202,7 +241,7 @@ async function startProcess(
   env: { readonly [name: string]: string },
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const out = mkdtempSync(join(tmpdir(), 'conformance-build-'))
-  const args = [join(ROOT, 'examples/everything', entry), '--target', preview, '--port', '0', '--out', out]
+  const args = [resolve(ROOT, 'examples/everything', entry), '--target', preview, '--port', '0', '--out', out]
   const child = spawn(process.execPath, [join(ROOT, 'deploy/cli.ts'), 'preview', ...args], {
     cwd: join(ROOT, cwd),
     env: { ...process.env, ...env },
