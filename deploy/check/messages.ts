@@ -92,7 +92,7 @@ function completeMeta(version: string): JsonObject {
 
 export const VERSION_META = `${META}protocolVersion`
 
-export function merge(
+function merge(
   headers: { readonly [name: string]: string },
   changes: Call['headers'] = {},
 ): { [name: string]: string } {

@@ -104,7 +104,7 @@ export interface CompiledPrompts {
   readonly callbacks: PromptCallbacks | undefined
 }
 
-export function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
+function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
   return typeof (config as PromptCallbacks).listPrompts === 'function'
 }
 

@@ -129,7 +129,7 @@ export interface CompiledResources {
 }
 
 /** Whether the configuration answers by callbacks. */
-export function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
+function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
   return typeof (config as ResourceCallbacks).listResources === 'function'
 }
 

@@ -32,7 +32,7 @@ export interface Question {
 const REFUSED: Validation = { ok: false, issues: [] }
 
 /** A form. @throws TypeError for a schema that is no form. */
-export function formQuestion(message: string, schema: Schema, options?: ElicitOptions): Question {
+function formQuestion(message: string, schema: Schema, options?: ElicitOptions): Question {
   const form = compileForm(schema, options)
   return {
     method: 'elicitation/create',
@@ -46,7 +46,7 @@ export function formQuestion(message: string, schema: Schema, options?: ElicitOp
 }
 
 /** A visit to a URL. @throws TypeError unless it is an absolute http(s) URL. */
-export function urlQuestion(message: string, url: string, options?: ElicitOptions): Question {
+function urlQuestion(message: string, url: string, options?: ElicitOptions): Question {
   if (!/^https?:$/.test(new URL(url).protocol))
     throw new TypeError(`URL mode needs an http(s) URL, not ${url}.`)
   return {
