@@ -15,7 +15,6 @@ import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { RequestServer } from './request/request-server.ts'
-import type { Telemetry } from './request/telemetry.ts'
 
 export interface MCPServerConfig extends HostingConfig {
   id: string
@@ -57,8 +56,6 @@ export interface MCPServerConfig extends HostingConfig {
   askTimeoutMs?: number
   /** Makes each sealed state good for one use; it must be shared by all isolates. */
   singleUse?: SingleUseStore
-  /** Draws a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
-  telemetry?: Telemetry
   repository?: { url: string; source?: string; id?: string }
   /** ISO 8601. */
   releaseDate?: string

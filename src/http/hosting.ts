@@ -5,6 +5,7 @@ import type { Auth } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
 import type { CallLimits } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
+import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
 import { type Log, logToConsole } from './log.ts'
@@ -68,6 +69,8 @@ export interface HostingConfig {
   log?: Log | false
   /** Told who called what, and what came of it; arguments by their names alone, unless `arguments` says otherwise. */
   audit?: AuditOptions
+  /** Draws a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
+  telemetry?: Telemetry
   /** Told of every fault of the server; cannot change the answer. */
   onError?: ReportError
 }

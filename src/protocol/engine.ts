@@ -4,11 +4,10 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
-import type { Telemetry } from '../request/telemetry.ts'
 import { describeError } from './answer.ts'
 import { principalOf } from './asking.ts'
 import { hasEnvelope } from './envelope.ts'
-import { jsonResponse, SSE_HEADERS } from './exchange.ts'
+import { jsonResponse } from './exchange.ts'
 import { mismatch } from './headers.ts'
 import { isObject, type Message, parseJson, type RpcId, readMessage } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
@@ -16,6 +15,7 @@ import { createListen } from './listen.ts'
 import { checkModernVersion, createModern } from './modern.ts'
 import type { EngineOptions, Incoming } from './options.ts'
 import { withinLimit } from './response-limit.ts'
+import { createTraced, type ServeMessage } from './traced.ts'
 import {
   BATCH_VERSION,
   isLegacyVersion,
@@ -112,33 +112,6 @@ export function createEngine(options: EngineOptions): Engine {
     } catch (error) {
       return refuse(error, undefined, incoming)
     }
-  }
-}
-
-type ServeMessage = (message: Message, incoming: Incoming) => Promise<Response>
-
-/** A span for each request; notifications and responses are part of others. */
-function createTraced(telemetry: Telemetry, serveMessage: ServeMessage): ServeMessage {
-  return async (message, incoming) => {
-    if (message.kind !== 'request') return serveMessage(message, incoming)
-    const { record, facts, startedAt, request } = incoming
-    const { id, method, params } = message
-    const span = telemetry.start({ id, method, params, headers: request.headers, startedAt })
-    const end = (status: number): void =>
-      span.end({
-        status,
-        protocolVersion: record.protocolVersion,
-        sessionId: request.headers.get('mcp-session-id') ?? undefined,
-        code: record.code,
-        isToolError: facts.isToolError,
-      })
-    const onStreamEnd = (): void => {
-      end(200)
-      incoming.onStreamEnd()
-    }
-    const response = await span.run(() => serveMessage(message, { ...incoming, onStreamEnd }))
-    if (response.headers.get('content-type') !== SSE_HEADERS['content-type']) end(response.status)
-    return response
   }
 }
 

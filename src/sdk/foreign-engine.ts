@@ -19,7 +19,9 @@ import {
 import type { CallLimits, Incoming } from '../protocol/options.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
+import { createTraced } from '../protocol/traced.ts'
 import type { ReportError } from '../request/options.ts'
+import type { Telemetry } from '../request/telemetry.ts'
 import { describe, isAnswerTo, noteOutcome, parseSent, shownTo, toCall } from './foreign-call.ts'
 import { checkAccess, type GuardedNames } from './guarded.ts'
 import type { ForeignAnswer, RunForeign } from './run.ts'
@@ -27,6 +29,8 @@ import type { ForeignAnswer, RunForeign } from './run.ts'
 export interface ForeignEngineOptions extends CallLimits {
   readonly reportError: ReportError
   readonly scopes: GuardedNames | undefined
+  /** Undefined: nobody watches. */
+  readonly telemetry: Telemetry | undefined
 }
 
 const LISTEN = 'subscriptions/listen'
@@ -158,6 +162,13 @@ export function createForeignEngine(run: RunForeign, options: ForeignEngineOptio
     return exchange.response
   }
 
+  const watched = (message: RequestMessage, value: unknown, incoming: Incoming): Promise<Response> => {
+    const serve = async (_message: Message, seen: Incoming) => serveRequest(message, value, seen)
+    return options.telemetry === undefined
+      ? serveRequest(message, value, incoming)
+      : createTraced(options.telemetry, serve)(message, incoming)
+  }
+
   return async (incoming) => {
     let id: RpcId | undefined
     try {
@@ -183,7 +194,7 @@ export function createForeignEngine(run: RunForeign, options: ForeignEngineOptio
       describe(message, incoming)
       if (message.kind !== 'request') return await passOn(value, incoming)
       id = message.id
-      return await serveRequest(message, value, incoming)
+      return await watched(message, value, incoming)
     } catch (error) {
       return refuse(error, id, incoming)
     }

@@ -30,7 +30,12 @@ export interface HostedServer {
 export function host(run: RunForeign, config: HostedConfig): HostedServer {
   checkHosting(config)
   const reportError = createReportError(config.onError)
-  const engine = createForeignEngine(run, { ...toCallLimits(config), reportError, scopes: config.scopes })
+  const engine = createForeignEngine(run, {
+    ...toCallLimits(config),
+    reportError,
+    scopes: config.scopes,
+    telemetry: config.telemetry,
+  })
   const app = createApp(createFace(run, config), engine, toAppOptions(config, reportError))
 
   const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
+import type { TracedRequest } from '../../../src/request/telemetry.ts'
 import { type FromSdkOptions, fromSdk, type HostedServer, type SdkContext } from '../../../src/sdk.ts'
 import {
   initialize,
@@ -155,6 +156,21 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     await ask(create(sdk, { log }), 'tools/call', { name: 'add', arguments: { a: 1, b: 1 } })
     expect(log).toHaveBeenCalledOnce()
     expect(log.mock.calls[0]?.[0]).toMatchObject({ method: 'tools/call', target: 'add', era, status: 200 })
+  })
+
+  it('a span a request, with what came of it', async () => {
+    const end = vi.fn()
+    const start = vi.fn((_request: TracedRequest) => ({ run: <Result>(work: () => Result) => work(), end }))
+    const server = create(sdk, { telemetry: { start } })
+    await ask(server, 'tools/call', { name: 'add', arguments: { a: 1, b: 1 } })
+    await ask(server, 'tools/call', { name: 'progress', arguments: {}, _meta: { progressToken: 1 } })
+    await ask(server, 'tools/call', { name: 'fail', arguments: {} })
+    expect(start.mock.calls.map(([request]) => request.method)).toEqual(Array(3).fill('tools/call'))
+    expect(end.mock.calls.map(([outcome]) => [outcome.status, outcome.isToolError])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [200, true],
+    ])
   })
 
   it('malformed input is refused before a server is made', async () => {
