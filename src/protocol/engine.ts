@@ -137,6 +137,9 @@ async function serveBatch(
   // Buffered: the answers of a batch are one JSON array.
   const buffered: Incoming = { ...incoming, platform: { ...incoming.platform, canStream: false } }
   const requests = messages.filter((message) => message.kind === 'request')
+  // An answer may come in a batch, too.
+  const answers = messages.filter((message) => message.kind === 'response')
+  await Promise.all(answers.map((message) => serveMessage(message, buffered)))
   if (requests.length === 0) return accepted(incoming)
   const responses = await Promise.all(
     requests.map(async (message) => (await serveMessage(message, buffered)).text()),

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import {
   createMemoryBus,
+  createMemoryRendezvous,
   createPrompt,
   createResource,
   createTool,
@@ -18,6 +19,7 @@ import {
   namesIn,
   post,
   readAnswer,
+  StreamReader,
   send,
 } from './_client.ts'
 
@@ -312,5 +314,36 @@ describe('methods', () => {
   it('modern metadata headers on a legacy request are ignored', async () => {
     const request = legacyRequest('ping', {}, { headers: { 'mcp-method': 'tools/list' } })
     expect((await readAnswer(await createServer().fetch(request))).status).toBe(200)
+  })
+})
+
+describe('an answer in a batch (2025-03-26)', () => {
+  it('meets the call that waits for it [legacy.batch] [legacy.rendezvous]', async () => {
+    const summarise = createTool({
+      id: 'summarise',
+      execute: async (_input, ctx) => {
+        const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hello' } }]
+        return JSON.stringify((await ctx.createMessage({ messages, maxTokens: 10 })).content)
+      },
+    })
+    const server = createServer({
+      tools: { summarise },
+      legacy: 'rendezvous',
+      rendezvous: createMemoryRendezvous(),
+    })
+    const version = '2025-03-26'
+    const opened = await initialize(server, { protocolVersion: version, capabilities: { sampling: {} } })
+    const headers = {
+      'mcp-protocol-version': version,
+      'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
+    }
+    const stream = new StreamReader(
+      await server.fetch(legacyRequest('tools/call', { name: 'summarise' }, { headers })),
+    )
+    const { id } = (await stream.next()) as { id: string }
+    const content = { type: 'text', text: 'Hi' }
+    const answer = { jsonrpc: '2.0', id, result: { role: 'assistant', model: 'none', content } }
+    expect((await server.fetch(post([answer], { headers }))).status).toBe(202)
+    expect(JSON.stringify(await stream.next())).toContain('Hi')
   })
 })
