@@ -20,7 +20,7 @@ import type { ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
 import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
 import type { ChangeEvent } from './events/bus.ts'
-import { type App, createApp } from './http/app.ts'
+import { type App, type AppOptions, createApp } from './http/app.ts'
 import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
@@ -112,13 +112,15 @@ export class MCPServer {
   }
 
   /** For transports that keep connections, such as those of `mayfly-mcp/node`: what they put between a client and this server. */
-  getSessionParts(): SessionParts & Pick<App, 'admit'> & { readonly maxBodyBytes: number } {
+  getSessionParts(): SessionParts & Pick<App, 'admit'> & Pick<AppOptions, 'maxBodyBytes' | 'bodyTimeoutMs'> {
     const { app, engine } = this.#hosting()
+    const { maxBodyBytes, bodyTimeoutMs } = toAppOptions(this.#config, this.#reportError)
     return {
       engine,
       admit: app.admit,
       enter: app.enter,
-      maxBodyBytes: toAppOptions(this.#config, this.#reportError).maxBodyBytes,
+      maxBodyBytes,
+      bodyTimeoutMs,
       onServed: app.note,
       onChange: (listener) => this.#onChange(listener),
       onFault: (error) => this.#reportError(error, { session: true }),

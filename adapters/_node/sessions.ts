@@ -5,6 +5,7 @@ import type { AuthInfo, MCPServer } from '../../src/index.ts'
 import { principalOf } from '../../src/protocol/asking.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
+import { readOpening } from './opening.ts'
 import { loadStreamable } from './packages.ts'
 import { answered, refuse } from './response.ts'
 import { connect, createCallers, type SdkTransport } from './transport.ts'
@@ -43,7 +44,7 @@ export interface Sessions extends FetchServer {
 }
 
 interface HttpTransport extends SdkTransport {
-  handleRequest(request: Request, options: { authInfo: AuthInfo }): Promise<Response>
+  handleRequest(request: Request, options: { authInfo: AuthInfo; parsedBody?: unknown }): Promise<Response>
 }
 
 interface Entry {
@@ -129,6 +130,10 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     if (id !== null && known?.principal !== principal) {
       return refuse(404, SESSION_NOT_FOUND, 'Session not found: initialize again.', headers)
     }
+    const first = known === undefined ? await readOpening(request, parts, headers) : undefined
+    if (first instanceof Response) return first
+    // Whoever opens no session is served without one.
+    if (first !== undefined && first.initialize === undefined) return server.handle(first.request, platform)
     if (known === undefined && entries.size + opening >= maxSessions) {
       const message = `This server has ${maxSessions} sessions, which is its limit: try again later.`
       return refuse(503, SERVER_BUSY, message, { ...headers, 'retry-after': '10' })
@@ -140,7 +145,10 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     } else opening++
     try {
       const transport = known?.transport ?? (await open(principal, platform))
-      const response = await transport.handleRequest(request, { authInfo })
+      const response = await transport.handleRequest(request, {
+        authInfo,
+        ...(first && { parsedBody: first.initialize }),
+      })
       const opened = id ?? transport.sessionId
       const entry = opened === undefined ? undefined : entries.get(opened)
       // Whatever did not initialize leaves no session behind.

@@ -220,14 +220,19 @@ describe('sessions', () => {
     await expect(connect(url)).rejects.toThrow('its limit')
   })
 
-  it('what does not initialize opens none', async () => {
+  it('what does not initialize opens none, and is served without one', async () => {
     const { url, sessions } = await start()
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
-    })
-    expect(response.status).toBe(400)
+    const send = (body: string) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body,
+      })
+    const listed = await send('{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+    expect(listed.status).toBe(200)
+    expect(await listed.json()).toMatchObject({ id: 1, result: { tools: expect.any(Array) } })
+    expect((await send('{')).status).toBe(400)
+    expect((await send(`"${'x'.repeat(5_000_000)}"`)).status).toBe(413)
     expect(sessions.size).toBe(0)
   })
 
