@@ -13,10 +13,11 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { createMcpHandler, McpServer as McpServerV2 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { type FetchServer, serve } from '../../adapters/node.ts'
+import { createSessions, type FetchServer, serve } from '../../adapters/node.ts'
 import type { Verdict } from '../../deploy/check/outcome.ts'
 import { type Report, type Result, runProbes } from '../../deploy/check/run.ts'
 import { createMemoryBus, createTool, MCPServer, type MCPServerConfig } from '../../src/index.ts'
+import { fromSdk } from '../../src/sdk.ts'
 
 /** Closed by `await using`. */
 export interface Running extends AsyncDisposable {
@@ -66,19 +67,28 @@ export function broken(change: Breakage, config: Partial<MCPServerConfig> = {}):
   })
 }
 
+function createV2(): McpServerV2 {
+  const server = new McpServerV2({ name: 'Official', version: '2.0.0' })
+  server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
+    content: [{ type: 'text', text }],
+  }))
+  return server
+}
+
 /** The official SDK v2, as its documentation shows it: no middleware in front. */
 export function sdkV2(legacy: 'stateless' | 'reject' = 'stateless'): Promise<Running> {
-  const handler = createMcpHandler(
-    () => {
-      const server = new McpServerV2({ name: 'Official', version: '2.0.0' })
-      server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
-        content: [{ type: 'text', text }],
-      }))
-      return server
-    },
-    { legacy },
-  )
+  const handler = createMcpHandler(createV2, { legacy })
   return serveFetch({ fetch: (request) => handler.fetch(request) })
+}
+
+/** The same behind our guard. */
+export function sdkV2BehindOurs(): Promise<Running> {
+  return serveFetch(fromSdk(createV2, { log: false }))
+}
+
+/** In a process that lives long. */
+export function mayflySessions(): Promise<Running> {
+  return serveFetch(createSessions(createMayfly()))
 }
 
 function createV1(): McpServerV1 {

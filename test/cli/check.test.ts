@@ -5,11 +5,13 @@ import { createMemoryBus } from '../../src/index.ts'
 import {
   createMayfly,
   mayfly,
+  mayflySessions,
   mayflyWithBus,
   protectedServer,
   sdkV1Sessions,
   sdkV1Stateless,
   sdkV2,
+  sdkV2BehindOurs,
   serveFetch,
   TOKEN,
 } from './_check-servers.ts'
@@ -60,6 +62,19 @@ test('Mayfly with a bus: the stream stays open and is closed by the check', asyn
     'toolsListChanged, promptsListChanged, resourcesListChanged',
   )
   expect(detailOf(report, 'listen.ends')).toMatch(/^stays open/)
+})
+
+test('Mayfly with sessions: nothing is wrong and nothing degrades', async () => {
+  await using server = await mayflySessions()
+  expect(faults(await check(server.url))).toEqual({})
+})
+
+test('SDK v2 behind our guard: its cursors are its own, and nothing else is wanting', async () => {
+  await using server = await sdkV2BehindOurs()
+  const report = await check(server.url)
+
+  expect(faults(report)).toEqual({ 'lists.cursor': 'degrades' })
+  expect(report.eras).toEqual(['modern', 'legacy'])
 })
 
 test('Mayfly where nothing can be streamed: listen is ended in JSON', async () => {
