@@ -1,6 +1,8 @@
 /**
  * `mayfly stdio`: serves an entry to one client over stdin and stdout, as desktop clients start their servers.
  */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { divertConsole, startStdio } from '../adapters/_node/stdio.ts'
 import type { MCPServer } from '../src/index.ts'
@@ -15,7 +17,7 @@ const HELP = `mayfly stdio [entry]
 
 Serves one client over stdin and stdout until it closes its end; everything else is on stderr. In a client's configuration:
 
-  { "command": "npx", "args": ["mayfly", "stdio", "/path/to/server.ts"] }
+  { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
 
 Needs @modelcontextprotocol/server.
 `
@@ -27,9 +29,8 @@ export async function stdio(args: string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
-  const cwd = process.cwd()
-  const entry = findEntry(cwd, oneEntry(positionals))
-  const { file, dispose } = await bundleOnce(entry, cwd)
+  const entry = findEntry(process.cwd(), oneEntry(positionals))
+  const { file, dispose } = await bundleOnce(entry, projectOf(entry))
   // What a module prints when it is loaded would be the first message.
   divertConsole()
   try {
@@ -43,6 +44,17 @@ export async function stdio(args: string[]): Promise<number> {
   } finally {
     dispose()
   }
+}
+
+/** Where the entry's packages are: a desktop client starts its servers in any folder. */
+function projectOf(entry: string): string {
+  let folder = dirname(entry)
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder)
+    if (parent === folder) return dirname(entry)
+    folder = parent
+  }
+  return folder
 }
 
 async function load(file: string, entry: string): Promise<MCPServer> {

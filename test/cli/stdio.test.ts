@@ -1,7 +1,7 @@
 /** `mayfly stdio`, started by the official clients as a desktop client would. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client as ModernClient } from '@modelcontextprotocol/client'
@@ -154,6 +154,21 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     await client.callTool({ name: 'change' })
     await vi.waitFor(() => expect(heard).toEqual(['tools']))
     await subscription.close()
+  })
+
+  test('runs wherever its client starts it', async () => {
+    const project = createProject()
+    project.write('package.json', '{ "name": "desk" }')
+    const transport = new StdioClientTransport({
+      ...command(project),
+      args: [CLI, 'stdio', join(project.folder, 'server.ts')],
+      cwd: '/',
+    })
+    const client = new Client({ name: 'desktop', version: '1' })
+    await client.connect(transport as never)
+    expect((await client.listTools()).tools).toHaveLength(4)
+    await client.close()
+    expect(existsSync('/node_modules')).toBe(false)
   })
 
   test('the client closes its end → exit code 0, nothing but messages on stdout', async () => {
