@@ -254,6 +254,7 @@ export class MCPServer {
     const engine = createEngine({
       definition,
       bus,
+      publish: (event) => this.#publish(event),
       pageSize,
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },

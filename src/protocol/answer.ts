@@ -124,7 +124,7 @@ export function answer(
       logLevel: call.logLevel,
       conditions,
       send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
-      bus: options.bus,
+      publish: options.publish,
       rounds,
       interaction: () => {
         interaction ??= beginInteraction(call, incoming, options, control(), conditions())

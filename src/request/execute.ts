@@ -65,7 +65,7 @@ export async function executeDirectly(
       logLevel: undefined,
       conditions: () => OUTSIDE,
       send: () => undefined,
-      bus: undefined,
+      publish: async () => {},
       rounds: undefined,
       interaction: () => NOBODY,
     },

@@ -4,7 +4,7 @@
 
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Definition } from '../definition/compile.ts'
-import type { Bus } from '../events/bus.ts'
+import type { Bus, ChangeEvent } from '../events/bus.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Seal } from '../interaction/seal.ts'
 import type { SingleUseStore } from '../interaction/state.ts'
@@ -17,6 +17,8 @@ export type ReportError = (error: unknown, facts: { readonly [name: string]: unk
 export interface RequestOptions {
   readonly definition: Definition
   readonly bus: Bus | undefined
+  /** Tells whoever listens of a change, on this bus or on a connection of this very process. */
+  readonly publish: (event: ChangeEvent) => Promise<void>
   /** Items a page of every list. */
   readonly pageSize: number
   readonly setup: ((server: RequestServer, request: Request) => unknown) | undefined

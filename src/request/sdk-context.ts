@@ -107,7 +107,7 @@ const CHANGES: { readonly [method: string]: ChangeEvent } = {
 
 async function sendNotification(
   context: Context,
-  { bus }: ContextWire,
+  { publish }: ContextWire,
   { method, params = {} }: WireMessage,
 ): Promise<void> {
   const members = params as Record<string, unknown>
@@ -117,9 +117,9 @@ async function sendNotification(
     const { level, data, logger } = members
     context.log(level as LogLevel, data, logger as string | undefined)
   } else if (method === 'notifications/resources/updated') {
-    await bus?.publish({ type: 'resourceUpdated', uri: String(members.uri) })
+    await publish({ type: 'resourceUpdated', uri: String(members.uri) })
   } else if (Object.hasOwn(CHANGES, method)) {
-    await bus?.publish(CHANGES[method]!)
+    await publish(CHANGES[method]!)
   } else {
     context.notify(method, members)
   }

@@ -2,7 +2,7 @@
  * What a context is made of: the facts of its request, and how it reaches the wire.
  */
 import type { LogLevel, RequestContext } from '../definition/context.ts'
-import type { Bus } from '../events/bus.ts'
+import type { ChangeEvent } from '../events/bus.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import type { Journal } from '../interaction/replay.ts'
@@ -33,8 +33,8 @@ export interface ContextWire {
   /** What the degradation matrix is asked with. */
   readonly conditions: () => Conditions
   readonly send: SendNotification
-  /** Where news of changes goes. */
-  readonly bus: Bus | undefined
+  /** Tells whoever listens of a change. */
+  readonly publish: (event: ChangeEvent) => Promise<void>
   /** What came from earlier rounds of the same call. */
   readonly rounds:
     | { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } }

@@ -120,6 +120,24 @@ describe('a legacy client in a session', () => {
     expect(heard.filter((what) => what !== 'tools')).toEqual([])
   })
 
+  it('is told of changes by callbacks written for an SDK, too', async () => {
+    const fixture = createFixture()
+    fixture.server.registerTool('change', {}, async (extra) => {
+      await extra.sendNotification({ method: 'notifications/tools/list_changed' })
+      return 'changed'
+    })
+    const sessions = createSessions(fixture.server)
+    const { url, close } = await serve(sessions, { port: 0 })
+    cleanups.push(close)
+    const client = await connect(new URL(url))
+    const heard: string[] = []
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
+    await vi.waitFor(async () => {
+      await call(client, 'change')
+      expect(heard).toContain('tools')
+    })
+  })
+
   it('has its log level remembered, hears progress, and knows its session', async () => {
     const { url } = await start()
     const client = await connect(url)
