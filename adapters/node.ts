@@ -10,9 +10,9 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { handleHTTP, type StartHTTP } from './_node/start.ts'
 
+export type { EventStore } from './_node/event-store.ts'
 export {
   createSessions,
-  type EventStore,
   type Sessions,
   type SessionsOptions,
 } from './_node/sessions.ts'

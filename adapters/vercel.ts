@@ -21,7 +21,7 @@ export interface VercelContext {
 
 type Handler = (request: Request, context?: unknown) => Promise<Response>
 
-/** Methods of the endpoint; `GET` shows the page and the pulse. */
+/** Methods of the endpoint; `GET` shows the page and the health check. */
 export interface RouteHandlers {
   readonly GET: Handler
   readonly HEAD: Handler

@@ -20,15 +20,15 @@ import type { ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
 import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
 import type { ChangeEvent } from './events/bus.ts'
-import { type App, type AppOptions, createApp } from './http/app.ts'
+import { type App, createApp, type Endpoint } from './http/app.ts'
 import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
-import { createEngine, type Engine } from './protocol/engine.ts'
+import { createEngine } from './protocol/engine.ts'
+import { createEras } from './protocol/eras.ts'
 import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
 import type { SessionParts } from './protocol/session.ts'
-import type { Access } from './request/access.ts'
 import { executeDirectly } from './request/execute.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
@@ -62,7 +62,7 @@ export class MCPServer {
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
   readonly #listeners = new Set<(event: ChangeEvent) => void>()
   #definition: Definition | undefined
-  #hosted: { readonly app: App; readonly engine: Engine } | undefined
+  #app: App | undefined
 
   /** @throws TypeError for a configuration that cannot be served, naming the option. */
   constructor(config: MCPServerConfig) {
@@ -100,7 +100,7 @@ export class MCPServer {
   /** Serves one request with all that an adapter knows of its platform. Never rejects. */
   async handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
-      return await this.#hosting().app.serve(request, platform)
+      return await this.#hosted().serve(request, platform)
     } catch (error) {
       this.#reportError(error, { url: new URL(request.url).pathname })
       return jsonResponse(
@@ -111,17 +111,17 @@ export class MCPServer {
     }
   }
 
+  /** Ends `subscriptions/listen` streams with their result, for a process that stops. It can serve on. */
+  async close(): Promise<void> {
+    this.#app?.engine.close()
+  }
+
   /** For transports that keep connections, such as those of `mayfly-mcp/node`: what they put between a client and this server. */
-  getSessionParts(): SessionParts & Pick<App, 'admit'> & Pick<AppOptions, 'maxBodyBytes' | 'bodyTimeoutMs'> {
-    const { app, engine } = this.#hosting()
-    const { maxBodyBytes, bodyTimeoutMs } = toAppOptions(this.#config, this.#reportError)
+  getSessionParts(): SessionParts & { readonly endpoint: Endpoint } {
+    const { engine, endpoint } = this.#hosted()
     return {
       engine,
-      admit: app.admit,
-      enter: app.enter,
-      maxBodyBytes,
-      bodyTimeoutMs,
-      onServed: app.note,
+      endpoint,
       onChange: (listener) => this.#onChange(listener),
       onFault: (error) => this.#reportError(error, { session: true }),
     }
@@ -242,16 +242,17 @@ export class MCPServer {
     return this.#definition
   }
 
-  #hosting(): { readonly app: App; readonly engine: Engine } {
-    this.#hosted ??= this.#host()
-    return this.#hosted
+  #hosted(): App {
+    this.#app ??= this.#host()
+    return this.#app
   }
 
-  #host(): { readonly app: App; readonly engine: Engine } {
+  #host(): App {
     const { bus, pageSize = 1000, cache = {}, setup, rendezvous } = this.#config
     const definition = this.#compile()
     const reportError = this.#reportError
-    const engine = createEngine({
+    const limits = toCallLimits(this.#config)
+    const answerer = createEras({
       definition,
       bus,
       publish: (event) => this.#publish(event),
@@ -267,14 +268,14 @@ export class MCPServer {
         legacyPolicy: this.#config.legacy ?? 'explain',
         askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
       },
-      telemetry: this.#config.telemetry,
-      ...toCallLimits(this.#config),
+      ...limits,
     })
-    const face = {
-      identity: () => definition.serverInfo,
-      page: (endpoint: string, access: Access | undefined) => toPageModel(definition, endpoint, access),
-    }
-    return { app: createApp(face, engine, toAppOptions(this.#config, reportError)), engine }
+    const { telemetry } = this.#config
+    return createApp(
+      { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
+      (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
+      toAppOptions(this.#config, reportError),
+    )
   }
 
   async #publish(event: ChangeEvent): Promise<void> {

@@ -32,6 +32,10 @@ export function answered(
   return new Response(body, init)
 }
 
+export const SESSION_NOT_FOUND = -32001
+export const SERVER_BUSY = -32603
+export const INVALID_REQUEST = -32600
+
 /** A JSON-RPC error without an id. */
 export function refuse(
   status: number,

@@ -3,22 +3,14 @@
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
 import { principalOf } from '../../src/protocol/asking.ts'
+import type { Admitted } from '../../src/protocol/options.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
-import { readOpening } from './opening.ts'
+import { createSessionStore, type EventStore } from './event-store.ts'
 import { loadStreamable } from './packages.ts'
-import { answered, refuse } from './response.ts'
-import { connect, createCallers, type SdkTransport } from './transport.ts'
-
-/** Keeps the events of streams, so that clients who lost one can take it up again: as SDK v1's `EventStore`. */
-export interface EventStore {
-  storeEvent(streamId: string, message: never): Promise<string>
-  getStreamIdForEventId?(eventId: string): Promise<string | undefined>
-  replayEventsAfter(
-    lastEventId: string,
-    options: { send: (eventId: string, message: never) => Promise<void> },
-  ): Promise<string>
-}
+import { isInitialize, parseBody } from './parse-body.ts'
+import { answered, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
+import { connect, createSenders, type SdkTransport } from './transport.ts'
 
 export interface SessionsOptions {
   /** Makes ids that nobody can guess. Default `crypto.randomUUID`. */
@@ -58,12 +50,10 @@ interface Entry {
 }
 
 const CLOSE_GRACE_MS = 5000
-const SESSION_NOT_FOUND = -32001
-const SERVER_BUSY = -32603
 
 /**
  * Serves an `MCPServer` with sessions to legacy clients: they can be asked, subscribe, and are told of changes. Modern clients need no
- * session and are served beside them, as are the page and the pulse. Sessions live in this process: it must be the only one that
+ * session and are served beside them, as are the page and the health check. Sessions live in this process: it must be the only one that
  * a client reaches. Guard, auth, limits and log are the server's own.
  *
  * ```ts
@@ -75,8 +65,9 @@ const SERVER_BUSY = -32603
 export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
   const { maxSessions = 1000, idleMs = 1_800_000, ...transportOptions } = options
   const parts = server.getSessionParts()
+  const { engine, endpoint } = parts
   const entries = new Map<string, Entry>()
-  const { toAuthInfo, callerOf } = createCallers()
+  const { toAuthInfo, senderOf } = createSenders()
   let opening = 0
   let isClosing = false
 
@@ -95,12 +86,13 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       onsessioninitialized,
       onsessionclosed,
       sessionIdGenerator = () => crypto.randomUUID(),
+      eventStore,
       ...rest
     } = transportOptions
     const transport: HttpTransport = new Transport({
       ...(rest as object),
       sessionIdGenerator,
-      maxRequestBodySize: parts.maxBodyBytes,
+      ...(eventStore !== undefined && { eventStore: createSessionStore(eventStore) as never }),
       onsessioninitialized: (id) => {
         const entry: Entry = { transport, session, principal, open: 1, timer: undefined }
         entries.set(id, entry)
@@ -109,7 +101,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       ...(onsessionclosed !== undefined && { onsessionclosed }),
     })
     // The platform of the request that opens it: later ones come to the same process.
-    const session = connect(parts, transport, platform, callerOf)
+    const session = connect(parts, transport, platform, senderOf)
     transport.onclose = () => {
       session.close()
       const id = transport.sessionId
@@ -121,37 +113,57 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   }
 
   const serveSession = async (request: Request, platform: RequestPlatform): Promise<Response> => {
-    const admitted = await parts.admit(request, platform)
+    const admitted = await endpoint.admit(request, platform)
     if (admitted instanceof Response) return admitted
     const { headers } = admitted
     const principal = principalOf(admitted)
     const id = request.headers.get('mcp-session-id')
     const known = id === null ? undefined : entries.get(id)
     if (id !== null && known?.principal !== principal) {
-      return refuse(404, SESSION_NOT_FOUND, 'Session not found: initialize again.', headers)
+      const message = 'Session not found: initialize again.'
+      return endpoint.log(refuse(404, SESSION_NOT_FOUND, message, headers), admitted)
     }
-    const first = known === undefined ? await readOpening(request, parts, headers) : undefined
-    if (first instanceof Response) return first
-    // Whoever opens no session is served without one.
-    if (first !== undefined && first.initialize === undefined) return server.handle(first.request, platform)
+    let parsedBody: unknown
+    if (request.method === 'POST') {
+      const body = await endpoint.read(admitted)
+      if (body instanceof Response) return body
+      parsedBody = parseBody(engine, body, request)
+      const isForSession = known !== undefined || isInitialize(parsedBody)
+      // Requests that open no session are served statelessly, and what is no message is refused there.
+      if (parsedBody === undefined || !isForSession) return endpoint.answer(body, admitted)
+    }
     if (known === undefined && entries.size + opening >= maxSessions) {
       const message = `This server has ${maxSessions} sessions, which is its limit: try again later.`
-      return refuse(503, SERVER_BUSY, message, { ...headers, 'retry-after': '10' })
+      const more = { ...headers, 'retry-after': '10' }
+      return endpoint.log(refuse(503, SERVER_BUSY, message, more), admitted)
     }
+    const response = await exchange(id, known, admitted, parsedBody)
+    // Messages are logged one by one.
+    return request.method === 'POST' && response.status < 400 ? response : endpoint.log(response, admitted)
+  }
+
+  /** Has the transport of a session answer, of a new one where none is known. */
+  const exchange = async (
+    id: string | null,
+    known: Entry | undefined,
+    admitted: Admitted,
+    parsedBody: unknown,
+  ): Promise<Response> => {
+    const { request, platform, headers } = admitted
     const authInfo = toAuthInfo(admitted)
     if (known !== undefined) {
       known.open++
       clearTimeout(known.timer)
     } else opening++
     try {
-      const transport = known?.transport ?? (await open(principal, platform))
+      const transport = known?.transport ?? (await open(principalOf(admitted), platform))
       const response = await transport.handleRequest(request, {
         authInfo,
-        ...(first && { parsedBody: first.initialize }),
+        ...(parsedBody !== undefined && { parsedBody }),
       })
       const opened = id ?? transport.sessionId
       const entry = opened === undefined ? undefined : entries.get(opened)
-      // Whatever did not initialize leaves no session behind.
+      // What did not initialize leaves no session behind.
       if (known === undefined && entry === undefined) await transport.close()
       return answered(response, headers, () => {
         if (opened === undefined || entry === undefined) return
@@ -195,7 +207,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       const running = [...entries.values()].map(({ session }) => session.settled())
       await Promise.race([Promise.all(running), grace])
       clearTimeout(timer)
-      await Promise.all([...entries.keys()].map(end))
+      await Promise.all([server.close(), ...[...entries.keys()].map(end)])
     },
   }
 }

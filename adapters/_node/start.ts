@@ -2,12 +2,15 @@
  * `startHTTP`, `startSSE` and `startHonoSSE`: one call for each Node request, as other frameworks have them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { MCPServer } from '../../src/index.ts'
 import { principalOf } from '../../src/protocol/asking.ts'
 import type { FetchServer } from '../../src/request/platform.ts'
 import { loadSse } from './packages.ts'
+import { parseBody } from './parse-body.ts'
+import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
-import { type Callers, connect, createCallers, type SdkTransport } from './transport.ts'
+import { connect, createSenders, type SdkTransport, type Senders } from './transport.ts'
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -48,7 +51,7 @@ export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
 
 interface SSETransport extends SdkTransport {
   readonly sessionId: string
-  handlePostMessage(request: IncomingMessage, response: ServerResponse): Promise<void>
+  handlePostMessage(request: IncomingMessage, response: ServerResponse, message: unknown): Promise<void>
 }
 
 interface OpenStream {
@@ -59,7 +62,7 @@ interface OpenStream {
 interface Streams {
   /** By session id. */
   readonly open: Map<string, OpenStream>
-  readonly callers: Callers
+  readonly senders: Senders
 }
 
 /** Streams of the deprecated transport that one server has open. */
@@ -95,29 +98,50 @@ export async function handleHTTP(
  * Resolves when the response has ended.
  */
 export async function startSSE({ server, url, ssePath, messagePath, req, res }: StartSSE): Promise<void> {
-  const streams = streamsOf.get(server) ?? { open: new Map<string, OpenStream>(), callers: createCallers() }
+  const streams = streamsOf.get(server) ?? { open: new Map<string, OpenStream>(), senders: createSenders() }
   streamsOf.set(server, streams)
   const isStream = req.method === 'GET' && url.pathname === ssePath
   if (!isStream && !(req.method === 'POST' && url.pathname === messagePath))
     return answer(res, 404, 'Not found')
   const parts = server.getSessionParts()
-  const admitted = await parts.admit(toHeaderRequest(url, req), { env: process.env })
+  const { endpoint } = parts
+  const clientAddress = req.socket?.remoteAddress
+  const platform = { env: process.env, ...(clientAddress !== undefined && { clientAddress }) }
+  const admitted = await endpoint.admit(toRequest(url, req), platform)
   if (admitted instanceof Response) return relay(admitted, res)
   for (const [name, value] of Object.entries(admitted.headers)) res.setHeader(name, value)
   const principal = principalOf(admitted)
   if (!isStream) {
     const stream = streams.open.get(url.searchParams.get('sessionId') ?? '')
-    if (stream === undefined || stream.principal !== principal) return answer(res, 404, 'Session not found')
-    await stream.transport.handlePostMessage(
-      Object.assign(req, { auth: streams.callers.toAuthInfo(admitted) }),
-      res,
-    )
+    if (stream === undefined || stream.principal !== principal) {
+      const refused = refuse(404, SESSION_NOT_FOUND, 'Session not found', admitted.headers)
+      return relay(endpoint.log(refused, admitted), res)
+    }
+    const body = await endpoint.read(admitted)
+    if (body instanceof Response) return relay(body, res)
+    const message = parseBody(parts.engine, body, admitted.request)
+    // The engine refuses it, and says why.
+    if (message === undefined) return relay(await endpoint.answer(body, admitted), res)
+    if (Array.isArray(message)) {
+      const refused = refuse(
+        400,
+        INVALID_REQUEST,
+        'Invalid request: send one message at a time.',
+        admitted.headers,
+      )
+      return relay(endpoint.log(refused, admitted), res)
+    }
+    const sender = Object.assign(req, { auth: streams.senders.toAuthInfo(admitted) })
+    await stream.transport.handlePostMessage(sender, res, message)
     return
   }
-  if (streams.open.size >= MAX_STREAMS) return answer(res, 503, 'Too many streams')
+  if (streams.open.size >= MAX_STREAMS) {
+    const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', admitted.headers)
+    return relay(endpoint.log(refused, admitted), res)
+  }
   const { SSEServerTransport } = await loadSse()
   const transport: SSETransport = new SSEServerTransport(messagePath, res)
-  const session = connect(parts, transport, { env: process.env }, streams.callers.callerOf)
+  const session = connect(parts, transport, { env: process.env }, streams.senders.senderOf)
   const closed = new Promise<void>((resolve) => {
     transport.onclose = () => {
       streams.open.delete(transport.sessionId)
@@ -150,12 +174,16 @@ export async function closeSessions(server: MCPServer): Promise<void> {
   await Promise.all(streams.map(({ transport }) => transport.close()))
 }
 
-function toHeaderRequest(url: URL, { method = 'GET', headers }: IncomingMessage): Request {
-  const copied = new Headers()
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) copied.set(name, Array.isArray(value) ? value.join(', ') : value)
+function toRequest(url: URL, req: IncomingMessage): Request {
+  const { method = 'GET' } = req
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
   }
-  return new Request(url, { method, headers: copied })
+  if (method !== 'POST') return new Request(url, { method, headers })
+  // `duplex` is demanded for streams (Fetch standard), and missing from the types of Node's own fetch.
+  const init = { method, headers, body: Readable.toWeb(req) as BodyInit, duplex: 'half' }
+  return new Request(url, init as RequestInit)
 }
 
 async function relay(response: Response, res: ServerResponse): Promise<void> {

@@ -35,8 +35,7 @@ export async function startStdio(
   const transport: SdkTransport = new StdioServerTransport()
   const restoreConsole = divertConsole()
   const waitUntil = (promise: Promise<unknown>): void => void promise
-  const trusted = { auth: undefined, access: undefined }
-  const session = connect(server.getSessionParts(), transport, { env, waitUntil }, () => trusted)
+  const session = connect(server.getSessionParts(), transport, { env, waitUntil }, () => undefined)
   const closed = new Promise<void>((resolve) => {
     transport.onclose = () => {
       session.close()

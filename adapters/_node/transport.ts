@@ -2,7 +2,8 @@
  * Connects a session to a transport of an official SDK, v1 or v2: they have the same face.
  */
 import type { AuthInfo } from '../../src/index.ts'
-import { type Caller, createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
+import type { Admitted } from '../../src/protocol/options.ts'
+import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 
 /** What a transport says of a message. */
@@ -21,34 +22,34 @@ export interface SdkTransport {
   close(): Promise<void>
 }
 
-/** How a caller gets through a transport, which hands on the very object that it is given as `authInfo`. */
-export interface Callers {
-  toAuthInfo(caller: Caller): AuthInfo
-  callerOf(authInfo: AuthInfo | undefined): Caller
+/** How a sender gets through a transport, which hands on the very object that it is given as `authInfo`. */
+export interface Senders {
+  toAuthInfo(sender: Admitted): AuthInfo
+  senderOf(authInfo: AuthInfo | undefined): Admitted
 }
 
-export function createCallers(): Callers {
-  const callers = new WeakMap<AuthInfo, Caller>()
+export function createSenders(): Senders {
+  const senders = new WeakMap<AuthInfo, Admitted>()
   return {
-    toAuthInfo(caller) {
-      const authInfo = { token: '', clientId: '', scopes: [], ...caller.auth }
-      callers.set(authInfo, caller)
+    toAuthInfo(sender) {
+      const authInfo = { token: '', clientId: '', scopes: [], ...sender.auth }
+      senders.set(authInfo, sender)
       return authInfo
     },
-    callerOf(authInfo) {
-      const caller = authInfo && callers.get(authInfo)
-      if (caller === undefined) throw new Error('The transport did not hand on who sent a message.')
-      return caller
+    senderOf(authInfo) {
+      const sender = authInfo && senders.get(authInfo)
+      if (sender === undefined) throw new Error('The transport did not hand on who sent a message.')
+      return sender
     },
   }
 }
 
-/** Sets the transport's callbacks; it is yet to be started. `callerOf` tells who sent a message. */
+/** Sets the transport's callbacks; it is yet to be started. `senderOf` tells which request a message came in, if any. */
 export function connect(
   parts: SessionParts,
   transport: SdkTransport,
   platform: RequestPlatform,
-  callerOf: Callers['callerOf'],
+  senderOf: (authInfo: AuthInfo | undefined) => Admitted | undefined,
 ): Session {
   const session = createSession(parts, {
     id: () => transport.sessionId,
@@ -56,7 +57,7 @@ export function connect(
     send: (message, relatedTo) =>
       transport.send(message as never, relatedTo === undefined ? undefined : { relatedRequestId: relatedTo }),
   })
-  transport.onmessage = (message, extra = {}) => void session.receive(message, callerOf(extra.authInfo))
+  transport.onmessage = (message, extra = {}) => void session.receive(message, senderOf(extra.authInfo))
   transport.onclose = () => session.close()
   // Clients that go away, and messages that are none: nothing that this server has done wrong.
   transport.onerror = () => {}

@@ -27,7 +27,7 @@ import { vercel } from 'mayfly-mcp/vercel'
 export default vercel(server).fetch
 `
 
-/** Every path is the server's: it knows its page, its pulse and its endpoint itself. */
+/** Every path is the server's: it knows its page, its health check and its endpoint itself. */
 const CONFIG = { version: 3, routes: [{ src: '/(.*)', dest: '/mcp' }] }
 
 /** https://vercel.com/docs/functions/limitations */

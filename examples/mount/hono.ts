@@ -6,7 +6,7 @@ const app = new Hono()
 
 app.get('/', (c) => c.text('The rest of the app.'))
 
-// As a route. The wildcard takes in /api/mcp itself, and the pulse at /api/mcp/healthz.
+// As a route. The wildcard takes in /api/mcp itself, and the health check at /api/mcp/healthz.
 app.all('/api/mcp/*', (c) => server.fetch(c.req.raw, c.env))
 
 // Or by mount, which takes any fetch. Unless told otherwise it cuts the prefix off, and the page would show a URL

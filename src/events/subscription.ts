@@ -61,6 +61,8 @@ export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabil
 export interface Subscription {
   /** The next event, or undefined after `waitMs` (milliseconds) without one. */
   next(waitMs: number): Promise<ChangeEvent | undefined>
+  /** Ends the wait for the next event, now. */
+  wake(): void
   close(): void
 }
 
@@ -89,6 +91,7 @@ export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<S
       }
       return queue.shift()
     },
+    wake: () => wake?.(),
     close() {
       unsubscribe()
       wake?.()

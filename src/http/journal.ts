@@ -1,8 +1,8 @@
 /**
- * What is written down of a request once it is over: a log entry, and one of the audit trail.
+ * What is written down: of each message a log entry and one of the audit trail, and of each request that no message came of.
  */
 import type { AuthInfo } from '../definition/context.ts'
-import type { RequestFacts, RequestRecord } from '../protocol/options.ts'
+import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { type AuditOptions, toAuditEntry } from './audit.ts'
@@ -16,19 +16,26 @@ export interface JournalOptions {
   readonly reportError: ReportError
 }
 
-export interface Served {
+/** As far as it is known: a request that was refused at the door has no `auth`. */
+interface Seen {
   readonly request: Request
   readonly platform: RequestPlatform
   readonly requestId: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  readonly record: RequestRecord
-  readonly facts: RequestFacts & { auth?: AuthInfo }
+  readonly auth?: AuthInfo | undefined
 }
 
-/** Whoever reads what is written cannot change the answer: what they throw is reported. */
-export function createJournal(options: JournalOptions): (served: Served, status: number) => void {
-  const { log, audit, reportError, trustProxy } = options
+export interface Journal {
+  message(message: Incoming, status: number, extent: Extent): void
+  /** A request that ended before any message of it was read. */
+  request(seen: Seen, status: number): void
+}
+
+const NOTHING: RequestFacts = Object.freeze({})
+
+/** What `log` and `audit` throw is reported, and cannot change the answer. */
+export function createJournal({ log, audit, reportError, trustProxy }: JournalOptions): Journal {
   const tryTo = (what: 'log' | 'audit', requestId: string, write: () => void): void => {
     try {
       write()
@@ -37,8 +44,8 @@ export function createJournal(options: JournalOptions): (served: Served, status:
     }
   }
 
-  return ({ request, platform, requestId, startedAt, record, facts }, status) => {
-    if (log === undefined && audit === undefined) return
+  const write = (seen: Seen, record: RequestRecord, facts: RequestFacts, status: number, to: Sinks): void => {
+    const { request, platform, requestId, startedAt, auth } = seen
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
@@ -49,13 +56,36 @@ export function createJournal(options: JournalOptions): (served: Served, status:
       durationMs: Date.now() - startedAt,
       ...record,
     }
-    tryTo('log', requestId, () => log?.(entry))
-    // A page or a pulse is nobody's call.
-    if (audit === undefined || (entry.method === undefined && request.method !== 'POST')) return
+    if (to.log !== undefined) tryTo('log', requestId, () => to.log!(entry))
+    if (to.audit === undefined) return
     tryTo('audit', requestId, () => {
-      const { auth, arguments: args, isToolError = false } = facts
+      const { arguments: args, isToolError = false } = facts
       const address = callerAddress(request.headers, platform, trustProxy)
-      audit.record(toAuditEntry(entry, { auth, address, arguments: args, isToolError }, audit))
+      to.audit!.record(toAuditEntry(entry, { auth, address, arguments: args, isToolError }, to.audit!))
     })
   }
+
+  return {
+    message(message, status, extent) {
+      const to = {
+        // On stdio a log would end up among the client's own messages.
+        log: extent === 'part' || !message.isHttp ? undefined : log,
+        audit: extent === 'batch' ? undefined : audit,
+      }
+      if (to.log === undefined && to.audit === undefined) return
+      write(message, message.record, message.facts, status, to)
+    },
+    request(seen, status) {
+      // A page or a health check is not a call.
+      const to = { log, audit: seen.request.method === 'POST' ? audit : undefined }
+      if (to.log === undefined && to.audit === undefined) return
+      const record = seen.auth === undefined ? {} : { clientId: seen.auth.clientId }
+      write(seen, record, NOTHING, status, to)
+    },
+  }
+}
+
+interface Sinks {
+  readonly log: Log | undefined
+  readonly audit: AuditOptions | undefined
 }

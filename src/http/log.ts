@@ -2,6 +2,7 @@
  * One line per request, and one per fault, as JSON objects without secrets: no arguments, no results, no tokens, no
  * query strings.
  */
+import { stackOf, textOf } from '../definition/error-text.ts'
 import type { ReportError } from '../request/options.ts'
 
 export interface LogEntry {
@@ -30,14 +31,20 @@ export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))
 /** Faults go to the console with their stack, and to `onError`, which cannot change the answer. */
 export function createReportError(onError: ReportError | undefined): ReportError {
   return (error, facts) => {
-    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }
+    const message = textOf(error)
     console.error(
-      JSON.stringify({ level: 'error', time: new Date().toISOString(), ...facts, message, stack }),
+      JSON.stringify({
+        level: 'error',
+        time: new Date().toISOString(),
+        ...facts,
+        message,
+        stack: stackOf(error),
+      }),
     )
     try {
       onError?.(error, facts)
     } catch (hookError) {
-      console.error(JSON.stringify({ level: 'error', message: `onError threw: ${String(hookError)}` }))
+      console.error(JSON.stringify({ level: 'error', message: `onError threw: ${textOf(hookError)}` }))
     }
   }
 }

@@ -21,7 +21,8 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
     endpoint,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    ...(instructions !== undefined && { instructions }),
+    // For those who may use the server: they can name what is not open to everybody.
+    ...(instructions !== undefined && access === undefined && { instructions }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons?.[0] !== undefined && { icon: icons[0].src }),
     tools: [...tools.values()]

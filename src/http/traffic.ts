@@ -2,6 +2,7 @@
  * How much a server takes on: calls of one caller in a time, and calls at once.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import type { Refusal } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -13,48 +14,81 @@ export interface TrafficOptions {
   readonly reportError: ReportError
 }
 
-/** An answer to a call that is not taken on. */
-export interface TrafficRefusal {
-  readonly status: 429 | 503
-  readonly message: string
-  readonly retryAfterSeconds: number
+export interface Traffic {
+  /** Whether callers are counted on this deployment. */
+  counts(env: unknown): boolean
+  /** Counts one call. A limiter that fails lets it in: it is there to protect the server, not to end it. */
+  count(caller: string, env: unknown): Promise<Refusal | undefined>
+  /**
+   * Counts a caller whose token is not good. Once there were too many, `whileBlocked` refuses that caller for as long as the limiter
+   * says, before another token is looked at: each look may be a request to the issuer.
+   */
+  countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
+  whileBlocked(caller: string): Refusal | undefined
+  /** Takes one call on; what is returned is called once, when it is over. */
+  enter(): (() => void) | Refusal
 }
 
-export interface Traffic {
-  /** Counts one call. A limiter that fails lets it in: it is there to protect the server, not to end it. */
-  count(caller: string, env: unknown): Promise<TrafficRefusal | undefined>
-  /** Takes one call on; what is returned is called once, when it is over. */
-  enter(): { readonly leave: () => void } | TrafficRefusal
-}
+/** Callers that are remembered as blocked; the oldest is forgotten first. */
+const MAX_BLOCKED = 10_000
 
 export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError }: TrafficOptions): Traffic {
   let running = 0
+  /** By caller, until when: milliseconds since the epoch. */
+  const blocked = new Map<string, number>()
+
+  const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
+    try {
+      const verdict = await rateLimiterFor(env)?.limit(caller)
+      return verdict === undefined || verdict.ok ? undefined : verdict.retryAfterSeconds
+    } catch (error) {
+      reportError(error, { rateLimiter: true })
+      return undefined
+    }
+  }
+
   return {
+    counts: (env) => rateLimiterFor(env) !== undefined,
     async count(caller, env) {
-      try {
-        const verdict = await rateLimiterFor(env)?.limit(caller)
-        if (verdict === undefined || verdict.ok) return undefined
-        const { retryAfterSeconds } = verdict
-        return { status: 429, message: 'Too many requests: slow down.', retryAfterSeconds }
-      } catch (error) {
-        reportError(error, { rateLimiter: true })
-        return undefined
-      }
+      const seconds = await verdictOn(caller, env)
+      return seconds === undefined ? undefined : tooMany(seconds)
+    },
+    async countFailure(caller, env) {
+      const seconds = await verdictOn(caller, env)
+      if (seconds === undefined) return undefined
+      if (blocked.size >= MAX_BLOCKED) blocked.delete(blocked.keys().next().value!)
+      blocked.set(caller, Date.now() + seconds * 1000)
+      return tooMany(seconds)
+    },
+    whileBlocked(caller) {
+      const until = blocked.get(caller)
+      if (until === undefined) return undefined
+      const seconds = Math.ceil((until - Date.now()) / 1000)
+      if (seconds > 0) return tooMany(seconds)
+      blocked.delete(caller)
+      return undefined
     },
     enter() {
-      if (running >= maxConcurrentCalls) {
-        const message = 'This server is busy with as many calls as it takes on at once: try again.'
-        return { status: 503, message, retryAfterSeconds: 1 }
-      }
+      if (running >= maxConcurrentCalls) return BUSY
       running++
       let isOver = false
-      const leave = (): void => {
+      return () => {
         if (!isOver) running--
         isOver = true
       }
-      return { leave }
     },
   }
+}
+
+const BUSY: Refusal = {
+  status: 503,
+  message: 'Too many concurrent calls: try again later.',
+  headers: { 'retry-after': '1' },
+}
+
+function tooMany(retryAfterSeconds: number): Refusal {
+  const headers = { 'retry-after': String(retryAfterSeconds) }
+  return { status: 429, message: 'Too many requests: slow down.', headers }
 }
 
 /** Whom calls are counted for: the principal, else the address, else everybody who cannot be told apart. */

@@ -3,18 +3,21 @@
  * deadline.
  */
 import type { ClientCapabilities, Env, Era, Implementation, LogLevel } from '../definition/context.ts'
-import { ProtocolError } from '../definition/protocol-error.ts'
+import type { ChangeEvent } from '../events/bus.ts'
 import type { CallControl, Ending, Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import type { Params } from '../request/params.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { type MethodResult, toMethodResult } from '../request/result.ts'
+import type { ContextWire } from '../request/wire.ts'
 import { beginInteraction, type EarlierRounds, openRounds } from './asking.ts'
-import { deadlineError, deadlineOf, type End, earliestEnd, startTimer } from './deadline.ts'
+import { conditionsOf } from './conditions.ts'
+import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
 import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
-import { errorMessage, isObject, notificationMessage, type RpcId, toProtocolError } from './json-rpc.ts'
+import { type Failure, toFailure } from './failure.ts'
+import { isObject, notificationMessage, type RpcId } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
 import { withinLimit } from './response-limit.ts'
 
@@ -31,12 +34,6 @@ export interface Call {
   readonly sessionId: string | undefined
   /** What came with the request from earlier rounds of the same call. */
   readonly rounds: EarlierRounds | undefined
-}
-
-interface Answered {
-  readonly message: string
-  readonly status: number
-  readonly headers?: { readonly [name: string]: string } | undefined
 }
 
 /** What the call does, once `setup` has run. */
@@ -60,201 +57,209 @@ export function answer(
   run: Run,
   compose: Compose,
 ): Response | Promise<Response> {
-  const { id, params, rounds, era, protocolVersion, clientInfo, clientCapabilities, sessionId } = call
-  const { platform, requestId, waitUntil, auth, request } = incoming
-  let exchange: Exchange | undefined
-  let interaction: Interaction | undefined
-  const { canStream, mustStream } = acceptedTypes(request.headers.get('accept'))
-  const streams = canStream && platform.canStream !== false
-  const openExchange = (): Exchange => {
-    exchange ??= new Exchange({
-      headers: incoming.headers,
-      canStream: streams,
-      mustStream,
-      streamAfterMs: options.streamAfterMs,
-      keepAliveMs: options.keepAliveMs,
-      onDisconnect: () => {
-        // A tool that never ends would hold on to the request until the limit.
-        stopWatching()
-        context.abort(() => new DOMException('The client went away.', 'AbortError'))
-      },
-      onStreamEnd: incoming.onStreamEnd,
-    })
-    return exchange
-  }
-  const conditions = (): Conditions => ({
-    era,
-    protocolVersion,
-    clientCapabilities,
-    canStream: streams,
-    hasBus: options.bus !== undefined,
-    hasSecret: options.asking.sealFor(platform.env) !== undefined,
-    hasRendezvous: options.asking.rendezvousFor(platform.env) !== undefined,
-    legacyPolicy: options.asking.legacyPolicy,
-    hasSession: platform.session !== undefined,
-  })
-  const control = (): CallControl => ({
-    get signal() {
-      return context.signal
-    },
-    // A turn later: a question may be asked before the response is even begun.
-    end: (ending) => queueMicrotask(() => finishEarly(ending)),
-    sendRequest: (askId, method, sent) =>
-      openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id: askId, method, params: sent })),
-  })
-  const context = new Context(
-    {
+  return new RunningCall(call, incoming, options, compose).answer(run)
+}
+
+/** One call while it runs. It ends once: at once, by its result, by a question, or early. */
+class RunningCall implements ContextWire, CallControl {
+  readonly rpcId: RpcId
+  readonly method: string
+  readonly meta: Record<string, unknown> | undefined
+  readonly progressToken: string | number | undefined
+  readonly logLevel: LogLevel | undefined
+  readonly rounds: EarlierRounds | undefined
+  readonly publish: (event: ChangeEvent) => Promise<void>
+  readonly #call: Call
+  readonly #incoming: Incoming
+  readonly #options: EngineOptions
+  readonly #compose: Compose
+  readonly #streams: boolean
+  readonly #mustStream: boolean
+  readonly #context: Context
+  readonly #scope: RequestScope
+  #exchange: Exchange | undefined
+  #interaction: Interaction | undefined
+  #isOver = false
+  #stopWatching: (() => void) | undefined
+
+  constructor(call: Call, incoming: Incoming, options: EngineOptions, compose: Compose) {
+    const { platform, requestId, waitUntil, auth, access, request } = incoming
+    const { id, method, params, era, protocolVersion, clientInfo, clientCapabilities, sessionId } = call
+    const { canStream, mustStream } = acceptedTypes(request.headers.get('accept'))
+    this.#call = call
+    this.#incoming = incoming
+    this.#options = options
+    this.#compose = compose
+    this.#streams = canStream && platform.canStream !== false
+    this.#mustStream = mustStream
+    this.rpcId = id
+    this.method = method
+    this.meta = isObject(params._meta) ? params._meta : undefined
+    this.progressToken = readProgressToken(params)
+    this.logLevel = call.logLevel
+    this.rounds = call.rounds
+    this.publish = options.publish
+    const facts = {
       requestId,
       sessionId,
       era,
       protocolVersion,
       clientInfo,
       clientCapabilities,
-      deadline: deadlineOf(platform, streams),
+      deadline: deadlineOf(platform, this.#streams),
       auth,
       env: (platform.env ?? NO_ENV) as Env,
       request,
       waitUntil,
-    },
-    {
-      rpcId: id,
-      method: call.method,
-      meta: isObject(params._meta) ? params._meta : undefined,
-      progressToken: readProgressToken(params),
-      logLevel: call.logLevel,
-      conditions,
-      send: (method, sent) => openExchange().notify(notificationMessage(method, sent)),
-      publish: options.publish,
-      rounds,
-      interaction: () => {
-        interaction ??= beginInteraction(call, incoming, options, control(), conditions())
-        return interaction
-      },
-    },
-  )
-  const scope = new RequestScope(options.definition, context, incoming.access)
-
-  let isOver = false
-  let stopWatching = (): void => {}
-  const end = (): void => {
-    isOver = true
-    stopWatching()
-    context.close()
-  }
-  const finish = ({ message, status, headers }: Answered): void => {
-    end()
-    const open = openExchange()
-    const inPieces = open.isStreaming || (streams && mustStream)
-    open.finish(inPieces ? message : withinLimit(message, id, platform.maxResponseBytes), status, headers)
-  }
-  const composed = (result: MethodResult): string => {
-    if (result.isError) incoming.facts.isToolError = true
-    return compose(result, scope)
-  }
-  const complete = (result: MethodResult): void => finish({ message: composed(result), status: 200 })
-  const fail = (error: unknown): void => {
-    if (!context.isStoppedBy(error)) {
-      finish(describeError(error, id, incoming, options))
-      return
     }
-    // What stops because it was told to has no fault to report, and nobody to answer.
-    end()
+    this.#context = new Context(facts, this)
+    this.#scope = new RequestScope(options.definition, this.#context, access)
   }
-  // The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory.
-  const finishEarly = (ending: Ending): void => {
-    if (ending.kind === 'error') fail(ending.error)
-    else complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
-    context.abort(
+
+  answer(run: Run): Response | Promise<Response> {
+    const outcome = this.#run(run)
+    if (!(outcome instanceof Promise) && !this.#mustStream && this.#exchange === undefined) {
+      this.#end()
+      const message = withinLimit(
+        this.#composed(outcome),
+        this.rpcId,
+        this.#incoming.platform.maxResponseBytes,
+      )
+      return jsonResponse(message, 200, this.#incoming.headers)
+    }
+    const exchange = this.#openExchange()
+    Promise.resolve(outcome)
+      .then((result) => this.#complete(result))
+      .catch((error: unknown) => this.#fail(error))
+    void this.#watch(exchange)
+    return exchange.response
+  }
+
+  #run(run: Run): MethodResult | Promise<MethodResult> {
+    try {
+      if (this.#options.setup === undefined && this.rounds === undefined) return run(this.#scope)
+      return this.#prepare(run)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #prepare(run: Run): Promise<MethodResult> {
+    if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
+    await this.#options.setup?.(this.#scope, this.#incoming.request)
+    return run(this.#scope)
+  }
+
+  /** Ends the call when the client goes away or the deadline nears. */
+  async #watch(exchange: Exchange): Promise<void> {
+    for (let turn = 0; turn < UNWATCHED_TURNS && !this.#mustStream && !exchange.isStreaming; turn++) {
+      await undefined
+      if (this.#isOver) return
+    }
+    const { platform, request } = this.#incoming
+    const limit = earliestEnd(platform, this.#streams, this.#options)
+    exchange.begin()
+    this.#stopWatching = watchCall(request.signal, limit, this.#options, {
+      onDisconnect: () => exchange.abandon(),
+      onExpire: () => {
+        const error = deadlineError(limit)
+        this.#context.abort(() => error)
+        this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
+      },
+    })
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#stopWatching?.()
+    this.#context.close()
+  }
+
+  #finish({ message, status, headers }: Pick<Failure, 'message' | 'status' | 'headers'>): void {
+    if (this.#isOver) return
+    this.#end()
+    const exchange = this.#openExchange()
+    const isStream = exchange.isStreaming || (this.#streams && this.#mustStream)
+    const { maxResponseBytes } = this.#incoming.platform
+    exchange.finish(isStream ? message : withinLimit(message, this.rpcId, maxResponseBytes), status, headers)
+  }
+
+  #composed(result: MethodResult): string {
+    if (result.isError) this.#incoming.facts.isToolError = true
+    return this.#compose(result, this.#scope)
+  }
+
+  #complete(result: MethodResult): void {
+    if (!this.#isOver) this.#finish({ message: this.#composed(result), status: 200, headers: undefined })
+  }
+
+  #fail(error: unknown): void {
+    // What stops because it was told to has no fault to report, and no answer to give.
+    if (this.#context.isStoppedBy(error)) this.#end()
+    else this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
+  }
+
+  #openExchange(): Exchange {
+    this.#exchange ??= new Exchange({
+      headers: this.#incoming.headers,
+      canStream: this.#streams,
+      mustStream: this.#mustStream,
+      streamAfterMs: this.#options.streamAfterMs,
+      keepAliveMs: this.#options.keepAliveMs,
+      onDisconnect: () => {
+        // A tool that never ends would hold on to the request until the limit.
+        this.#end()
+        this.#context.abort(() => new DOMException('The client went away.', 'AbortError'))
+      },
+      onStreamEnd: this.#incoming.onStreamEnd,
+    })
+    return this.#exchange
+  }
+
+  // What the context asks for.
+
+  conditions(): Conditions {
+    return conditionsOf(this.#call, this.#incoming, this.#options)
+  }
+
+  interaction(): Interaction {
+    this.#interaction ??= beginInteraction(this.#call, this.#incoming, this.#options, this, this.conditions())
+    return this.#interaction
+  }
+
+  send(method: string, params: Record<string, unknown>): void {
+    // Only what is open can be written to: a stream opened after the answer would never end.
+    if (!this.#isOver || this.#exchange !== undefined)
+      this.#openExchange().notify(notificationMessage(method, params))
+  }
+
+  // What an interaction asks for.
+
+  get signal(): AbortSignal {
+    return this.#context.signal
+  }
+
+  sendRequest(id: string, method: string, params: object): boolean {
+    return this.#openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  }
+
+  /** A turn later: a question may be asked before the response is even begun. */
+  end(ending: Ending): void {
+    queueMicrotask(() => this.#endEarly(ending))
+  }
+
+  /** The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory. */
+  #endEarly(ending: Ending): void {
+    if (ending.kind === 'error') this.#fail(ending.error)
+    else this.#complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
+    this.#context.abort(
       () =>
         new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),
     )
   }
-
-  let outcome: MethodResult | Promise<MethodResult>
-  try {
-    outcome =
-      options.setup === undefined && rounds === undefined
-        ? run(scope)
-        : prepare(scope, call, incoming, options, run)
-  } catch (error) {
-    outcome = Promise.reject(error)
-  }
-  if (!(outcome instanceof Promise) && !mustStream && exchange === undefined) {
-    const message = withinLimit(composed(outcome), id, platform.maxResponseBytes)
-    return jsonResponse(message, 200, incoming.headers)
-  }
-  const open = openExchange()
-  const watch = async (): Promise<void> => {
-    for (let turn = 0; turn < UNWATCHED_TURNS && !mustStream && !open.isStreaming; turn++) {
-      await undefined
-      if (isOver) return
-    }
-    open.begin()
-    stopWatching = endEarly(open, context, id, incoming, options, earliestEnd(platform, streams, options))
-  }
-  Promise.resolve(outcome).then(complete).catch(fail)
-  void watch()
-  return open.response
-}
-
-async function prepare(
-  scope: RequestScope,
-  call: Call,
-  incoming: Incoming,
-  options: EngineOptions,
-  run: Run,
-): Promise<MethodResult> {
-  if (call.rounds !== undefined) await openRounds(call.rounds, call, incoming, options)
-  await options.setup?.(scope, incoming.request)
-  return run(scope)
 }
 
 function inputRequired({ inputRequests, requestState }: Ending & { kind: 'inputRequired' }): MethodResult {
   const members = JSON.stringify({ inputRequests, ...(requestState !== undefined && { requestState }) })
   return { members: members.slice(1, -1), isInputRequired: true }
-}
-
-/** A `ProtocolError` is meant for the client; anything else is reported and becomes an internal error. */
-export function describeError(
-  error: unknown,
-  id: RpcId | undefined,
-  incoming: Incoming,
-  options: EngineOptions,
-): Answered {
-  if (!(error instanceof ProtocolError)) {
-    options.reportError(error, { requestId: incoming.requestId, method: incoming.record.method })
-  }
-  const shown = toProtocolError(error)
-  incoming.record.code = shown.code
-  return { message: errorMessage(id, shown), status: shown.status, headers: shown.headers }
-}
-
-/** Ends the call when the client goes away or the deadline nears. Returns what stops the watching. */
-function endEarly(
-  exchange: Exchange,
-  context: Context,
-  id: RpcId,
-  incoming: Incoming,
-  options: EngineOptions,
-  limit: End,
-): () => void {
-  const { signal } = incoming.request
-  if (signal.aborted) {
-    exchange.abandon()
-    return () => {}
-  }
-  const onAbort = () => exchange.abandon()
-  signal.addEventListener('abort', onAbort, { once: true })
-  const timer = startTimer(limit, options, expire)
-  function expire(): void {
-    const error = deadlineError(limit)
-    context.abort(() => error)
-    context.close()
-    incoming.record.code = error.code
-    exchange.finish(errorMessage(id, error), 200)
-  }
-  return () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-  }
 }

@@ -33,15 +33,39 @@ export function earliestEnd(
   return { deadline: own, name: 'the limit "http.maxCallMs" of this server' }
 }
 
-/** Calls `expire` when a call must end. Undefined where nothing limits it. */
-export function startTimer(
+/**
+ * Watches over one call until it ends: calls what happens first of the two, once. An abort that came before the call began counts,
+ * too. Returns what stops the watching.
+ */
+export function watchCall(
+  signal: AbortSignal,
   { deadline }: End,
   { deadlineMarginMs }: CallLimits,
-  expire: () => void,
-): ReturnType<typeof setTimeout> | undefined {
-  if (deadline === undefined) return undefined
-  const inMs = Math.max(0, deadline - deadlineMarginMs - Date.now())
-  return setTimeout(expire, Math.min(inMs, MAX_TIMER_MS))
+  { onDisconnect, onExpire }: { readonly onDisconnect: () => void; readonly onExpire: () => void },
+): () => void {
+  if (signal.aborted) {
+    onDisconnect()
+    return () => {}
+  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const stop = (): void => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
+  }
+  const leave = (): void => {
+    stop()
+    onDisconnect()
+  }
+  const expire = (): void => {
+    stop()
+    onExpire()
+  }
+  signal.addEventListener('abort', leave)
+  if (deadline !== undefined) {
+    const inMs = Math.max(0, deadline - deadlineMarginMs - Date.now())
+    timer = setTimeout(expire, Math.min(inMs, MAX_TIMER_MS))
+  }
+  return stop
 }
 
 /** What the client is told. */

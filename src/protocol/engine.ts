@@ -1,38 +1,58 @@
 /**
- * The engine: from the body of a POST to its response, in both eras on one endpoint. Classification is by the body;
- * the `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
+ * The engine: from the body of a POST, or a message of a lasting connection, to its response. Every message goes one way, whoever
+ * answers it: read → describe → enter → answer → finish. What differs is the answerer: our own, or somebody else's server.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
-import { describeError } from './answer.ts'
-import { principalOf } from './asking.ts'
-import { hasEnvelope } from './envelope.ts'
-import { jsonResponse } from './exchange.ts'
-import { mismatch } from './headers.ts'
-import { isObject, type Message, parseJson, type RpcId, readMessage } from './json-rpc.ts'
-import { createLegacy } from './legacy.ts'
-import { createListen } from './listen.ts'
-import { checkModernVersion, createModern } from './modern.ts'
-import type { EngineOptions, Incoming } from './options.ts'
+import { checkBatch } from './batch.ts'
+import { checkEra, describe } from './describe.ts'
+import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
+import { isStream, jsonResponse } from './exchange.ts'
+import { toFailure } from './failure.ts'
+import { checkStandardHeaders, hasMethodHeader, mismatch } from './headers.ts'
+import {
+  checkLimits,
+  errorMessage,
+  invalidRequest,
+  type Message,
+  parseJson,
+  type RpcId,
+  readMessage,
+} from './json-rpc.ts'
+import type { Admitted, Extent, Incoming, Refusal, ServeOptions } from './options.ts'
 import { withinLimit } from './response-limit.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
-import {
-  BATCH_VERSION,
-  isLegacyVersion,
-  isModernVersion,
-  LEGACY_VERSIONS,
-  UNNAMED_VERSION,
-} from './versions.ts'
+import { isModernVersion } from './versions.ts'
 
-export type Engine = (incoming: Incoming) => Promise<Response>
+export type RequestMessage = Message & { readonly kind: 'request' }
+export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | { readonly kind: 'response' })
 
-/** More messages than this in one batch are refused. */
-const MAX_BATCH = 100
+/** Who answers the messages of a server. What it throws is told to the client where it is a `ProtocolError`, and reported if not. */
+export interface Answerer {
+  answer(message: RequestMessage, incoming: Incoming): Response | Promise<Response>
+  /** Takes what has no answer. A response stands for the usual 202. */
+  take(message: UnansweredMessage, incoming: Incoming): unknown
+  /** Modern revisions that it speaks. Undefined: it says so itself. */
+  readonly modernVersions: readonly string[] | undefined
+  /** Whether a message runs code, and so counts among the calls at once. */
+  runs(message: Message): boolean
+  /** Ends streams that would go on for ever, with their result. */
+  close(): void
+}
 
-/** Makes the engine of one server; what every request shares is computed here. Never throws, never rejects. */
-export function createEngine(options: EngineOptions): Engine {
-  const serveModern = createModern(options, createListen(options))
-  const serveLegacy = createLegacy(options)
+/** A body as it came, or as a transport has parsed it. */
+export type Body = { readonly text: string } | { readonly value: unknown }
+
+export interface Engine {
+  /** Never throws, never rejects. */
+  serve(body: Body, sender: Admitted): Promise<Response>
+  /** Parses a body for a transport that wants it parsed. @throws ProtocolError `-32700` or `-32600`, HTTP status 400. */
+  parse(text: string): unknown
+  close(): void
+}
+
+/** Makes the engine of one server; what every request shares is computed here. */
+export function createEngine(answerer: Answerer, options: ServeOptions): Engine {
+  const { checkpoint } = options
   const limits = {
     maxDepth: options.maxJsonDepth,
     maxMembers: options.maxJsonMembers,
@@ -40,148 +60,180 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Response => {
-    const { message, status, headers } = describeError(error, id, incoming, options)
+    const { message, status, headers, isFault } = toFailure(error, id, incoming, options.reportError)
     // What no method has answered is a fault of the server as a whole.
-    const isServed = error instanceof ProtocolError
-    return jsonResponse(message, isServed ? status : 500, { ...incoming.headers, ...headers })
+    return jsonResponse(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
   }
 
-  const serveRequest = (
-    request: Message & { kind: 'request' },
-    incoming: Incoming,
-  ): Response | Promise<Response> => {
-    const version = incoming.request.headers.get('mcp-protocol-version')
-    const namesModern = version !== null && isModernVersion(version)
-    describe(request, incoming)
-    if (hasEnvelope(request.params)) return modern(request, incoming)
-    if (request.method === 'initialize' && namesModern) {
-      throw mismatch(
-        'initialize is a legacy request, but the MCP-Protocol-Version header names a modern version',
-      )
-    }
-    if (namesModern) return modern(request, incoming) // refused there: its _meta is missing
-    checkLegacyVersion(version)
-    incoming.record.era = 'legacy'
-    return serveLegacy(request, incoming)
-  }
-
-  const modern = (
-    request: Message & { kind: 'request' },
-    incoming: Incoming,
-  ): Response | Promise<Response> => {
-    incoming.record.era = 'modern'
-    return serveModern(request, incoming)
-  }
-
-  /** An answer to a question that a legacy client was asked on another request's stream. */
-  const deliver = async (
-    { id, answer }: Message & { kind: 'response' },
-    incoming: Incoming,
-  ): Promise<void> => {
-    const { session, env } = incoming.platform
-    const rendezvous = session?.rendezvous ?? options.asking.rendezvousFor(env)
-    if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
-    await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
-  }
-
-  const serveMessage = async (message: Message, incoming: Incoming): Promise<Response> => {
+  const answer = async (message: Message, incoming: Incoming): Promise<Response> => {
     try {
-      if (message.kind === 'request') return await serveRequest(message, incoming)
       if (message.kind === 'invalid') throw invalidRequest(message.reason)
-      if (message.kind === 'notification') incoming.record.method = message.method
-      checkUnanswered(message.kind, incoming.request.headers.get('mcp-protocol-version'))
-      if (message.kind === 'response') await deliver(message, incoming)
-      return accepted(incoming)
+      checkMessage(message, incoming, answerer)
+      if (message.kind === 'request') return await answerer.answer(message, incoming)
+      const taken = await answerer.take(message, incoming)
+      return taken instanceof Response ? taken : accepted(incoming)
     } catch (error) {
-      return refuse(
-        error,
-        message.kind === 'response' || !('id' in message) ? undefined : message.id,
-        incoming,
-      )
+      return refuse(error, idOf(message), incoming)
     }
   }
 
-  const serve = options.telemetry === undefined ? serveMessage : createTraced(options.telemetry, serveMessage)
+  const traced: ServeMessage =
+    options.telemetry === undefined ? answer : createTraced(options.telemetry, answer)
 
-  return async (incoming) => {
-    try {
-      const value = parseJson(incoming.body, limits)
-      return Array.isArray(value)
-        ? await serveBatch(value, incoming, serve)
-        : await serve(readMessage(value), incoming)
-    } catch (error) {
-      return refuse(error, undefined, incoming)
+  /** One message, from its first check to its last byte. */
+  const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Response> => {
+    let leave: (() => void) | undefined
+    const incoming = toIncoming(sender, () => {
+      leave?.()
+      checkpoint.finish(incoming, 200, extent)
+    })
+    describe(message, incoming)
+    if (answerer.runs(message)) {
+      const entered = checkpoint.enter(sender)
+      const outcome = entered instanceof Promise ? await entered : entered
+      if (typeof outcome !== 'function') {
+        const response = refuseTraffic(outcome, idOf(message), incoming)
+        checkpoint.finish(incoming, response.status, extent)
+        return response
+      }
+      leave = outcome
     }
+    const response = await traced(message, incoming)
+    if (!isStream(response)) {
+      leave?.()
+      checkpoint.finish(incoming, response.status, extent)
+    }
+    return response
+  }
+
+  /** Each message is served as if it had come alone, and answered in JSON. */
+  const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Response> => {
+    const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
+    // One object for all of them: what the door has counted is used up by the first.
+    const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
+    const unanswered = messages.filter(({ kind }) => kind !== 'request')
+    // An answer may come in a batch, too: those who wait for it must not wait for the others.
+    await Promise.all(unanswered.map((message) => serve(message, buffered, 'part')))
+    const requests = messages.filter(({ kind }) => kind === 'request')
+    const texts = await Promise.all(
+      requests.map(async (message) => (await serve(message, buffered, 'part')).text()),
+    )
+    const incoming = toIncoming(sender, () => {})
+    incoming.record.method = 'batch'
+    const response = toBatchResponse(texts, incoming)
+    checkpoint.finish(incoming, response.status, 'batch')
+    return response
+  }
+
+  return {
+    parse: (text) => parseJson(text, limits),
+    close: () => answerer.close(),
+    async serve(body, sender) {
+      try {
+        const value = 'text' in body ? parseJson(body.text, limits) : checkLimits(body.value, limits)
+        return Array.isArray(value)
+          ? await serveBatch(value, sender)
+          : await serve(readMessage(value), sender, 'single')
+      } catch (error) {
+        const incoming = toIncoming(sender, () => {})
+        const response = refuse(error, undefined, incoming)
+        checkpoint.finish(incoming, response.status, 'single')
+        return response
+      }
+    },
   }
 }
 
-/** Batches exist in 2025-03-26 alone. Each message is served as if it had come alone, and answered in JSON. */
-async function serveBatch(
-  values: readonly unknown[],
+/** @throws ProtocolError where the headers and the body of a message contradict each other, or its version is not spoken. */
+function checkMessage(
+  message: RequestMessage | UnansweredMessage,
   incoming: Incoming,
-  serveMessage: ServeMessage,
-): Promise<Response> {
-  const version = incoming.request.headers.get('mcp-protocol-version') ?? UNNAMED_VERSION
-  if (version !== BATCH_VERSION)
-    throw invalidRequest(`batches exist in ${BATCH_VERSION} only, not in ${version}`)
-  if (values.length === 0) throw invalidRequest('a batch must not be empty')
-  if (values.length > MAX_BATCH) throw invalidRequest(`a batch may hold at most ${MAX_BATCH} messages`)
-  const messages = values.map(readMessage)
-  for (const message of messages) {
-    if (message.kind === 'invalid')
-      throw invalidRequest(`the batch holds a message in which ${message.reason}`)
-    if (message.kind !== 'request') continue
-    if (hasEnvelope(message.params)) throw invalidRequest('a batch must not hold modern requests')
-    if (message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch')
-  }
-  // Buffered: the answers of a batch are one JSON array.
-  const buffered: Incoming = { ...incoming, platform: { ...incoming.platform, canStream: false } }
-  const requests = messages.filter((message) => message.kind === 'request')
-  // An answer may come in a batch, too.
-  const answers = messages.filter((message) => message.kind === 'response')
-  await Promise.all(answers.map((message) => serveMessage(message, buffered)))
-  if (requests.length === 0) return accepted(incoming)
-  const responses = await Promise.all(
-    requests.map(async (message) => (await serveMessage(message, buffered)).text()),
-  )
-  incoming.record.method = 'batch'
-  const array = `[${responses.filter((text) => text !== '').join(',')}]`
-  return jsonResponse(
-    withinLimit(array, undefined, incoming.platform.maxResponseBytes),
-    200,
-    incoming.headers,
-  )
-}
-
-/** What needs no answer is dropped, but not in a version we do not speak (Streamable HTTP, "Protocol Version Header"). */
-function checkUnanswered(kind: 'notification' | 'response', version: string | null): void {
-  if (version === null || !isModernVersion(version)) {
-    checkLegacyVersion(version)
+  { modernVersions }: Answerer,
+): void {
+  const { record, isHttp, versionHeader, request } = incoming
+  if (message.kind === 'response') {
+    if (versionHeader !== null && isModernVersion(versionHeader))
+      throw invalidRequest('clients do not send responses in this version')
     return
   }
-  checkModernVersion(version)
-  if (kind === 'response') throw invalidRequest('clients do not send responses in this version')
+  const { method, params } = message
+  if (record.era !== 'modern') return
+  if (message.kind === 'notification') {
+    checkNotification(message, incoming, modernVersions)
+    return
+  }
+  checkEra(message, incoming)
+  const envelope = readEnvelope(params)
+  incoming.envelope = envelope
+  const { protocolVersion } = envelope
+  if (isHttp && versionHeader !== null && versionHeader !== protocolVersion)
+    throw mismatch(`the MCP-Protocol-Version header says "${versionHeader}", the body "${protocolVersion}"`)
+  checkVersion(protocolVersion, modernVersions)
+  if (!isHttp) return
+  if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
+  checkStandardHeaders(request.headers, method, params)
 }
 
-function checkLegacyVersion(version: string | null): void {
-  if (version === null || isLegacyVersion(version)) return
-  throw invalidRequest(
-    `the MCP-Protocol-Version header names ${JSON.stringify(version.slice(0, 40))}; legacy versions served here are ${LEGACY_VERSIONS.join(', ')}`,
+/** Its headers are not defined in 2026-07-28: none is needed, and one that is there must not contradict the body. */
+function checkNotification(
+  { method, params }: Message & { readonly kind: 'notification' },
+  { versionHeader, isHttp, request }: Incoming,
+  modernVersions: readonly string[] | undefined,
+): void {
+  const inBody = hasEnvelope(params) ? readVersion(params) : undefined
+  const version = versionHeader ?? inBody
+  if (inBody !== undefined && version !== inBody)
+    throw mismatch(`the MCP-Protocol-Version header says "${version}", the body "${inBody}"`)
+  if (version !== undefined) checkVersion(version, modernVersions)
+  if (isHttp) hasMethodHeader(request.headers, method)
+}
+
+/** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not speak. */
+function checkVersion(requested: string, supported: readonly string[] | undefined): void {
+  if (supported === undefined || supported.includes(requested)) return
+  throw new ProtocolError(
+    ErrorCode.unsupportedProtocolVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported, requested },
+    { status: 400 },
   )
 }
 
-function describe({ method, params }: Message & { kind: 'request' }, { record, facts }: Incoming): void {
-  record.method = method
-  facts.arguments = params.arguments
-  const { name, uri } = isObject(params.ref) ? params.ref : params
-  const target = name ?? uri
-  if (typeof target === 'string') record.target = target
+function toIncoming(sender: Admitted, onStreamEnd: () => void): Incoming {
+  const { auth, isHttp, request } = sender
+  return {
+    ...sender,
+    record: auth === undefined ? {} : { clientId: auth.clientId },
+    facts: {},
+    versionHeader: isHttp ? request.headers.get('mcp-protocol-version') : null,
+    envelope: undefined,
+    onStreamEnd,
+  }
 }
 
-function invalidRequest(reason: string): ProtocolError {
-  return new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${reason}.`, undefined, {
-    status: 400,
-  })
+function toBatchResponse(texts: readonly string[], incoming: Incoming): Response {
+  const answers = texts.filter((text) => text !== '')
+  if (answers.length === 0) return accepted(incoming)
+  const { platform, headers } = incoming
+  return jsonResponse(
+    withinLimit(`[${answers.join(',')}]`, undefined, platform.maxResponseBytes),
+    200,
+    headers,
+  )
+}
+
+function refuseTraffic(
+  { status, message, headers }: Refusal,
+  id: RpcId | undefined,
+  incoming: Incoming,
+): Response {
+  const code = ErrorCode.internal
+  incoming.record.code = code
+  return jsonResponse(errorMessage(id, { code, message }), status, { ...incoming.headers, ...headers })
+}
+
+function idOf(message: Message): RpcId | undefined {
+  return message.kind === 'request' || message.kind === 'invalid' ? message.id : undefined
 }
 
 function accepted({ headers }: Incoming): Response {

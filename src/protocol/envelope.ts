@@ -32,15 +32,21 @@ export function hasEnvelope(params: Params): boolean {
   return isObject(params._meta) && Object.hasOwn(params._meta, META.protocolVersion)
 }
 
+/** The version that a message names, where it has an envelope. @throws ProtocolError `-32602`, HTTP 400. */
+export function readVersion({ _meta }: Params): string {
+  const version = isObject(_meta) ? _meta[META.protocolVersion] : undefined
+  if (typeof version !== 'string') throw malformed(`"_meta" needs a string "${META.protocolVersion}"`)
+  return version
+}
+
 /** @throws ProtocolError `-32602`, HTTP 400, naming the field that is missing or wrong. */
 export function readEnvelope(params: Params): Envelope {
   const meta = params._meta
   if (!isObject(meta)) throw malformed('"_meta" is missing')
-  const protocolVersion = meta[META.protocolVersion]
+  const protocolVersion = readVersion(params)
   const clientInfo = meta[META.clientInfo]
   const clientCapabilities = meta[META.clientCapabilities]
   const logLevel = meta[META.logLevel]
-  if (typeof protocolVersion !== 'string') throw malformed(`"_meta" needs a string "${META.protocolVersion}"`)
   if (!isObject(clientCapabilities)) throw malformed(`"_meta" needs an object "${META.clientCapabilities}"`)
   if (!Object.values(clientCapabilities).every(isObject))
     throw malformed(`every member of "${META.clientCapabilities}" must be an object`)

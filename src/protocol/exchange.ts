@@ -33,12 +33,38 @@ const KEEP_ALIVE = ': keep-alive\n\n'
 /** A reader that lets this many bytes pile up is cut off with the next message: one alone may be larger. */
 const MAX_QUEUED_BYTES = 8 * 1024 * 1024
 
-/** What the `Accept` header lets us answer with. Absent, a wildcard or JSON alone: JSON (RFC 9110 §12.5.1, leniently). */
-export function acceptedTypes(accept: string | null): { canStream: boolean; mustStream: boolean } {
-  const canStream = accept?.includes('text/event-stream') ?? false
-  return { canStream, mustStream: canStream && !/application\/(json|\*)|\*\/\*/.test(accept!) }
+export interface AcceptedTypes {
+  /** The client takes `text/event-stream`. */
+  readonly canStream: boolean
+  /** It takes nothing else. */
+  readonly mustStream: boolean
 }
 
+const BOTH: AcceptedTypes = Object.freeze({ canStream: true, mustStream: false })
+const JSON_ALONE: AcceptedTypes = Object.freeze({ canStream: false, mustStream: false })
+const STREAM_ALONE: AcceptedTypes = Object.freeze({ canStream: true, mustStream: true })
+
+/**
+ * What the `Accept` header lets us answer with (RFC 9110 §12.5.1): media ranges in any case, `q=0` for what is not wanted. Leniently:
+ * absent, without either type, or a wildcard for all is answered in JSON.
+ */
+export function acceptedTypes(accept: string | null): AcceptedTypes {
+  // What conforming clients send.
+  if (accept === 'application/json, text/event-stream') return BOTH
+  if (accept === null || accept === '*/*' || accept === 'application/json') return JSON_ALONE
+  const wanted = new Map<string, boolean>()
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    wanted.set(type, !parameters.some((parameter) => /^q\s*=\s*0(?:\.0*)?$/.test(parameter)))
+  }
+  // The most specific range counts.
+  const takes = (...ranges: readonly string[]): boolean =>
+    wanted.get(ranges.find((range) => wanted.has(range)) ?? '') ?? false
+  if (!takes('text/event-stream', 'text/*')) return JSON_ALONE
+  return takes('application/json', 'application/*', '*/*') ? BOTH : STREAM_ALONE
+}
+
+/** A message as one event. Its text is one line, as `JSON.stringify` writes it. */
 export function sseEvent(message: string): string {
   return `event: message\ndata: ${message}\n\n`
 }
@@ -149,6 +175,10 @@ export class Exchange {
     this.#stream!.close()
     this.#options.onStreamEnd()
   }
+}
+
+export function isStream(response: Response): boolean {
+  return response.headers.get('content-type') === SSE_HEADERS['content-type']
 }
 
 export function jsonResponse(

@@ -23,10 +23,7 @@ const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
 
 /** `Mcp-Method` and `Mcp-Name`: present, and saying what the body says. */
 export function checkStandardHeaders(headers: Headers, method: string, params: Params): void {
-  const methodHeader = headers.get('mcp-method')
-  if (methodHeader === null) throw mismatch('the Mcp-Method header is missing')
-  if (methodHeader !== method)
-    throw mismatch(`the Mcp-Method header says "${methodHeader}", the body "${method}"`)
+  if (!hasMethodHeader(headers, method)) throw mismatch('the Mcp-Method header is missing')
   const source = NAME_SOURCE.get(method)
   if (source === undefined) return
   const value = params[source]
@@ -37,14 +34,26 @@ export function checkStandardHeaders(headers: Headers, method: string, params: P
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
 }
 
-/** `Mcp-Param-*`: one for each declared parameter that has a value, and saying what the arguments say. */
+/** Notifications need no `Mcp-Method` (their headers are not defined in 2026-07-28); one that is there must not lie. */
+export function hasMethodHeader(headers: Headers, method: string): boolean {
+  const header = headers.get('mcp-method')
+  if (header !== null && header !== method)
+    throw mismatch(`the Mcp-Method header says "${header}", the body "${method}"`)
+  return header !== null
+}
+
+/** `Mcp-Param-*`: one for each declared parameter that has a value, saying what the arguments say; none for the others. */
 export function checkParamHeaders(headers: Headers, declared: readonly ParamHeader[], args: unknown): void {
   for (const { path, header, isNumeric } of declared) {
     const value = valueAt(args, path)
-    if (typeof value === 'object' || value === undefined) continue // null, absent, or refused by the schema
     const sent = headers.get(header)
-    if (sent === null) throw mismatch(`the ${header} header is missing`)
-    const decoded = decode(sent, header)
+    const decoded = sent === null ? undefined : decode(sent, header)
+    if (value === undefined || value === null) {
+      if (decoded === undefined) continue
+      throw mismatch(`there is a ${header} header, but no argument "${path.join('.')}"`)
+    }
+    if (typeof value === 'object') continue // refused by the schema
+    if (decoded === undefined) throw mismatch(`the ${header} header is missing`)
     const isEqual =
       isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
         ? Number(decoded) === value

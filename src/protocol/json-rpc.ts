@@ -7,10 +7,27 @@ import type { Params } from '../request/params.ts'
 
 export type RpcId = string | number
 
+/** `value` is the message as it was parsed. */
 export type Message =
-  | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: Params }
-  | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
-  | { readonly kind: 'response'; readonly id: RpcId | undefined; readonly answer: unknown }
+  | {
+      readonly kind: 'request'
+      readonly id: RpcId
+      readonly method: string
+      readonly params: Params
+      readonly value: unknown
+    }
+  | {
+      readonly kind: 'notification'
+      readonly method: string
+      readonly params: Params
+      readonly value: unknown
+    }
+  | {
+      readonly kind: 'response'
+      readonly id: RpcId | undefined
+      readonly answer: unknown
+      readonly value: unknown
+    }
   | { readonly kind: 'invalid'; readonly id: RpcId | undefined; readonly reason: string }
 
 export interface JsonLimits {
@@ -37,11 +54,13 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   } catch {
     throw new ProtocolError(ErrorCode.parse, 'Parse error: the body is not JSON.', undefined, { status: 400 })
   }
+  return checkLimits(value, limits)
+}
+
+/** Returns `value`, as `parseJson` would. @throws ProtocolError `-32600`, HTTP status 400. */
+export function checkLimits(value: unknown, limits: JsonLimits): unknown {
   const fault = inspect(value, limits.maxDepth, { ...limits, members: 0 })
-  if (fault !== undefined)
-    throw new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${fault}.`, undefined, {
-      status: 400,
-    })
+  if (fault !== undefined) throw invalidRequest(fault)
   return value
 }
 
@@ -81,13 +100,13 @@ export function readMessage(value: unknown): Message {
     // Only an error may go without an id: whoever sent it could not read ours.
     return readableId === undefined && (id !== undefined || isObject(result))
       ? invalid('"id" must be a string or an integer')
-      : { kind: 'response', id: readableId, answer: value.result }
+      : { kind: 'response', id: readableId, answer: value.result, value }
   }
   if (typeof method !== 'string') return invalid('"method" must be a string')
   if (params !== undefined && !isObject(params)) return invalid('"params" must be an object')
-  if (id === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS }
+  if (id === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS, value }
   if (readableId === undefined) return invalid('"id" must be a string or an integer')
-  return { kind: 'request', id: readableId, method, params: params ?? NO_PARAMS }
+  return { kind: 'request', id: readableId, method, params: params ?? NO_PARAMS, value }
 }
 
 function isId(value: unknown): value is RpcId {
@@ -120,7 +139,9 @@ export function notificationMessage(method: string, params: Params & { _meta?: M
   return JSON.stringify({ jsonrpc: '2.0', method, params })
 }
 
-/** What an exception says to the client: a `ProtocolError` what it carries, anything else nothing. */
-export function toProtocolError(error: unknown): ProtocolError {
-  return error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.internal, 'Internal error')
+/** @returns `-32600`, HTTP status 400. */
+export function invalidRequest(reason: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidRequest, `Invalid request: ${reason}.`, undefined, {
+    status: 400,
+  })
 }

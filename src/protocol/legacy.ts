@@ -13,6 +13,8 @@ import { mayRead } from '../request/resources.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
 import { type EarlierRounds, legacyRounds, principalOf } from './asking.ts'
+import { conditionsOf } from './conditions.ts'
+import { clientLabel, clip } from './describe.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
@@ -77,8 +79,7 @@ function toCall(
   session: SessionToken | undefined,
   incoming: Incoming,
 ): Call {
-  const { headers } = incoming.request
-  const protocolVersion = headers.get('mcp-protocol-version') ?? session?.protocolVersion ?? UNNAMED_VERSION
+  const protocolVersion = incoming.versionHeader ?? session?.protocolVersion ?? UNNAMED_VERSION
   record(incoming, protocolVersion, session?.clientInfo)
   return {
     id,
@@ -137,17 +138,10 @@ async function initialize(
   const lasting = incoming.platform.session
   if (lasting !== undefined) lasting.declared = session
   record(incoming, protocolVersion, clientInfo)
-  const capabilities = advertise(options.definition, {
-    era: 'legacy',
-    hasBus: options.bus !== undefined,
-    canStream: incoming.platform.canStream !== false,
-    clientCapabilities,
-    protocolVersion,
-    hasSecret: false,
-    hasRendezvous: false,
-    hasSession: lasting !== undefined,
-    legacyPolicy: options.asking.legacyPolicy,
-  })
+  const capabilities = advertise(
+    options.definition,
+    conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
+  )
   const { serverInfo, instructions } = options.definition
   const result = JSON.stringify({
     protocolVersion,
@@ -180,6 +174,6 @@ function record(
   protocolVersion: string,
   client: SessionToken['clientInfo'],
 ): void {
-  entry.protocolVersion = protocolVersion
-  if (client !== undefined) entry.client = `${client.name}/${client.version}`
+  entry.protocolVersion = clip(protocolVersion)
+  if (client !== undefined) entry.client = clientLabel(client)
 }

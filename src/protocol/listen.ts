@@ -2,37 +2,44 @@
  * `subscriptions/listen`: a stream that is acknowledged first, delivers what the bus brings and passes the filter, and
  * ends with a result before the platform would cut it (MCP 2026-07-28, "Subscriptions").
  */
+import type { Meta } from '../definition/content.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { honoured, parseFilter, subscribe, toNotification } from '../events/subscription.ts'
+import {
+  honoured,
+  parseFilter,
+  type Subscription,
+  subscribe,
+  toNotification,
+} from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
 import { mayRead } from '../request/resources.ts'
 import type { Call } from './answer.ts'
+import { conditionsOf } from './conditions.ts'
 import { META } from './envelope.ts'
-import { acceptedTypes, jsonResponse, SSE_HEADERS, sseEvent } from './exchange.ts'
+import { jsonResponse, SSE_HEADERS, sseEvent } from './exchange.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
 
 export type ServeListen = (call: Call, incoming: Incoming) => Response | Promise<Response>
 
-export function createListen(options: EngineOptions): ServeListen {
-  const { definition, bus, keepAliveMs } = options
-  let open = 0
+export interface Listen {
+  readonly serve: ServeListen
+  /** Ends every open stream with its result. */
+  close(): void
+}
 
-  return async (call, incoming) => {
+const KEEP_ALIVE = ': keep-alive\n\n'
+
+export function createListen(options: EngineOptions): Listen {
+  const { definition, bus } = options
+  const streams = new Set<ListenStream>()
+  let opening = 0
+
+  const serve = async (call: Call, incoming: Incoming): Promise<Response> => {
     const { id } = call
     const meta = { [META.subscriptionId]: id }
-    const canStream =
-      acceptedTypes(incoming.request.headers.get('accept')).canStream && incoming.platform.canStream !== false
-    const capabilities = advertise(definition, {
-      ...call,
-      canStream,
-      hasBus: bus !== undefined,
-      hasSecret: false,
-      hasRendezvous: false,
-      hasSession: false,
-      legacyPolicy: options.asking.legacyPolicy,
-    })
-    const filter = honoured(parseFilter(call.params.notifications), capabilities)
+    const conditions = conditionsOf(call, incoming, options)
+    const filter = honoured(parseFilter(call.params.notifications), advertise(definition, conditions))
     if (filter.resourceSubscriptions !== undefined) {
       filter.resourceSubscriptions = filter.resourceSubscriptions.filter((uri) =>
         mayRead(definition.resources, incoming.access, uri),
@@ -45,65 +52,114 @@ export function createListen(options: EngineOptions): ServeListen {
       id,
       `"resultType":"complete","_meta":${JSON.stringify({ ...meta, [META.serverInfo]: definition.serverInfo })}`,
     )
-    if (!canStream) return jsonResponse(ended, 200, incoming.headers)
+    if (!conditions.canStream) return jsonResponse(ended, 200, incoming.headers)
     const headers = { ...incoming.headers, ...SSE_HEADERS }
     if (bus === undefined || Object.keys(filter).length === 0) {
       incoming.onStreamEnd()
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
-    if (open >= options.maxListenStreams) throw tooMany(options.maxListenStreams)
+    if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
     // Counted while it subscribes, or many at once would pass the limit.
-    open++
-    const subscription = await subscribe(bus, filter).catch((error: unknown) => {
-      open--
-      throw error
-    })
-    let isOpen = true
-    const close = (): void => {
-      if (!isOpen) return
-      isOpen = false
-      open--
-      subscription.close()
+    opening++
+    const subscription = await subscribe(bus, filter).finally(() => opening--)
+    const onEnd = (): void => {
+      streams.delete(stream)
       incoming.onStreamEnd()
     }
-    const { signal } = incoming.request
-    if (signal.aborted) close()
-    else signal.addEventListener('abort', close, { once: true })
-    const endsAt = Math.min(
-      Date.now() + options.maxListenMs,
-      (incoming.platform.deadline ?? Number.POSITIVE_INFINITY) - options.deadlineMarginMs,
-    )
-    const encoder = new TextEncoder()
-    return new Response(
-      new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(encoder.encode(acknowledged)),
-        // Pulled, never pushed: each event is written in the request that listens, whoever published it.
-        async pull(controller) {
-          const waitMs = Math.max(0, Math.min(keepAliveMs, endsAt - Date.now()))
-          const event = isOpen ? await subscription.next(waitMs) : undefined
-          if (!isOpen) {
-            controller.close()
-          } else if (event !== undefined) {
-            const { method, params } = toNotification(event)
-            controller.enqueue(
-              encoder.encode(sseEvent(notificationMessage(method, { ...params, _meta: meta }))),
-            )
-          } else if (Date.now() >= endsAt) {
-            controller.enqueue(encoder.encode(sseEvent(ended)))
-            close()
-            controller.close()
-          } else {
-            controller.enqueue(encoder.encode(': keep-alive\n\n'))
-          }
-        },
-        cancel: close,
-      }),
-      { headers },
-    )
+    const stream = new ListenStream(subscription, meta, sseEvent(ended), incoming, options, onEnd)
+    streams.add(stream)
+    stream.begin()
+    return new Response(stream.read(acknowledged), { headers })
+  }
+
+  return {
+    serve,
+    close: () => {
+      for (const stream of streams) stream.finish()
+    },
   }
 }
 
-function tooMany(limit: number): ProtocolError {
+/** One open stream. It ends when its client goes away, with its result when its time is over or the server closes. */
+class ListenStream {
+  readonly #subscription: Subscription
+  readonly #meta: Meta
+  readonly #ended: string
+  readonly #keepAliveMs: number
+  readonly #onEnd: () => void
+  readonly #signal: AbortSignal
+  readonly #encoder = new TextEncoder()
+  #endsAt: number
+  #isOpen = true
+
+  constructor(
+    subscription: Subscription,
+    meta: Meta,
+    ended: string,
+    { request: { signal }, platform: { deadline = Number.POSITIVE_INFINITY } }: Incoming,
+    { maxListenMs, deadlineMarginMs, keepAliveMs }: EngineOptions,
+    onEnd: () => void,
+  ) {
+    this.#subscription = subscription
+    this.#meta = meta
+    this.#ended = ended
+    this.#keepAliveMs = keepAliveMs
+    this.#onEnd = () => {
+      signal.removeEventListener('abort', this.#close)
+      onEnd()
+    }
+    this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs)
+    this.#signal = signal
+  }
+
+  /** Watches for its client to go away. */
+  begin(): void {
+    if (this.#signal.aborted) this.#close()
+    else this.#signal.addEventListener('abort', this.#close)
+  }
+
+  /** Pulled, never pushed: each event is written in the request that listens, whatever request published it. */
+  read(acknowledged: string): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(this.#encoder.encode(acknowledged)),
+      pull: async (controller) => {
+        const text = await this.#next()
+        if (text !== undefined) controller.enqueue(this.#encoder.encode(text))
+        if (!this.#isOpen) controller.close()
+      },
+      cancel: () => this.#close(),
+    })
+  }
+
+  /** Ends it with its result, at once. */
+  finish(): void {
+    this.#endsAt = 0
+    this.#subscription.wake()
+  }
+
+  async #next(): Promise<string | undefined> {
+    const waitMs = Math.max(0, Math.min(this.#keepAliveMs, this.#endsAt - Date.now()))
+    const event = this.#isOpen ? await this.#subscription.next(waitMs) : undefined
+    if (!this.#isOpen) return undefined
+    if (event !== undefined) {
+      const { method, params } = toNotification(event)
+      return sseEvent(notificationMessage(method, { ...params, _meta: this.#meta }))
+    }
+    if (Date.now() < this.#endsAt) return KEEP_ALIVE
+    this.#close()
+    return this.#ended
+  }
+
+  readonly #close = (): void => {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#subscription.close()
+    this.#onEnd()
+  }
+}
+
+/** For `subscriptions/listen` of any server. HTTP status 503. */
+export function tooManyStreams(limit: number): ProtocolError {
   return new ProtocolError(
     ErrorCode.internal,
     `This server has ${limit} open subscriptions, which is its limit: try again later.`,

@@ -1,6 +1,5 @@
 /**
- * The modern era: 2026-07-28. Each request says who asks and in which version; the checks run in the order in which
- * the specification lets one outrank another.
+ * The modern era: 2026-07-28. Each request says who asks and in which version; the engine has checked that.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise, type Conditions } from '../interaction/matrix.ts'
@@ -10,8 +9,9 @@ import type { RequestScope } from '../request/request-server.ts'
 import type { CacheHints, MethodResult } from '../request/result.ts'
 import { answer, type Call } from './answer.ts'
 import { modernRounds } from './asking.ts'
-import { type Envelope, META, readEnvelope } from './envelope.ts'
-import { checkParamHeaders, checkStandardHeaders, mismatch } from './headers.ts'
+import { clientLabel } from './describe.ts'
+import { META } from './envelope.ts'
+import { checkParamHeaders } from './headers.ts'
 import { type RpcId, resultMessage } from './json-rpc.ts'
 import type { ServeListen } from './listen.ts'
 import type { EngineOptions, Incoming } from './options.ts'
@@ -47,26 +47,18 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     members: `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
   })
 
-  return (request, incoming) => {
-    const { id, method, params } = request
-    const { headers } = incoming.request
-    const envelope = readEnvelope(params)
-    // Messages on a connection that lasts have no headers of their own.
-    const hasHeaders = incoming.platform.session === undefined
-    if (hasHeaders) {
-      checkVersion(envelope, headers)
-      checkStandardHeaders(headers, method, params)
-    } else checkModernVersion(envelope.protocolVersion)
-    record(incoming, envelope)
+  return ({ id, method, params }, incoming) => {
+    const { protocolVersion, clientInfo, clientCapabilities, logLevel } = incoming.envelope!
+    if (clientInfo !== undefined) incoming.record.client = clientLabel(clientInfo)
     const call: Call = {
       id,
       method,
       params,
       era: 'modern',
-      protocolVersion: envelope.protocolVersion,
-      clientInfo: envelope.clientInfo,
-      clientCapabilities: envelope.clientCapabilities,
-      logLevel: envelope.logLevel,
+      protocolVersion,
+      clientInfo,
+      clientCapabilities,
+      logLevel,
       sessionId: undefined,
       rounds: modernRounds(params),
     }
@@ -92,7 +84,8 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       incoming,
       options,
       (scope) => {
-        if (method === 'tools/call' && hasHeaders) checkToolHeaders(scope, params, headers)
+        if (method === 'tools/call' && incoming.isHttp)
+          checkToolHeaders(scope, params, incoming.request.headers)
         return entry.run(scope, params, options)
       },
       (result, scope) => {
@@ -108,30 +101,12 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   }
 }
 
-function checkVersion({ protocolVersion }: Envelope, headers: Headers): void {
-  const header = headers.get('mcp-protocol-version')
-  if (header !== null && header !== protocolVersion) {
-    throw mismatch(`the MCP-Protocol-Version header says "${header}", the body "${protocolVersion}"`)
-  }
-  checkModernVersion(protocolVersion)
-  if (header === null) throw mismatch('the MCP-Protocol-Version header is missing')
-}
-
-/** @throws ProtocolError `-32022`, HTTP 400, for a version we do not speak. */
-export function checkModernVersion(requested: string): void {
-  if ((MODERN_VERSIONS as readonly string[]).includes(requested)) return
-  throw new ProtocolError(
-    ErrorCode.unsupportedProtocolVersion,
-    `Unsupported protocol version: ${requested}`,
-    { supported: MODERN_VERSIONS, requested },
-    { status: 400 },
-  )
-}
-
+/** Of a tool that this caller may use alone: what is wrong with the headers says which parameters it has. */
 function checkToolHeaders(scope: RequestScope, params: Params, headers: Headers): void {
   const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
-  if (tool !== undefined && tool.paramHeaders.length > 0)
-    checkParamHeaders(headers, tool.paramHeaders, params.arguments)
+  if (tool === undefined || tool.paramHeaders.length === 0) return
+  scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
+  checkParamHeaders(headers, tool.paramHeaders, params.arguments)
 }
 
 /** A list is public until it can depend on the caller: by `setup`, by authorization, or by a callback that knows them. */
@@ -147,9 +122,4 @@ function listHints(
 function asksCallbacks(method: string, { definition }: EngineOptions): boolean {
   if (method === 'prompts/list') return definition.prompts.callbacks !== undefined
   return method !== 'tools/list' && definition.resources.callbacks !== undefined
-}
-
-function record({ record: entry }: Incoming, { protocolVersion, clientInfo }: Envelope): void {
-  entry.protocolVersion = protocolVersion
-  if (clientInfo !== undefined) entry.client = `${clientInfo.name}/${clientInfo.version}`
 }

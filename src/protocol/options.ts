@@ -3,9 +3,10 @@
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { Access } from '../request/access.ts'
-import type { RequestOptions } from '../request/options.ts'
+import type { ReportError, RequestOptions } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { Telemetry } from '../request/telemetry.ts'
+import type { Envelope } from './envelope.ts'
 
 /** What every call is held to, whoever serves it. */
 export interface CallLimits {
@@ -29,12 +30,18 @@ export interface CallLimits {
   readonly maxListenMs: number
 }
 
-export interface EngineOptions extends RequestOptions, CallLimits {
-  /** Undefined: nobody watches. */
+/** What an `MCPServer` answers its calls with. */
+export interface EngineOptions extends RequestOptions, CallLimits {}
+
+/** What every message is served with, whoever answers it. */
+export interface ServeOptions extends CallLimits {
+  readonly checkpoint: Checkpoint
+  readonly reportError: ReportError
+  /** Undefined: no spans. */
   readonly telemetry: Telemetry | undefined
 }
 
-/** What is known of a request once it is served, for the log. */
+/** What is known of a message once it is served, for the log. */
 export interface RequestRecord {
   method?: string
   /** The tool, prompt or URI. */
@@ -48,27 +55,61 @@ export interface RequestRecord {
   code?: number
 }
 
-/** What is known of a request once it is served, for the audit trail and telemetry alone: never for the log. */
+/** What is known of a message once it is served, for the audit trail and telemetry alone: never for the log. */
 export interface RequestFacts {
   arguments?: unknown
   isToolError?: boolean
 }
 
-export interface Incoming {
+/** Who sent a message, and on what: an HTTP request that was let in, or the one client of stdio. */
+export interface Admitted {
+  /** Its body is read already. */
   readonly request: Request
-  readonly body: string
   readonly platform: RequestPlatform
   readonly requestId: string
-  readonly auth: AuthInfo | undefined
-  /** Undefined where the server asks nobody who they are. */
-  readonly access: Access | undefined
-  /** Headers that every response carries. */
-  readonly headers: { readonly [name: string]: string }
-  readonly record: RequestRecord
-  readonly facts: RequestFacts
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Headers that every response carries. */
+  readonly headers: { readonly [name: string]: string }
+  readonly auth: AuthInfo | undefined
+  /** Undefined where the server has no `auth`. */
+  readonly access: Access | undefined
+  /** Messages over HTTP have headers, which must say what the body says; on stdio there are none. */
+  readonly isHttp: boolean
   readonly waitUntil: (promise: Promise<unknown>) => void
+  /** How many messages of this request the rate limiter has counted, and were not served yet: one for each HTTP request. */
+  readonly counted: { messages: number }
+}
+
+/** One message on its way through the engine. */
+export interface Incoming extends Admitted {
+  readonly record: RequestRecord
+  readonly facts: RequestFacts
+  /** `MCP-Protocol-Version`; null where there is none. */
+  readonly versionHeader: string | null
+  /** What a modern request says of itself, once that is checked. */
+  envelope: Envelope | undefined
   /** A response that became a stream has ended. */
   readonly onStreamEnd: () => void
 }
+
+/** An answer to a message that is not taken on. */
+export interface Refusal {
+  readonly status: number
+  readonly message: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+/**
+ * What every message passes, whichever way it came and whoever answers it: a call, each message of a batch, a message in a session
+ * or on stdio, for a server of ours or of an SDK.
+ */
+export interface Checkpoint {
+  /** Counts a message for its caller and takes it on; what is returned is called once, when it is over. */
+  enter(message: Admitted): (() => void) | Refusal | Promise<(() => void) | Refusal>
+  /** A message is over: for the log and the audit trail. */
+  finish(message: Incoming, status: number, extent: Extent): void
+}
+
+/** A batch has one line in the log for all of its messages, and an entry in the audit trail for each of its parts. */
+export type Extent = 'single' | 'part' | 'batch'

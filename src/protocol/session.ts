@@ -2,25 +2,14 @@
  * One connection that lasts, on whatever transport: its messages go through the engine one by one, as if each had come alone, and
  * what the engine answers goes back over the connection. Remembers what a stateless request cannot (`ClientSession`).
  */
-import type { AuthInfo } from '../definition/context.ts'
-import { ErrorCode } from '../definition/protocol-error.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import { toNotification } from '../events/subscription.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
-import type { Access } from '../request/access.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
 import type { Engine } from './engine.ts'
-import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
-import type { RequestFacts, RequestRecord } from './options.ts'
+import { type RpcId, readMessage } from './json-rpc.ts'
+import type { Admitted } from './options.ts'
 import { isEventStream, readEvents } from './read-events.ts'
-
-/** Who sent a message. */
-export interface Caller {
-  readonly auth: AuthInfo | undefined
-  readonly access: Access | undefined
-  /** The HTTP request it came in, where there was one; its body is not read. */
-  readonly request?: Request
-}
 
 export interface SessionOptions {
   /** Asked when it is needed: transports know it once `initialize` has come. Default: the connection itself is the session. */
@@ -35,8 +24,11 @@ export interface SessionOptions {
 
 export interface Session {
   readonly client: ClientSession
-  /** Takes a message from the client. Resolves when it is answered. Never rejects. */
-  receive(message: unknown, caller: Caller): Promise<void>
+  /**
+   * Takes a message from the client. `sender` is the HTTP request that it came in; undefined on stdio, where whoever runs the process
+   * is trusted. Resolves when it is answered. Never rejects.
+   */
+  receive(message: unknown, sender: Admitted | undefined): Promise<void>
   /** Resolves when nothing is running. */
   settled(): Promise<void>
   /** Aborts what is running and hears no more changes. */
@@ -47,16 +39,13 @@ export interface Session {
 export interface SessionParts {
   readonly engine: Engine
   readonly onChange: (listener: (event: ChangeEvent) => void) => () => void
-  readonly onServed: (record: RequestRecord, facts: RequestFacts, caller: Caller, startedAt: number) => void
   readonly onFault: (error: unknown) => void
-  /** Takes a call on, among those that run at once; or says why not. */
-  readonly enter: () => { readonly leave: () => void } | { readonly message: string }
 }
 
 const NOWHERE = 'http://localhost/'
 
 export function createSession(
-  { engine, onChange, onServed, onFault, enter }: SessionParts,
+  { engine, onChange, onFault }: SessionParts,
   { id = () => undefined, send, platform }: SessionOptions,
 ): Session {
   const running = new Map<RpcId, AbortController>()
@@ -86,33 +75,16 @@ export function createSession(
   })
 
   /** What the engine answers, in the order in which it does. */
-  const answer = async (body: string, relatedTo: RpcId | undefined, caller: Caller): Promise<void> => {
-    const entered = relatedTo === undefined ? undefined : enter()
-    if (entered !== undefined && !('leave' in entered)) {
-      const { message } = entered
-      return put(errorMessage(relatedTo, { code: ErrorCode.internal, message }), relatedTo)
-    }
+  const answer = async (
+    value: unknown,
+    relatedTo: RpcId | undefined,
+    sender: Admitted | undefined,
+  ): Promise<void> => {
     const over = new AbortController()
     // The same id twice: the later one can be cancelled.
     if (relatedTo !== undefined) running.set(relatedTo, over)
-    const startedAt = Date.now()
-    const record: RequestRecord = {}
-    const facts: RequestFacts = {}
     try {
-      const response = await engine({
-        request: toRequest(caller.request, over.signal),
-        body,
-        platform: { ...platform, session: client },
-        requestId: crypto.randomUUID(),
-        auth: caller.auth,
-        access: caller.access,
-        headers: {},
-        record,
-        facts,
-        startedAt,
-        waitUntil: (promise) => platform.waitUntil?.(promise.catch(onFault)),
-        onStreamEnd: () => {},
-      })
+      const response = await engine.serve({ value }, toAdmitted(sender, over.signal))
       if (relatedTo === undefined) await response.body?.cancel()
       else {
         await relay(response, (text) => {
@@ -125,21 +97,30 @@ export function createSession(
       if (!over.signal.aborted) onFault(error)
     } finally {
       if (relatedTo !== undefined && running.get(relatedTo) === over) running.delete(relatedTo)
-      entered?.leave()
-      onServed(record, facts, caller, startedAt)
     }
   }
 
+  const toAdmitted = (sender: Admitted | undefined, signal: AbortSignal): Admitted => ({
+    request: toRequest(sender?.request, signal),
+    platform: { ...(sender?.platform ?? platform), session: client },
+    requestId: sender?.requestId ?? crypto.randomUUID(),
+    startedAt: Date.now(),
+    headers: {},
+    auth: sender?.auth,
+    access: sender?.access,
+    isHttp: sender !== undefined,
+    counted: sender?.counted ?? { messages: 0 },
+    waitUntil: sender?.waitUntil ?? ((promise) => void Promise.resolve(promise).catch(onFault)),
+  })
+
   return {
     client,
-    receive(value, caller) {
+    receive(value, sender) {
       const message = readMessage(value)
-      if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+      if (message.kind === 'notification' && message.method === 'notifications/cancelled')
         running.get(message.params.requestId as RpcId)?.abort()
-        return Promise.resolve()
-      }
       const relatedTo = 'id' in message && message.kind !== 'response' ? message.id : undefined
-      const answered = answer(JSON.stringify(value), relatedTo, caller)
+      const answered = answer(value, relatedTo, sender)
       receiving.add(answered)
       return answered.finally(() => receiving.delete(answered))
     },

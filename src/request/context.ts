@@ -56,6 +56,7 @@ export class Context implements RequestContext {
   #controller: AbortController | undefined
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
+  #isClosed = false
   #mcp: McpContext | undefined
   #round: AnsweredRound | undefined
 
@@ -212,12 +213,20 @@ export class Context implements RequestContext {
 
   /** Sends the notifications held back; later ones go nowhere. */
   close(): void {
+    this.#isClosed = true
     this.#notifier?.close()
   }
 
   get #notify(): Notifier {
-    const { send, progressToken, logLevel } = this.#wire
-    this.#notifier ??= new Notifier(send, progressToken, logLevel)
+    if (this.#notifier === undefined) {
+      const { progressToken, logLevel } = this.#wire
+      this.#notifier = new Notifier(
+        (method, params) => this.#wire.send(method, params),
+        progressToken,
+        logLevel,
+      )
+      if (this.#isClosed) this.#notifier.close()
+    }
     return this.#notifier
   }
 }

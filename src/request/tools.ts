@@ -3,6 +3,7 @@
  */
 import { errorResult } from '../definition/content.ts'
 import type { RequestContext } from '../definition/context.ts'
+import { textOf } from '../definition/error-text.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
@@ -99,7 +100,7 @@ function runTool(
     if (error instanceof ProtocolError) throw error
     // A tool that stops because it was told to has no fault to report.
     if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
-    return toMethodResult(errorResult(error instanceof Error ? error.message : String(error)))
+    return toMethodResult(errorResult(textOf(error)))
   }
   try {
     const validation = tool.input.validate(input)

@@ -5,11 +5,12 @@ import { ErrorCode } from '../definition/protocol-error.ts'
 import { createApp } from '../http/app.ts'
 import { checkHosting, type HostingConfig, toAppOptions, toCallLimits } from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
+import { createEngine } from '../protocol/engine.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import { createFace } from './face.ts'
-import { createForeignEngine } from './foreign-engine.ts'
+import { createDescription } from './description.ts'
+import { createForeignAnswerer } from './foreign-answerer.ts'
 import type { GuardedNames } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
@@ -24,19 +25,22 @@ export interface HostedServer {
   readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response>
   /** Serves one request with all that an adapter knows of its platform. Never rejects. */
   readonly handle: (request: Request, platform: RequestPlatform) => Promise<Response>
+  /** Ends `subscriptions/listen` streams with their result, for a process that stops. */
+  readonly close: () => Promise<void>
 }
 
 /** @throws TypeError for a configuration that cannot be served. */
 export function host(run: RunForeign, config: HostedConfig): HostedServer {
   checkHosting(config)
   const reportError = createReportError(config.onError)
-  const engine = createForeignEngine(run, {
-    ...toCallLimits(config),
-    reportError,
-    scopes: config.scopes,
-    telemetry: config.telemetry,
-  })
-  const app = createApp(createFace(run, config), engine, toAppOptions(config, reportError))
+  const limits = toCallLimits(config)
+  const { scopes, telemetry } = config
+  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes })
+  const app = createApp(
+    createDescription(run, config),
+    (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
+    toAppOptions(config, reportError),
+  )
 
   const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     try {
@@ -49,6 +53,7 @@ export function host(run: RunForeign, config: HostedConfig): HostedServer {
   }
   return {
     handle,
+    close: async () => app.engine.close(),
     fetch: (request, env, executionContext) => {
       const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
       const hasWaitUntil = typeof context?.waitUntil === 'function'

@@ -649,11 +649,12 @@ export const REQUIREMENTS = {
     source: ['docs/http.md'],
   },
   'page.off': {
-    statement: 'Page and pulse can be turned off.',
+    statement: 'The page and the health check can be turned off.',
     source: ['docs/http.md'],
   },
   'page.health': {
-    statement: 'GET /healthz answers JSON, under any prefix.',
+    statement:
+      'GET /healthz answers JSON under any prefix and Host, and says nothing but that the process answers.',
     source: ['docs/http.md'],
   },
   'listen.acknowledged': {

@@ -72,23 +72,27 @@ export const differences: readonly Difference[] = [
     asIf: (entry) => ({ ...entry, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' }),
   },
   {
-    name: 'the headers of a notification are not compared with its body',
-    reason:
-      '2026-07-28, Streamable HTTP, "Sending Messages", note: header requirements for notification POSTs are not defined; nothing is done with them either.',
-    applies: [
-      'modern notification whose header says another method',
-      'modern notification whose envelope says another version',
-    ],
-    instead: () => ({ status: 202, hasAllow: false, messages: [] }),
-  },
-  {
     name: 'a preflight is answered',
     reason: 'DESIGN §9 and the Fetch standard, "CORS-preflight request": browsers run MCP clients.',
     applies: ['preflight'],
     instead: () => ({ status: 204, hasAllow: false, messages: [] }),
   },
 
+  {
+    name: 'a HEAD has no body',
+    reason: 'RFC 9110 §9.3.2.',
+    applies: ['HEAD'],
+    instead: (sdk) => ({ ...sdk, messages: [] }),
+  },
+
   // What is refused
+  {
+    name: 'a parameter header without its argument is refused',
+    reason:
+      '2026-07-28, Streamable HTTP, "Server Validation": a header value that does not match the corresponding body value. A filter in front may have let the call pass for it.',
+    applies: ['Mcp-Param for an absent argument'],
+    instead: () => refusal(400, -32020, 1),
+  },
   {
     name: 'foreign origins are refused on a local host',
     reason: '2026-07-28, Streamable HTTP, "Security & Endpoint": servers MUST validate Origin, 403.',

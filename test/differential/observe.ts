@@ -52,6 +52,7 @@ async function send(peer: Peer, { httpMethod, url, headers, body, reads, publish
 
 async function readJson(response: Response): Promise<JsonObject[]> {
   const text = await response.text()
+  if (text === '') return []
   if (response.headers.get('content-type')?.startsWith('application/json') !== true) return []
   const value = JSON.parse(text) as JsonObject | JsonObject[]
   return Array.isArray(value) ? value : [value]

@@ -11,7 +11,7 @@ import { check } from './_seeded.ts'
 /** Generous: only a hang takes so long. */
 const PATIENCE_MS = 5_000
 
-/** Answers without JSON-RPC: accepted, preflight, not found. The page and the pulse are told by their type. */
+/** Answers without JSON-RPC: accepted, preflight, not found. The page and the health check are told by their type. */
 const BARE_STATUSES = [202, 204, 404]
 
 const faults: unknown[] = []
@@ -95,7 +95,9 @@ async function survive(request: Request): Promise<void> {
   const type = response.headers.get('content-type')
   const messages = await inTime(messagesOf(response))
   expect(response.status).toBeLessThan(500)
-  if (/^(GET|HEAD)$/.test(request.method) && response.status === 200) {
+  if (request.method === 'HEAD') {
+    expect(messages).toEqual([])
+  } else if (request.method === 'GET' && response.status === 200) {
     expect(['application/json', 'text/html; charset=utf-8']).toContain(type)
   } else if (messages.length === 0) {
     expect(BARE_STATUSES).toContain(response.status)

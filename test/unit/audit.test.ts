@@ -123,7 +123,7 @@ describe('audit', () => {
     expect(onError).toHaveBeenCalledOnce()
   })
 
-  it('the page and the pulse are nobody’s call [audit.entry]', async () => {
+  it('the page and the health check are nobody’s call [audit.entry]', async () => {
     const record = vi.fn()
     const server = createServer({ audit: { record } })
     for (const path of ['/', '/healthz']) {

@@ -49,7 +49,7 @@ describe('allowedHosts', () => {
 
   it('without a Host header the URL’s counts [guard.host]', async () => {
     const server = createServer({ http })
-    const fetch = (url: string) => server.fetch(new Request(`${url}/healthz`))
+    const fetch = (url: string) => server.fetch(new Request(url, { headers: { accept: 'text/html' } }))
     expect((await fetch('https://mcp.example')).status).toBe(200)
     expect((await fetch('https://evil.example')).status).toBe(403)
   })
@@ -70,11 +70,11 @@ describe('allowedHosts', () => {
     expect(JSON.stringify(message)).not.toContain('mcp.example')
   })
 
-  it('guards every path and method: page, pulse, preflight [guard.host]', async () => {
+  it('guards every path and method but the health check [guard.host]', async () => {
     const server = createServer({ http })
     for (const [method, path] of [
       ['GET', '/'],
-      ['GET', '/healthz'],
+      ['GET', '/.well-known/oauth-protected-resource'],
       ['OPTIONS', '/mcp'],
       ['DELETE', '/mcp'],
     ]) {

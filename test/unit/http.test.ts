@@ -56,7 +56,7 @@ describe('methods', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS'])
   })
 
-  it('GET is not allowed where neither page nor pulse is on [http.method] [page.off]', async () => {
+  it('GET is not allowed where neither page nor health check is on [http.method] [page.off]', async () => {
     const response = await fixture({ page: false, health: false }).fetch(request('/'))
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
   })
@@ -85,7 +85,7 @@ describe('every answer', () => {
     ['a result', modernRequest('tools/list')],
     ['a stream', modernRequest('tools/list', {}, { headers: { accept: 'text/event-stream' } })],
     ['the page', request('/', { headers: { accept: 'text/html' } })],
-    ['the pulse', request('/healthz')],
+    ['the health check', request('/healthz')],
     [
       'a 403',
       modernRequest(
@@ -151,6 +151,25 @@ describe('the page', () => {
     expect(page).not.toContain('<script>alert(1)')
   })
 
+  it('any Host, as platforms probe by address: 200; from a page of another origin: 403 [page.health]', async () => {
+    const server = fixture({ allowedHosts: ['mcp.example'] })
+    const probe = (headers: Record<string, string>) =>
+      server.fetch(
+        new Request('https://10.0.0.7:3000/healthz', { headers: { host: '10.0.0.7:3000', ...headers } }),
+      )
+    expect((await probe({})).status).toBe(200)
+    expect((await probe({ origin: 'https://evil.example' })).status).toBe(403)
+  })
+
+  it('HEAD → the same headers, no body [page.health]', async () => {
+    const response = await fixture().fetch(request('/healthz', { method: 'HEAD' }))
+    expect([response.status, response.headers.get('content-type'), response.body]).toEqual([
+      200,
+      'application/json',
+      null,
+    ])
+  })
+
   it('turned off → 405 [page.off]', async () => {
     expect((await browse('/', { page: false })).status).toBe(405)
   })
@@ -168,7 +187,26 @@ describe('/healthz', () => {
   it.each(['/healthz', '/api/mcp/healthz'])('GET %s → JSON [page.health]', async (path) => {
     const response = await fixture().fetch(request(path))
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
-    expect(await response.json()).toEqual({ status: 'ok', name: 'Test', version: '1.0.0' })
+    expect(await response.json()).toEqual({ status: 'ok' })
+  })
+
+  it('any Host, as platforms probe by address: 200; from a page of another origin: 403 [page.health]', async () => {
+    const server = fixture({ allowedHosts: ['mcp.example'] })
+    const probe = (headers: Record<string, string>) =>
+      server.fetch(
+        new Request('https://10.0.0.7:3000/healthz', { headers: { host: '10.0.0.7:3000', ...headers } }),
+      )
+    expect((await probe({})).status).toBe(200)
+    expect((await probe({ origin: 'https://evil.example' })).status).toBe(403)
+  })
+
+  it('HEAD → the same headers, no body [page.health]', async () => {
+    const response = await fixture().fetch(request('/healthz', { method: 'HEAD' }))
+    expect([response.status, response.headers.get('content-type'), response.body]).toEqual([
+      200,
+      'application/json',
+      null,
+    ])
   })
 
   it('turned off → 405 [page.off]', async () => {

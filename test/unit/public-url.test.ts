@@ -111,7 +111,7 @@ it.each(['//', '///'])(
   },
 )
 
-it('the pulse is found behind a prefix [platform.public-url]', async () => {
+it('the health check is found behind a prefix [platform.public-url]', async () => {
   const request = new Request('https://a.example/v1/shop/healthz')
   const response = await createServer({}).handle(request, { prefix: '/v1/shop' })
   expect(await response.json()).toMatchObject({ status: 'ok' })

@@ -260,7 +260,7 @@ describe('sessions', () => {
     const cancel = new AbortController()
     const waiting = client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: cancel.signal })
     waiting.catch(() => {})
-    await expect(call(client, 'can')).rejects.toThrow('busy')
+    await expect(call(client, 'can')).rejects.toThrow('Too many concurrent calls')
     cancel.abort()
     await vi.waitFor(async () => expect(await call(client, 'can')).toContain('features'))
   })
@@ -340,7 +340,7 @@ describe('beside sessions', () => {
     expect(sessions.size).toBe(0)
   })
 
-  it('the page and the pulse are there', async () => {
+  it('the page and the health check are there', async () => {
     const { url } = await start()
     expect(await (await fetch(new URL('/', url), { headers: { accept: 'text/html' } })).text()).toContain(
       'Lasting',
@@ -407,7 +407,12 @@ describe('the deprecated HTTP+SSE transport', () => {
     )
     cleanups.push(() => closeSessions(server))
     await expectSessionOver(new URL('/sse', origin))
-    expect((await fetch(new URL('/message?sessionId=x', origin), { method: 'POST' })).status).toBe(404)
+    const unknown = await fetch(new URL('/message?sessionId=x', origin), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    })
+    expect(unknown.status).toBe(404)
   })
 
   it('startHonoSSE', async () => {

@@ -22,9 +22,9 @@ it.each(['', '/', '/mcp', '/any/where'])(
   },
 )
 
-it('the pulse is under the prefix, and nothing is served beside it', async () => {
-  const pulse = await fetch(new URL('/functions/v1/contract/healthz', served.url))
-  expect(pulse.status).toBe(200)
+it('the health check is under the prefix, and nothing is served beside it', async () => {
+  const health = await fetch(new URL('/functions/v1/contract/healthz', served.url))
+  expect(health.status).toBe(200)
   const beside = await fetch(new URL('/contract/healthz', served.url))
   expect(beside.status).toBe(404)
 })

@@ -142,11 +142,11 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     expect((await ask(server, 'tools/call', { name: 'who', arguments: {} }, { headers })).status).toBe(200)
   })
 
-  it('the page and the pulse show who it is', async () => {
+  it('the page shows who it is', async () => {
     const server = create(sdk)
     const get = (path: string, accept: string) =>
       server.fetch(new Request(`https://mcp.example${path}`, { headers: { accept } }))
-    expect(await (await get('/healthz', '*/*')).json()).toMatchObject({ name: 'shop', version: '2.0.0' })
+    expect(await (await get('/healthz', '*/*')).json()).toEqual({ status: 'ok' })
     const page = await (await get('/', 'text/html')).text()
     for (const text of ['shop', 'add', 'note://1', 'greet', 'Be brief.']) expect(page).toContain(text)
   })

@@ -1,10 +1,10 @@
 /**
  * What a server that is not ours shows of itself: it is asked, as a client would ask it.
  */
-import type { ServerFace } from '../http/app.ts'
 import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
+import type { ServerDescription } from '../http/routes.ts'
 import { META } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
@@ -25,8 +25,32 @@ interface Identified {
 
 const CLIENT = { name: 'mayfly', version: '1' }
 
-/** Who they are is asked once; what they have, each time the page is opened, and only where everybody may know. */
-export function createFace(run: RunForeign, { auth }: HostingConfig): ServerFace {
+/** Milliseconds for which the page shows what it has found: each look runs the server up to five times. */
+const PAGE_TTL_MS = 60_000
+
+/** What is asked only where everybody may know it; what does not change with who asks, once a minute. */
+export function createDescription(run: RunForeign, { auth }: HostingConfig): ServerDescription {
+  const { page } = createReader(run, auth !== undefined)
+  let found: { readonly model: Promise<Omit<PageModel, 'endpoint'>>; readonly until: number } | undefined
+  return {
+    async page(endpoint, _access, platform) {
+      if (found === undefined || found.until < Date.now()) {
+        const model = page(platform)
+        found = { model, until: Date.now() + PAGE_TTL_MS }
+        // A fault may pass.
+        model.catch(() => {
+          found = undefined
+        })
+      }
+      return { ...(await found.model), endpoint }
+    },
+  }
+}
+
+function createReader(
+  run: RunForeign,
+  hasAuth: boolean,
+): { page(platform: RequestPlatform): Promise<Omit<PageModel, 'endpoint'>> } {
   let identified: Promise<Identified> | undefined
   const identify = (platform: RequestPlatform): Promise<Identified> => {
     identified ??= askWhoItIs(run, platform)
@@ -36,19 +60,14 @@ export function createFace(run: RunForeign, { auth }: HostingConfig): ServerFace
     })
     return identified
   }
-  const identity = async (platform: RequestPlatform) => {
-    const { name, version } = (await identify(platform)).serverInfo
-    return { name: text(name) ?? 'MCP server', version: text(version) ?? '' }
-  }
   const list = async (platform: RequestPlatform, method: string, member: string): Promise<Result[]> => {
-    if (auth !== undefined) return []
+    if (hasAuth) return []
     const { era } = await identify(platform)
     const result = await ask(run, platform, era, method, {}).catch(() => ({}) as Result)
     return Array.isArray(result[member]) ? result[member].filter(isObject) : []
   }
   return {
-    identity,
-    async page(endpoint, _access, platform): Promise<PageModel> {
+    async page(platform) {
       const { era, serverInfo, instructions } = await identify(platform)
       const { title, description, websiteUrl } = serverInfo
       const [tools, prompts, resources, templates] = await Promise.all([
@@ -58,9 +77,10 @@ export function createFace(run: RunForeign, { auth }: HostingConfig): ServerFace
         list(platform, 'resources/templates/list', 'resourceTemplates'),
       ])
       return {
-        ...(await identity(platform)),
-        endpoint,
-        ...texts({ title, description, websiteUrl, instructions }),
+        name: text(serverInfo.name) ?? 'MCP server',
+        version: text(serverInfo.version) ?? '',
+        // Instructions can name what is not open to everybody.
+        ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
         tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
           name: String(name),
           ...texts({ title, description }),

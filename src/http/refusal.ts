@@ -1,0 +1,16 @@
+/**
+ * Answers to requests that are refused before any message is read.
+ */
+import { ErrorCode } from '../definition/protocol-error.ts'
+import { jsonResponse } from '../protocol/exchange.ts'
+import { errorMessage } from '../protocol/json-rpc.ts'
+
+/** A JSON-RPC error without an id. */
+export function refusal(
+  status: number,
+  message: string,
+  headers: { readonly [name: string]: string },
+  code: number = ErrorCode.invalidRequest,
+): Response {
+  return jsonResponse(errorMessage(undefined, { code, message }), status, headers)
+}

@@ -1,0 +1,34 @@
+/**
+ * What the degradation matrix is asked with: the one place that derives it from a call and its deployment.
+ */
+import type { Conditions } from '../interaction/matrix.ts'
+import { acceptedTypes } from './exchange.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+
+/** Whether the answer to a message can be sent piece by piece: the platform can, and the client takes it. */
+export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {
+  return platform.canStream !== false && acceptedTypes(request.headers.get('accept')).canStream
+}
+
+export function conditionsOf(
+  {
+    era,
+    protocolVersion,
+    clientCapabilities,
+  }: Pick<Conditions, 'era' | 'protocolVersion' | 'clientCapabilities'>,
+  incoming: Pick<Incoming, 'platform' | 'request'>,
+  { bus, asking }: Pick<EngineOptions, 'bus' | 'asking'>,
+): Conditions {
+  const { session, env } = incoming.platform
+  return {
+    era,
+    protocolVersion,
+    clientCapabilities,
+    canStream: canStream(incoming),
+    hasBus: bus !== undefined,
+    hasSecret: asking.sealFor(env) !== undefined,
+    hasRendezvous: asking.rendezvousFor(env) !== undefined,
+    legacyPolicy: asking.legacyPolicy,
+    hasSession: session !== undefined,
+  }
+}

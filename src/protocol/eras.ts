@@ -1,0 +1,54 @@
+/**
+ * The answerer of an `MCPServer`: each message goes to the era it belongs to. Classification is by the body; the
+ * `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
+ */
+import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
+import { principalOf } from './asking.ts'
+import type { Answerer, UnansweredMessage } from './engine.ts'
+import { invalidRequest } from './json-rpc.ts'
+import { createLegacy } from './legacy.ts'
+import { createListen } from './listen.ts'
+import { createModern } from './modern.ts'
+import type { EngineOptions, Incoming } from './options.ts'
+import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
+
+export function createEras(options: EngineOptions): Answerer {
+  const listen = createListen(options)
+  const serveModern = createModern(options, listen.serve)
+  const serveLegacy = createLegacy(options)
+  return {
+    modernVersions: MODERN_VERSIONS,
+    // The others run nothing, and an answer that calls wait for must not wait for a place itself.
+    runs: ({ kind }) => kind === 'request',
+    answer(message, incoming) {
+      if (incoming.record.era === 'modern') return serveModern(message, incoming)
+      checkLegacyVersion(incoming)
+      return serveLegacy(message, incoming)
+    },
+    take(message, incoming) {
+      if (incoming.record.era !== 'modern') checkLegacyVersion(incoming)
+      return message.kind === 'response' ? deliver(message, incoming, options) : undefined
+    },
+    close: listen.close,
+  }
+}
+
+/** An answer to a question that a legacy client was asked on another request's stream. */
+async function deliver(
+  { id, answer }: UnansweredMessage & { kind: 'response' },
+  incoming: Incoming,
+  { asking }: EngineOptions,
+): Promise<void> {
+  const { session, env } = incoming.platform
+  const rendezvous = session?.rendezvous ?? asking.rendezvousFor(env)
+  if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
+  await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
+}
+
+/** A version that is not spoken is refused, whatever the message (Streamable HTTP, "Protocol Version Header"). */
+function checkLegacyVersion({ versionHeader }: Incoming): void {
+  if (versionHeader === null || isLegacyVersion(versionHeader)) return
+  throw invalidRequest(
+    `the MCP-Protocol-Version header names ${JSON.stringify(versionHeader.slice(0, 40))}; legacy versions served here are ${LEGACY_VERSIONS.join(', ')}`,
+  )
+}

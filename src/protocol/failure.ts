@@ -1,0 +1,57 @@
+/**
+ * What a client is told of an error: a `ProtocolError` as it is, anything else as `-32603` and nothing more.
+ */
+import { textOf } from '../definition/error-text.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { ReportError } from '../request/options.ts'
+import { errorMessage, type RpcId } from './json-rpc.ts'
+import type { Incoming } from './options.ts'
+
+/** A JSON-RPC error response, and the HTTP response that carries it. */
+export interface Failure {
+  readonly message: string
+  readonly status: number
+  readonly headers: { readonly [name: string]: string } | undefined
+  /** A fault of the server, which it has reported. */
+  readonly isFault: boolean
+}
+
+/**
+ * Writes the error of one message, reports what is no `ProtocolError`, and notes the code for the log. Never throws: what cannot be
+ * written (data that is no JSON, a status or header that HTTP does not have) is reported and becomes `-32603`.
+ */
+export function toFailure(
+  error: unknown,
+  id: RpcId | undefined,
+  { record, requestId }: Pick<Incoming, 'record' | 'requestId'>,
+  reportError: ReportError,
+): Failure {
+  const report = (fault: unknown): void => reportError(fault, { requestId, method: record.method })
+  if (error instanceof ProtocolError) {
+    try {
+      const failure = write(error, id)
+      record.code = error.code
+      return failure
+    } catch (cause) {
+      report(new Error(`A ProtocolError could not be sent: ${textOf(cause)}`, { cause: error }))
+    }
+  } else report(error)
+  record.code = ErrorCode.internal
+  const message = errorMessage(id, { code: ErrorCode.internal, message: 'Internal error' })
+  return { message, status: 200, headers: undefined, isFault: true }
+}
+
+/** @throws TypeError for what JSON or HTTP cannot say. */
+function write({ code, message, data, status, headers }: ProtocolError, id: RpcId | undefined): Failure {
+  if (!Number.isSafeInteger(code)) throw new TypeError('its code is not an integer')
+  if (status !== 200 && !(Number.isInteger(status) && status >= 400 && status <= 599))
+    throw new TypeError('its status is neither 200 nor one of an error (400 to 599)')
+  // Throws for names and values that HTTP does not take.
+  if (headers !== undefined) new Headers(headers)
+  return {
+    message: errorMessage(id, { code, message: String(message), data }),
+    status,
+    headers,
+    isFault: false,
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * The answerer of somebody else's server: has a fresh server answer each message, and brings the answer to the client as ours would:
+ * JSON until there is something to stream, kept alive, ended in time. All that comes before and after an answer is the engine's.
+ */
+import { ErrorCode } from '../definition/protocol-error.ts'
+import { canStream } from '../protocol/conditions.ts'
+import { deadlineError, type End, earliestEnd, watchCall } from '../protocol/deadline.ts'
+import type { Answerer, RequestMessage, UnansweredMessage } from '../protocol/engine.ts'
+import { META } from '../protocol/envelope.ts'
+import { acceptedTypes, Exchange, jsonResponse } from '../protocol/exchange.ts'
+import { toFailure } from '../protocol/failure.ts'
+import { errorMessage, type RpcId, resultMessage } from '../protocol/json-rpc.ts'
+import { tooManyStreams } from '../protocol/listen.ts'
+import type { CallLimits, Incoming } from '../protocol/options.ts'
+import { isEventStream, readEvents } from '../protocol/read-events.ts'
+import { withinLimit } from '../protocol/response-limit.ts'
+import type { ReportError } from '../request/options.ts'
+import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
+import { checkAccess, type GuardedNames } from './guarded.ts'
+import type { ForeignAnswer, RunForeign } from './run.ts'
+
+export interface ForeignOptions extends CallLimits {
+  readonly reportError: ReportError
+  readonly scopes: GuardedNames | undefined
+}
+
+const LISTEN = 'subscriptions/listen'
+
+const NO_ANSWER = { code: ErrorCode.internal, message: 'Internal error: the server gave no answer.' }
+
+export function createForeignAnswerer(run: RunForeign, options: ForeignOptions): Answerer {
+  const streams = new Set<ForeignListen>()
+  return {
+    modernVersions: undefined,
+    // Each message makes a server of its own.
+    runs: () => true,
+    answer(message, incoming) {
+      checkAccess(message.method, message.params, incoming.access, options.scopes)
+      if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
+      if (!canStream(incoming)) return jsonResponse(listenEnd(message.id), 200, incoming.headers)
+      if (streams.size >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
+      const stream = new ForeignListen(message, incoming, run, options, () => streams.delete(stream))
+      streams.add(stream)
+      return stream.answer()
+    },
+    take(message, incoming) {
+      if (message.kind === 'notification')
+        checkAccess(message.method, message.params, incoming.access, options.scopes)
+      return passOn(message, incoming, run, options)
+    },
+    close() {
+      for (const stream of streams) stream.finishWithResult()
+    },
+  }
+}
+
+/** A notification or a response: the server has as long for it as for a call, and is done with when its client goes away. */
+function passOn(
+  message: UnansweredMessage,
+  incoming: Incoming,
+  run: RunForeign,
+  options: ForeignOptions,
+): Promise<Response> {
+  const over = new AbortController()
+  const limit = earliestEnd(incoming.platform, false, options)
+  return new Promise((resolve, reject) => {
+    let isOver = false
+    const end = (response: Response): void => {
+      isOver = true
+      over.abort()
+      resolve(response)
+    }
+    const stop = watchCall(incoming.request.signal, limit, options, {
+      onDisconnect: () => end(new Response(null, { status: 499 })),
+      onExpire: () => {
+        const { message, status } = toFailure(deadlineError(limit), undefined, incoming, options.reportError)
+        end(jsonResponse(message, status === 200 ? 504 : status, incoming.headers))
+      },
+    })
+    const serve = async (): Promise<void> => {
+      if (isOver) return
+      const answer = await run(toCall(message, incoming, over.signal, true))
+      try {
+        const { status, body } = answer.response
+        const text = body === null || status === 202 || isOver ? '' : await answer.response.text()
+        if (isOver) return
+        const { headers, platform } = incoming
+        end(
+          text === ''
+            ? new Response(null, { status, headers })
+            : jsonResponse(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
+        )
+      } finally {
+        await closeQuietly(answer)
+      }
+    }
+    serve()
+      // What breaks because it was told to stop is not a fault.
+      .catch((error: unknown) => (isOver ? undefined : reject(error)))
+      .finally(() => {
+        stop()
+        over.abort()
+      })
+  })
+}
+
+/** One request to a server that is not ours, while it runs. It ends once. */
+class ForeignRequest {
+  protected readonly message: RequestMessage
+  protected readonly incoming: Incoming
+  readonly #run: RunForeign
+  readonly #options: ForeignOptions
+  readonly #over = new AbortController()
+  readonly #streams: boolean
+  readonly #mustStream: boolean
+  readonly #exchange: Exchange
+  #answer: ForeignAnswer | undefined
+  #stopWatching = (): void => {}
+  #isOver = false
+
+  constructor(message: RequestMessage, incoming: Incoming, run: RunForeign, options: ForeignOptions) {
+    const accepted = acceptedTypes(incoming.request.headers.get('accept'))
+    this.message = message
+    this.incoming = incoming
+    this.#run = run
+    this.#options = options
+    this.#streams = canStream(incoming)
+    this.#mustStream = accepted.mustStream
+    this.#exchange = new Exchange({
+      headers: incoming.headers,
+      canStream: this.#streams,
+      mustStream: this.#mustStream,
+      streamAfterMs: options.streamAfterMs,
+      keepAliveMs: options.keepAliveMs,
+      onDisconnect: () => this.#end(),
+      onStreamEnd: incoming.onStreamEnd,
+    })
+  }
+
+  answer(): Promise<Response> {
+    const { platform, request } = this.incoming
+    const limit = earliestEnd(platform, this.#streams, this.limits(this.#options))
+    this.#exchange.begin()
+    this.#stopWatching = watchCall(request.signal, limit, this.#options, {
+      onDisconnect: () => this.#exchange.abandon(),
+      onExpire: () => this.expire(limit),
+    })
+    if (!this.#isOver) this.#serve().catch((error: unknown) => this.#fail(error))
+    return this.#exchange.response
+  }
+
+  /** What the call is limited by. */
+  protected limits(limits: CallLimits): CallLimits {
+    return limits
+  }
+
+  protected expire(limit: End): void {
+    this.#fail(deadlineError(limit))
+  }
+
+  /** What is sent where the server ends without an answer. */
+  protected withoutAnswer(): string {
+    this.incoming.record.code = NO_ANSWER.code
+    return errorMessage(this.message.id, NO_ANSWER)
+  }
+
+  protected finish(text: string, status = 200, headers?: { readonly [name: string]: string }): void {
+    if (this.#isOver) return
+    this.#end()
+    const isStream = this.#exchange.isStreaming || (this.#streams && this.#mustStream)
+    const { maxResponseBytes } = this.incoming.platform
+    const sent = isStream ? text : withinLimit(text, this.message.id, maxResponseBytes)
+    this.#exchange.finish(sent, status, headers)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#stopWatching()
+    this.#over.abort()
+    void closeQuietly(this.#answer)
+    this.ended()
+  }
+
+  /** Called once, when it is over. */
+  protected ended(): void {}
+
+  #fail(error: unknown): void {
+    // What breaks because it was told to stop is not a fault.
+    if (this.#isOver) return
+    const { message, status, headers } = toFailure(
+      error,
+      this.message.id,
+      this.incoming,
+      this.#options.reportError,
+    )
+    this.finish(message, status, headers)
+  }
+
+  async #serve(): Promise<void> {
+    const answer = await this.#run(toCall(this.message, this.incoming, this.#over.signal, !this.#streams))
+    this.#answer = answer
+    if (this.#isOver) return closeQuietly(answer)
+    const { response } = answer
+    if (isEventStream(response) && response.body !== null) {
+      await readEvents(response.body, (data) => this.#take(data))
+      this.finish(this.withoutAnswer())
+      return
+    }
+    const text = await response.text()
+    const sent = parseSent(text)
+    const challenge = response.headers.get('www-authenticate')
+    if (sent === undefined) return this.finish(this.withoutAnswer(), response.status)
+    noteOutcome(sent, this.incoming)
+    this.finish(
+      this.#visible(sent, text),
+      response.status,
+      challenge === null ? undefined : { 'www-authenticate': challenge },
+    )
+  }
+
+  /** An event: the answer, or what comes before it. Anything else than a message is left out. */
+  #take(data: string): void {
+    const sent = parseSent(data)
+    if (sent === undefined) return
+    if (!isAnswerTo(sent, this.message.id)) {
+      this.#exchange.notify(onOneLine(data, sent))
+      return
+    }
+    noteOutcome(sent, this.incoming)
+    this.finish(this.#visible(sent, data))
+  }
+
+  #visible(sent: Sent, text: string): string {
+    const visible = visibleAnswer(sent, this.message.method, this.incoming, this.#options.scopes)
+    return visible === sent ? onOneLine(text, sent) : JSON.stringify(visible)
+  }
+}
+
+/** Data of several lines would be several fields of an event. */
+function onOneLine(text: string, sent: Sent): string {
+  return /[\r\n]/.test(text) ? JSON.stringify(sent) : text
+}
+
+/** A `subscriptions/listen` stream: it has a limit of its own, and ends with its result. */
+class ForeignListen extends ForeignRequest {
+  readonly #onEnd: () => void
+
+  constructor(
+    message: RequestMessage,
+    incoming: Incoming,
+    run: RunForeign,
+    options: ForeignOptions,
+    onEnd: () => void,
+  ) {
+    super(message, incoming, run, options)
+    this.#onEnd = onEnd
+  }
+
+  finishWithResult(): void {
+    this.finish(this.withoutAnswer())
+  }
+
+  protected override limits(limits: CallLimits): CallLimits {
+    return { ...limits, maxCallMs: limits.maxListenMs }
+  }
+
+  protected override expire(): void {
+    this.finishWithResult()
+  }
+
+  protected override withoutAnswer(): string {
+    return listenEnd(this.message.id)
+  }
+
+  protected override ended(): void {
+    this.#onEnd()
+  }
+}
+
+function listenEnd(id: RpcId): string {
+  return resultMessage(id, `"resultType":"complete","_meta":${JSON.stringify({ [META.subscriptionId]: id })}`)
+}
+
+/** Whether somebody's server closes well changes nothing any more. */
+async function closeQuietly(answer: ForeignAnswer | undefined): Promise<void> {
+  try {
+    await answer?.close()
+  } catch {
+    // The answer is sent, and there is no one to tell.
+  }
+}
