@@ -2,6 +2,7 @@
  * The audit trail: who called what, and what came of it.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { clip } from '../protocol/describe.ts'
 import type { LogEntry } from './log.ts'
 
 export interface AuditEntry {
@@ -17,7 +18,7 @@ export interface AuditEntry {
   readonly method?: string
   /** The tool, prompt or URI. */
   readonly target?: string
-  /** By default their names alone: `{ city: '[redacted]' }`. */
+  /** By default their names alone, a hundred at most: `{ city: '[redacted]' }`. */
   readonly arguments?: unknown
   /** `refused`: not served at all. `failed`: a JSON-RPC error, or a tool's own. */
   readonly outcome: 'done' | 'failed' | 'refused'
@@ -28,7 +29,10 @@ export interface AuditEntry {
 }
 
 export interface AuditOptions {
-  /** Told of every request that names a method, and of every one that was refused. What it throws is reported and changes nothing. */
+  /**
+   * Told of every message, each one of a batch, in a session or on stdio included, and of every request that was refused before. What it
+   * throws is reported and changes nothing.
+   */
   record(entry: AuditEntry): void
   /** What of a call's arguments is kept. Default: their names. */
   arguments?(target: string | undefined, args: unknown): unknown
@@ -42,7 +46,10 @@ export interface AuditFacts {
   readonly isToolError: boolean
 }
 
-const REFUSED = [401, 403, 408, 413, 415, 429, 503]
+const REFUSED = [401, 403, 404, 408, 413, 415, 429, 431, 503]
+
+/** Names of arguments in one entry: a client must not fill the trail with what it made up. */
+const MAX_NAMES = 100
 
 export function toAuditEntry(
   { time, requestId, method, target, status, code, durationMs }: LogEntry,
@@ -69,5 +76,6 @@ export function toAuditEntry(
 
 function namesOf(_target: string | undefined, args: unknown): unknown {
   if (typeof args !== 'object' || args === null) return '[redacted]'
-  return Object.fromEntries(Object.keys(args).map((name) => [name, '[redacted]']))
+  const names = Object.keys(args).slice(0, MAX_NAMES)
+  return Object.fromEntries(names.map((name) => [clip(name), '[redacted]']))
 }

@@ -510,6 +510,14 @@ export const REQUIREMENTS = {
     statement: 'More calls at once than the server takes on are answered 503, not queued.',
     source: ['docs/http.md', `${RFC}/rfc9110#section-15.6.4`],
   },
+  'batch.guards': {
+    statement: 'Each message of a batch is held to what it would be held to alone: count, place, scopes, deadline, audit.',
+    source: ['SECURITY.md'],
+  },
+  'errors.unwritable': {
+    statement: 'An error that JSON or HTTP cannot say, and a thrown value without a text, is answered with -32603 and reported.',
+    source: ['docs/tools.md'],
+  },
   'limits.json': {
     statement: 'JSON of too many members, or with a string that is too long, is refused.',
     source: ['docs/http.md'],

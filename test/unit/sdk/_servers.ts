@@ -8,6 +8,8 @@ import type { SdkContext } from '../../../src/sdk.ts'
 
 /** What a test sees of the tools' insides. */
 export interface Seen {
+  /** Calls of `wait` that have begun. */
+  waiting: number
   aborted: boolean
   closed: number
   auth: unknown
@@ -98,6 +100,7 @@ export function createLowLevelV1(): ServerV1 {
 }
 
 function waitFor(signal: AbortSignal, seen: Partial<Seen>): Promise<never> {
+  seen.waiting = (seen.waiting ?? 0) + 1
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => {
       seen.aborted = true

@@ -1,0 +1,167 @@
+/** Each message of a batch is held to what it would be held to alone. */
+import { describe, expect, it, vi } from 'vitest'
+import { bearer } from '../../src/auth.ts'
+import {
+  type AuditEntry,
+  createMemoryRateLimiter,
+  createTool,
+  type LogEntry,
+  type MCPServerConfig,
+} from '../../src/index.ts'
+import { fromSdk } from '../../src/sdk.ts'
+import { createServer, deferred, post } from './_client.ts'
+import { createV1, createV2 } from './sdk/_servers.ts'
+
+interface Part {
+  id?: number
+  result?: { isError?: boolean; tools?: { name: string }[]; content?: { text: string }[] }
+  error?: { code: number; message: string; data?: { limit?: string } }
+}
+
+const message = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params })
+const callOf = (id: number, name: string, args: object = {}) =>
+  message(id, 'tools/call', { name, arguments: args })
+
+const tools = {
+  add: createTool({ id: 'add', execute: () => '5' }),
+  admin: createTool({ id: 'admin', scopes: ['admin'], execute: () => 'done' }),
+}
+
+const auth = bearer((token) => ({ clientId: token, scopes: ['use'], extra: { sub: token } }))
+
+type Config = Pick<MCPServerConfig, 'auth' | 'http' | 'log' | 'audit' | 'onError'>
+
+/** The same for a server of ours and for both SDKs' behind our guard. */
+const SERVERS = [
+  ['MCPServer', (config: Config) => createServer({ tools, ...config })],
+  [
+    'fromSdk, v1',
+    (config: Config) => fromSdk(createV1, { log: false, scopes: { tools: { who: ['admin'] } }, ...config }),
+  ],
+  [
+    'fromSdk, v2',
+    (config: Config) => fromSdk(createV2, { log: false, scopes: { tools: { who: ['admin'] } }, ...config }),
+  ],
+] as const
+
+async function sendBatch(
+  server: { handle: ReturnType<typeof createServer>['handle'] },
+  batch: readonly object[],
+  headers: Record<string, string> = {},
+): Promise<Part[]> {
+  const response = await server.handle(post(batch, { headers }), { clientAddress: '192.0.2.1' })
+  return (await response.json()) as Part[]
+}
+
+const ADD = { a: 2, b: 3 }
+
+describe.each(SERVERS)('a batch for %s', (_name, create) => {
+  it('each message counts for the rate limiter [batch.guards]', async () => {
+    const rateLimiter = createMemoryRateLimiter({ calls: 3, windowMs: 60_000 })
+    const parts = await sendBatch(
+      create({ http: { rateLimiter } }),
+      Array.from({ length: 5 }, (_, id) => callOf(id, 'add', ADD)),
+    )
+    expect(parts.filter(({ result }) => result !== undefined)).toHaveLength(3)
+    expect(parts.filter(({ error }) => error?.message.startsWith('Too many requests'))).toHaveLength(2)
+  })
+
+  it('each message is in the audit trail, the batch in the log once [batch.guards]', async () => {
+    const entries: AuditEntry[] = []
+    const lines: LogEntry[] = []
+    const server = create({
+      auth,
+      audit: { record: (entry) => void entries.push(entry) },
+      log: (line) => void lines.push(line),
+    })
+    await sendBatch(server, [callOf(1, 'add', ADD), message(2, 'ping')], { authorization: 'Bearer ann' })
+    const kept = entries.map(({ method, target, subject }) => [method, target, subject])
+    expect(kept.sort()).toEqual([
+      ['ping', undefined, 'ann'],
+      ['tools/call', 'add', 'ann'],
+    ])
+    expect(lines.map(({ method }) => method)).toEqual(['batch'])
+  })
+
+  it('a message of method "batch" does not escape the audit trail [batch.guards]', async () => {
+    const entries: AuditEntry[] = []
+    const server = create({ audit: { record: (entry) => void entries.push(entry) } })
+    await (await server.handle(post(message(1, 'batch')), {})).text()
+    expect(entries).toHaveLength(1)
+  })
+
+  it('what the caller may not use is refused, and left out of lists [batch.guards]', async () => {
+    const hidden = _name === 'MCPServer' ? 'admin' : 'who'
+    const [called, listed] = await sendBatch(
+      create({ auth }),
+      [callOf(1, hidden), message(2, 'tools/list')],
+      { authorization: 'Bearer ann' },
+    )
+    expect(called?.error?.message).toContain('scope admin')
+    const names = listed?.result?.tools?.map(({ name }) => name)
+    expect(names).toContain('add')
+    expect(names).not.toContain(hidden)
+  })
+
+  it('a hundred messages and no more, and only in 2025-03-26 [batch.guards]', async () => {
+    const many = (length: number) => Array.from({ length }, (_, id) => message(id, 'ping'))
+    const server = create({})
+    expect(await sendBatch(server, many(100))).toHaveLength(100)
+    for (const refused of [
+      post(many(101)),
+      post(many(1), { headers: { 'mcp-protocol-version': '2025-11-25' } }),
+    ]) {
+      expect((await server.handle(refused, {})).status).toBe(400)
+    }
+  })
+})
+
+describe('a batch', () => {
+  it('each message takes a place of maxConcurrentCalls [batch.guards]', async () => {
+    const { promise, resolve } = deferred<string>()
+    let started = 0
+    const wait = createTool({
+      id: 'wait',
+      execute: () => {
+        started++
+        return promise
+      },
+    })
+    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2 } })
+    const sent = sendBatch(server, [1, 2, 3].map((id) => callOf(id, 'wait')))
+    await vi.waitFor(() => expect(started).toBe(2))
+    expect((await server.handle(post(message(9, 'ping')), {})).status).toBe(503)
+    resolve('done')
+    const parts = await sent
+    expect(parts.filter(({ error }) => error?.message.includes('concurrent'))).toHaveLength(1)
+    expect((await server.handle(post(message(9, 'ping')), {})).status).toBe(200)
+  })
+
+  it.each([
+    ['v1', createV1],
+    ['v2', createV2],
+  ] as const)('of an SDK %s server ends in time, and when its client leaves [batch.guards]', async (_sdk, factory) => {
+    const seen: { aborted?: boolean; waiting?: number } = {}
+    const server = fromSdk((context) => factory(context, seen), {
+      log: false,
+      http: { maxCallMs: 50, maxConcurrentCalls: 1 },
+    })
+    const [part] = await sendBatch(server, [callOf(1, 'wait')])
+    expect(part?.error?.data?.limit).toBe('deadline')
+    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+
+    const patient = fromSdk((context) => factory(context, seen), {
+      log: false,
+      http: { maxConcurrentCalls: 1 },
+    })
+    seen.aborted = false
+    const leave = new AbortController()
+    const left = patient.handle(post([callOf(1, 'wait')], { signal: leave.signal }), {})
+    await vi.waitFor(() => expect(seen.waiting).toBe(2))
+    expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(503)
+    leave.abort()
+    await left
+    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+    expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(200)
+  })
+})
