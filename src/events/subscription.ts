@@ -79,7 +79,7 @@ export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<S
   })
   return {
     async next(waitMs) {
-      if (queue.length === 0) {
+      if (queue.length === 0 && waitMs > 0) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, waitMs)
           wake = () => {

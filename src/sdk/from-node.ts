@@ -46,6 +46,8 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
   return async (call: ForeignCall): Promise<ForeignAnswer> => {
     // Loaded by the first request: it needs Node's streams, which an edge bundle that does not use it has not.
     const { toReqRes, toFetchResponse } = await import('fetch-to-node')
+    // A client may have left meanwhile: what listens from now on would never hear of it.
+    call.request.signal.throwIfAborted()
     const { req, res } = toReqRes(call.request)
     Object.assign(req, { auth: call.auth, body: call.message })
     // A fetch request may leave it to its URL, where no Node handler looks.

@@ -108,11 +108,13 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
     keepAliveMs: 0,
   })
   await server.connect(transport as never)
-  // A whole answer is not there before the call has ended, and the transport does not look at the request's signal.
   const { signal } = call.request
   const close = (): Promise<void> => server.close()
-  if (signal.aborted) void close().catch(() => {})
-  else signal.addEventListener('abort', () => void close().catch(() => {}), { once: true })
+  // A client may have left meanwhile.
+  if (signal.aborted) await close()
+  signal.throwIfAborted()
+  // A whole answer is not there before the call has ended, and the transport does not look at the request's signal.
+  signal.addEventListener('abort', () => void close().catch(() => {}), { once: true })
   const response = await transport.handleRequest(call.request, {
     parsedBody: call.message,
     ...(call.auth !== undefined && { authInfo: call.auth }),

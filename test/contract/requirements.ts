@@ -511,11 +511,26 @@ export const REQUIREMENTS = {
     source: ['docs/http.md', `${RFC}/rfc9110#section-15.6.4`],
   },
   'batch.guards': {
-    statement: 'Each message of a batch is held to what it would be held to alone: count, place, scopes, deadline, audit.',
+    statement:
+      'Each message of a batch is held to what it would be held to alone: count, place, scopes, deadline, audit.',
     source: ['SECURITY.md'],
   },
+  'streaming.after': {
+    statement: 'What a tool sends after its answer goes nowhere, and leaves no stream or timer behind.',
+    source: ['docs/context.md'],
+  },
+  'listen.close': {
+    statement: 'A server that closes ends its subscriptions with their result.',
+    source: ['docs/events.md', `${SUBSCRIPTIONS}#graceful-closure`],
+  },
+  'page.private': {
+    statement:
+      'The page of a server with auth shows no instructions; that of a foreign server asks it once a minute.',
+    source: ['docs/http.md'],
+  },
   'errors.unwritable': {
-    statement: 'An error that JSON or HTTP cannot say, and a thrown value without a text, is answered with -32603 and reported.',
+    statement:
+      'An error that JSON or HTTP cannot say, and a thrown value without a text, is answered with -32603 and reported.',
     source: ['docs/tools.md'],
   },
   'limits.json': {

@@ -89,6 +89,35 @@ describe('audit', () => {
     expect(await audited(request)).toMatchObject([entry])
   })
 
+  it.each<[string, string, object, string | undefined]>([
+    ['ref beside name', 'tools/call', { name: 'pay', ref: { name: 'look' } }, 'pay'],
+    ['uri beside name', 'tools/call', { name: 'pay', uri: 'x://harmless' }, 'pay'],
+    ['name beside uri', 'resources/read', { uri: 'vault://1', name: 'harmless' }, 'vault://1'],
+    [
+      'both in a ref',
+      'completion/complete',
+      { ref: { type: 'ref/resource', uri: 'x://{a}', name: 'y' } },
+      'x://{a}',
+    ],
+    ['name where none belongs', 'tools/list', { name: 'harmless' }, undefined],
+  ])('the target follows from the method: %s [audit.entry]', async (_what, method, params, target) => {
+    const [entry] = await audited({ method, params })
+    expect([entry?.method, entry?.target]).toEqual([method, target])
+  })
+
+  it('what a client makes up does not fill the trail [audit.entry]', async () => {
+    const long = 'x'.repeat(100_000)
+    const args = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, index) => [`${index}${long.slice(0, 300)}`, 1]),
+    )
+    const entries = [
+      ...(await audited({ params: { name: long, arguments: args } })),
+      ...(await audited({ method: long, params: {} })),
+    ]
+    expect(entries).toHaveLength(2)
+    for (const entry of entries) expect(JSON.stringify(entry).length).toBeLessThan(40_000)
+  })
+
   it('keeps of the arguments what it is told to [audit.redaction]', async () => {
     const keep = (target: string | undefined, args: unknown) => [
       target,

@@ -128,7 +128,10 @@ describe('a batch', () => {
       },
     })
     const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2 } })
-    const sent = sendBatch(server, [1, 2, 3].map((id) => callOf(id, 'wait')))
+    const sent = sendBatch(
+      server,
+      [1, 2, 3].map((id) => callOf(id, 'wait')),
+    )
     await vi.waitFor(() => expect(started).toBe(2))
     expect((await server.handle(post(message(9, 'ping')), {})).status).toBe(503)
     resolve('done')
@@ -140,28 +143,31 @@ describe('a batch', () => {
   it.each([
     ['v1', createV1],
     ['v2', createV2],
-  ] as const)('of an SDK %s server ends in time, and when its client leaves [batch.guards]', async (_sdk, factory) => {
-    const seen: { aborted?: boolean; waiting?: number } = {}
-    const server = fromSdk((context) => factory(context, seen), {
-      log: false,
-      http: { maxCallMs: 50, maxConcurrentCalls: 1 },
-    })
-    const [part] = await sendBatch(server, [callOf(1, 'wait')])
-    expect(part?.error?.data?.limit).toBe('deadline')
-    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+  ] as const)(
+    'of an SDK %s server ends in time, and when its client leaves [batch.guards]',
+    async (_sdk, factory) => {
+      const seen: { aborted?: boolean; waiting?: number } = {}
+      const server = fromSdk((context) => factory(context, seen), {
+        log: false,
+        http: { maxCallMs: 50, maxConcurrentCalls: 1 },
+      })
+      const [part] = await sendBatch(server, [callOf(1, 'wait')])
+      expect(part?.error?.data?.limit).toBe('deadline')
+      await vi.waitFor(() => expect(seen.aborted).toBe(true))
 
-    const patient = fromSdk((context) => factory(context, seen), {
-      log: false,
-      http: { maxConcurrentCalls: 1 },
-    })
-    seen.aborted = false
-    const leave = new AbortController()
-    const left = patient.handle(post([callOf(1, 'wait')], { signal: leave.signal }), {})
-    await vi.waitFor(() => expect(seen.waiting).toBe(2))
-    expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(503)
-    leave.abort()
-    await left
-    await vi.waitFor(() => expect(seen.aborted).toBe(true))
-    expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(200)
-  })
+      const patient = fromSdk((context) => factory(context, seen), {
+        log: false,
+        http: { maxConcurrentCalls: 1 },
+      })
+      seen.aborted = false
+      const leave = new AbortController()
+      const left = patient.handle(post([callOf(1, 'wait')], { signal: leave.signal }), {})
+      await vi.waitFor(() => expect(seen.waiting).toBe(2))
+      expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(503)
+      leave.abort()
+      await left
+      await vi.waitFor(() => expect(seen.aborted).toBe(true))
+      expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(200)
+    },
+  )
 })

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { bearer } from '../../src/auth.ts'
 import {
   createPrompt,
   createResource,
@@ -15,7 +16,9 @@ import {
   legacy,
   META,
   modern,
+  post,
   type SendOptions,
+  send,
   textOf,
   VERSION,
 } from './_client.ts'
@@ -270,5 +273,61 @@ describe('META', () => {
       { meta: { [META.protocolVersion]: VERSION } },
     )
     expect(status).toBe(200)
+  })
+})
+
+describe('headers that nothing in the body corresponds to', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      region: { type: 'string', 'x-mcp-header': 'Region' },
+      count: { type: 'integer', 'x-mcp-header': 'Count' },
+    },
+  }
+  const execute = vi.fn(() => 'ok')
+  const server = createServer({
+    tools: {
+      query: createTool({ id: 'query', inputSchema: jsonSchema(schema), execute }),
+      hidden: createTool({ id: 'hidden', scopes: ['admin'], inputSchema: jsonSchema(schema), execute }),
+    },
+    auth: bearer((token) => ({ clientId: token, scopes: [] })),
+  })
+  const authorization = 'Bearer ann'
+
+  it.each([
+    ['an argument that is absent', {}, 'eu'],
+    ['an argument that is null', { region: null }, 'eu'],
+    ['bytes that are not ASCII', { region: 'eu' }, 'e\u00fc'],
+    ['bytes that are not ASCII, without an argument', {}, 'e\u00fc'],
+    ['Base64 that is none', {}, '=?base64?*?='],
+    ['an empty value', {}, ''],
+  ])('Mcp-Param-* for %s → -32020 [headers.param]', async (_what, args, header) => {
+    const headers = { authorization, 'mcp-param-region': header }
+    expectMismatch(await callTool(server, 'query', args, { headers }))
+    expect(execute).not.toHaveBeenCalled()
+  })
+
+  it('a tool that the caller may not use → 403 before its parameters are named [headers.param]', async () => {
+    const headers = { authorization }
+    const { status, message } = await callTool(server, 'hidden', { region: 'eu' }, { headers })
+    expect(status).toBe(403)
+    expect(JSON.stringify(message)).not.toMatch(/region/i)
+  })
+
+  it('a notification whose Mcp-Method or version contradicts its body → 400 [headers.method]', async () => {
+    const note = (headers: Headers, params = {}) =>
+      send(
+        server,
+        post(
+          { jsonrpc: '2.0', method: 'notifications/x', params },
+          { headers: { authorization, 'mcp-protocol-version': VERSION, ...headers } },
+        ),
+      )
+    expect((await note({})).status).toBe(202)
+    expect((await note({ 'mcp-method': 'notifications/x' })).status).toBe(202)
+    expect((await note({ 'mcp-method': 'tools/call' })).error?.code).toBe(-32_020)
+    const envelope = { _meta: { [META.protocolVersion]: '2025-11-25' } }
+    expect((await note({}, envelope)).error?.code).toBe(-32_020)
+    expect((await note({ 'mcp-protocol-version': '2099-01-01' })).error?.code).toBe(-32_022)
   })
 })

@@ -183,6 +183,48 @@ describe('the page', () => {
   })
 })
 
+describe('the content of a body', () => {
+  const send = (headers: Record<string, string>) =>
+    fixture().fetch(
+      request('/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      }),
+    )
+
+  it.each([
+    'application/json; charset=utf-8',
+    'Application/JSON;Charset="UTF-8"',
+    'application/json; charset=utf8; profile=x',
+    'application/json; profile="charset=utf-16"',
+  ])('%s → served [http.content-type]', async (type) => {
+    expect((await send({ 'content-type': type })).status).toBe(200)
+  })
+
+  it.each([
+    'application/json; charset=utf-16',
+    'application/json;charset=latin1',
+    'application/json; charset=utf-8; charset=utf-16le',
+    'application/json-seq',
+    'text/json',
+  ])('%s → 415 [http.content-type]', async (type) => {
+    expect((await send({ 'content-type': type })).status).toBe(415)
+  })
+
+  it.each(['gzip', 'br', 'identity, gzip', 'x'])(
+    'Content-Encoding %s → 415, and what is taken [http.content-type]',
+    async (encoding) => {
+      const response = await send({ 'content-encoding': encoding })
+      expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+    },
+  )
+
+  it('Content-Encoding identity → served [http.content-type]', async () => {
+    expect((await send({ 'content-encoding': 'Identity' })).status).toBe(200)
+  })
+})
+
 describe('/healthz', () => {
   it.each(['/healthz', '/api/mcp/healthz'])('GET %s → JSON [page.health]', async (path) => {
     const response = await fixture().fetch(request(path))

@@ -56,6 +56,27 @@ describe('rateLimiter', () => {
     expect(statuses).toEqual([401, 401, 401, 429, 429])
   })
 
+  it('once there were too many bad tokens of an address, none of it is verified for a while [limits.rate]', async () => {
+    const verify = vi.fn((token: string) => (token === 'good' ? { clientId: 'ann', scopes: [] } : undefined))
+    const server = limited({ auth: bearer(verify) }, 3)
+    const from = (clientAddress: string | undefined, token: string) =>
+      discover(server, { token, ...(clientAddress !== undefined && { clientAddress }) })
+    for (let guess = 0; guess < 10; guess++) await from('192.0.2.1', `guess${guess}`)
+    expect(verify).toHaveBeenCalledTimes(4)
+    expect((await from('192.0.2.1', 'good')).status).toBe(429)
+    expect((await from('192.0.2.2', 'good')).status).toBe(200)
+    vi.setSystemTime(Date.now() + 60_000)
+    expect((await from('192.0.2.1', 'good')).status).toBe(200)
+  })
+
+  it('bad tokens without an address block nobody else: they cannot be told apart [limits.rate]', async () => {
+    const server = limited({
+      auth: bearer((token) => (token === 'good' ? { clientId: 'ann', scopes: [] } : undefined)),
+    })
+    for (let guess = 0; guess < 5; guess++) await discover(server, { token: `guess${guess}` })
+    expect((await discover(server, { token: 'good' })).status).toBe(200)
+  })
+
   it('forwarded addresses count only with trustProxy [limits.rate]', async () => {
     const call = async (trustProxy: boolean) => {
       const rateLimiter = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })

@@ -100,6 +100,31 @@ describe('subscriptions/listen', () => {
     },
   )
 
+  it('a server that closes → ended with its result at once, and it serves on [listen.close]', async () => {
+    const { bus, server, listen } = fixture()
+    const open = await Promise.all([listen(), listen()])
+    for (const { stream } of open) await stream.next()
+    const waiting = open.map(({ stream }) => stream.next())
+    await server.close()
+    for (const next of waiting)
+      expect(await next).toMatchObject({ id: 'sub-1', result: { resultType: 'complete', _meta: OURS } })
+    for (const { stream } of open) expect(await stream.next()).toBeUndefined()
+    expect(bus.listeners).toBe(0)
+    const { stream } = await listen()
+    expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED })
+    await stream.cancel()
+  })
+
+  it('what waited in the queue is still delivered before that [listen.close]', async () => {
+    const { server, listen } = fixture()
+    const { stream } = await listen()
+    await stream.next()
+    await server.tools.notifyListChanged()
+    await server.close()
+    expect(await stream.next()).toMatchObject({ method: 'notifications/tools/list_changed' })
+    expect(await stream.next()).toMatchObject({ result: { resultType: 'complete' } })
+  })
+
   it('without a bus → acknowledged with nothing, completed at once [listen.no-bus]', async () => {
     const server = createServer(everything)
     const { notifications, result, isStream } = await modern(server, 'subscriptions/listen', {

@@ -49,6 +49,19 @@ beforeEach(() => {
   return () => reported.mockRestore()
 })
 
+it('what a client makes up is cut: a line stays short [log.line]', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const lines: object[] = []
+  const server = createServer({ log: (entry) => void lines.push(entry) })
+  const meta = { [META.clientInfo]: { name: long, version: long } }
+  await server.fetch(modernRequest('tools/call', { name: long }, { meta }))
+  await server.fetch(modernRequest('resources/read', { uri: long }))
+  await server.fetch(post({ jsonrpc: '2.0', id: 1, method: long }))
+  await initialize(server, { protocolVersion: long, clientInfo: { name: long, version: '1' } })
+  expect(lines).toHaveLength(4)
+  for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(2000)
+})
+
 describe('the log', () => {
   it('one entry a request: what was asked, by whom, and how it went [log.line]', async () => {
     const { server, entries } = logged()

@@ -104,12 +104,39 @@ describe('JSON or SSE', () => {
     expect(headers.get('x-request-id')).not.toBeNull()
   })
 
-  it.each([undefined, 'application/json', '*/*', 'application/*', 'text/html, */*;q=0.1'])(
-    'Accept %s → JSON, notifications dropped [streaming.accept]',
+  it.each([
+    undefined,
+    'application/json',
+    '*/*',
+    'application/*',
+    'text/html, */*;q=0.1',
+    'application/json, text/event-stream;q=0',
+    'application/json, text/event-stream; q=0.000',
+    'text/event-stream;q=0, */*',
+    'application/x-text/event-stream',
+  ])('Accept %s → JSON, notifications dropped [streaming.accept]', async (accept) => {
+    const answer = await callTool(serverOf(tell), 'tool', {}, { meta: LOGGING, headers: { accept } })
+    expect([answer.status, answer.isStream]).toEqual([200, false])
+    expect(textOf(answer)).toBe('told')
+  })
+
+  it.each([
+    'Application/JSON, Text/Event-Stream',
+    'application/json,text/event-stream;q=0.5',
+    'application/json;q=0.9, text/*',
+    'text/event-stream, */*;q=0.1',
+  ])('Accept %s → a stream where there is something to stream [streaming.accept]', async (accept) => {
+    const streamed = await callTool(serverOf(tell), 'tool', {}, { meta: LOGGING, headers: { accept } })
+    expect(streamed.isStream).toBe(true)
+    const plain = serverOf(() => 'quick')
+    expect((await callTool(plain, 'tool', {}, { headers: { accept } })).isStream).toBe(false)
+  })
+
+  it.each(['TEXT/EVENT-STREAM', 'text/*', 'text/event-stream, application/json;q=0'])(
+    'Accept %s → a stream alone [streaming.accept]',
     async (accept) => {
-      const answer = await callTool(serverOf(tell), 'tool', {}, { meta: LOGGING, headers: { accept } })
-      expect([answer.status, answer.isStream]).toEqual([200, false])
-      expect(textOf(answer)).toBe('told')
+      const plain = serverOf(() => 'quick')
+      expect((await callTool(plain, 'tool', {}, { headers: { accept } })).isStream).toBe(true)
     },
   )
 
@@ -415,3 +442,41 @@ function tell(ctx: RequestContext): string {
   ctx.log('info', 'hello')
   return 'told'
 }
+
+describe('what a tool does after it has answered', () => {
+  it.each([
+    [
+      'at once',
+      (log: () => void) => {
+        setTimeout(log, 10)
+        return 'done'
+      },
+    ],
+    [
+      'later',
+      async (log: () => void) => {
+        setTimeout(log, 10)
+        return 'done'
+      },
+    ],
+  ])(
+    '%s: logs and progress go nowhere, and leave no stream or timer [streaming.after]',
+    async (_when, work) => {
+      const late: unknown[] = []
+      const server = serverOf((ctx) =>
+        work(() => {
+          ctx.log('error', 'late')
+          ctx.reportProgress({ progress: 1 })
+          void ctx.mcp.extra.sendNotification({ method: 'notifications/message', params: {} }).catch(() => {})
+          late.push(true)
+        }),
+      )
+      const meta = { ...LOGGING, progressToken: 'p' }
+      const answer = await callTool(server, 'tool', {}, { meta })
+      expect([answer.isStream, textOf(answer)]).toEqual([false, 'done'])
+      await vi.advanceTimersByTimeAsync(11)
+      expect(late).toEqual([true])
+      expect(vi.getTimerCount()).toBe(0)
+    },
+  )
+})

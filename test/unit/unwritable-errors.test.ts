@@ -129,30 +129,45 @@ describe('elsewhere', () => {
     expect(error?.code).toBe(ErrorCode.internal)
   })
 
-  it.each([...UNWRITABLE, ...TEXTLESS])('%s in a batch → its part alone fails [errors.unwritable]', async (_name, thrown) => {
-    const { server } = serverOf(thrown)
-    const part = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params })
-    const batch = [part(1, 'tools/call', { name: 'later' }), part(2, 'ping'), part(3, 'prompts/get', { name: 'odd' })]
-    const response = await server.handle(post(batch), {})
-    const answers = (await response.json()) as { id: number; result?: object; error?: object }[]
-    expect(answers.map(({ id }) => id)).toEqual([1, 2, 3])
-    expect(answers[1]).toEqual({ jsonrpc: '2.0', id: 2, result: {} })
-  })
+  it.each([...UNWRITABLE, ...TEXTLESS])(
+    '%s in a batch → its part alone fails [errors.unwritable]',
+    async (_name, thrown) => {
+      const { server } = serverOf(thrown)
+      const part = (id: number, method: string, params: object = {}) => ({
+        jsonrpc: '2.0',
+        id,
+        method,
+        params,
+      })
+      const batch = [
+        part(1, 'tools/call', { name: 'later' }),
+        part(2, 'ping'),
+        part(3, 'prompts/get', { name: 'odd' }),
+      ]
+      const response = await server.handle(post(batch), {})
+      const answers = (await response.json()) as { id: number; result?: object; error?: object }[]
+      expect(answers.map(({ id }) => id)).toEqual([1, 2, 3])
+      expect(answers[1]).toEqual({ jsonrpc: '2.0', id: 2, result: {} })
+    },
+  )
 
-  it.each([...UNWRITABLE, ...TEXTLESS])('%s by the factory of fromSdk → -32603 [errors.unwritable]', async (_name, thrown) => {
-    const onError = vi.fn()
-    const server = fromSdk(
-      () => {
-        throw thrown()
-      },
-      { log: false, onError },
-    )
-    const { error } = await legacy(server, 'tools/list')
-    expect(error?.code).toBe(ErrorCode.internal)
-    expect(onError).toHaveBeenCalledOnce()
-    const note = post('{"jsonrpc":"2.0","method":"notifications/x"}', {
-      headers: { 'mcp-protocol-version': '2025-11-25' },
-    })
-    expect((await send(server, note)).status).toBe(500)
-  })
+  it.each([...UNWRITABLE, ...TEXTLESS])(
+    '%s by the factory of fromSdk → -32603 [errors.unwritable]',
+    async (_name, thrown) => {
+      const onError = vi.fn()
+      const server = fromSdk(
+        () => {
+          throw thrown()
+        },
+        { log: false, onError },
+      )
+      const { error } = await legacy(server, 'tools/list')
+      expect(error?.code).toBe(ErrorCode.internal)
+      expect(onError).toHaveBeenCalledOnce()
+      const note = post('{"jsonrpc":"2.0","method":"notifications/x"}', {
+        headers: { 'mcp-protocol-version': '2025-11-25' },
+      })
+      expect((await send(server, note)).status).toBe(500)
+    },
+  )
 })

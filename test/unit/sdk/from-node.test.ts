@@ -3,7 +3,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
 import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
-import { initialize, legacy, legacyRequest, namesIn, textOf } from '../_client.ts'
+import { initialize, legacy, legacyRequest, namesIn, post, textOf } from '../_client.ts'
 import { createV1, type Seen } from './_servers.ts'
 
 type Request = IncomingMessage & { auth?: { clientId: string }; body?: unknown }
@@ -133,6 +133,45 @@ describe('any Node handler', () => {
       { platform: { deadline: Date.now() + 1050 } },
     )
     expect(error).toMatchObject({ data: { limit: 'deadline' } })
+  })
+
+  it('data of several lines is one event for the client', async () => {
+    const pretty = (value: object) =>
+      `data: ${JSON.stringify(value, null, 2).replaceAll('\n', '\ndata: ')}\n\n`
+    const answer = await legacy(
+      plain((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(pretty({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'a\nb' } }))
+        response.write('data: not a message\n\n')
+        response.end(pretty({ jsonrpc: '2.0', id: 1, result: { tools: [] } }))
+      }),
+      'tools/list',
+    )
+    expect(answer.notifications).toMatchObject([{ params: { data: 'a\nb' } }])
+    expect(answer.result).toEqual({ tools: [] })
+  })
+
+  it.each([
+    ['a notification', { jsonrpc: '2.0', method: 'notifications/x' }],
+    ['a response', { jsonrpc: '2.0', id: 1, result: {} }],
+  ])('%s ends in time, and when its client leaves; its place comes back', async (_what, message) => {
+    const closed: string[] = []
+    const never = (_request: Request, response: ServerResponse) =>
+      void response.on('close', () => closed.push('closed'))
+    const headers = { 'mcp-protocol-version': '2025-11-25' }
+    const hasty = fromNode(never as never, { log: false, http: { maxCallMs: 30, maxConcurrentCalls: 1 } })
+    expect((await hasty.handle(post(message, { headers }), {})).status).toBe(504)
+    expect((await hasty.handle(post(message, { headers }), {})).status).toBe(504)
+
+    const patient = fromNode(never as never, { log: false, http: { maxConcurrentCalls: 1 } })
+    const leave = new AbortController()
+    const left = patient.handle(post(message, { headers, signal: leave.signal }), {})
+    await vi.waitFor(async () => {
+      expect((await patient.handle(post(message, { headers }), {})).status).toBe(503)
+    })
+    leave.abort()
+    expect((await left).status).toBe(499)
+    await vi.waitFor(() => expect(closed).toHaveLength(3))
   })
 
   it('no function → TypeError', () => {

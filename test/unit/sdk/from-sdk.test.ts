@@ -142,6 +142,27 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     expect((await ask(server, 'tools/call', { name: 'who', arguments: {} }, { headers })).status).toBe(200)
   })
 
+  it('the page asks the server once a minute, however often it is opened [page.private]', async () => {
+    const made = vi.fn(factories[sdk])
+    const server = fromSdk(made, { log: false })
+    const open = async () =>
+      (await server.fetch(new Request('https://mcp.example/', { headers: { accept: 'text/html' } }))).text()
+    const pages = await Promise.all([open(), open(), open()])
+    const asked = made.mock.calls.length
+    expect(await open()).toBe(pages[0])
+    expect([new Set(pages).size, made.mock.calls.length]).toEqual([1, asked])
+  })
+
+  it('with auth the page shows neither instructions nor lists [page.private]', async () => {
+    const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
+    const response = await create(sdk, { auth }).fetch(
+      new Request('https://mcp.example/', { headers: { accept: 'text/html' } }),
+    )
+    const page = await response.text()
+    expect(page).toContain('shop')
+    expect(page).not.toMatch(/Be brief|greet|note:\/\/1/)
+  })
+
   it('the page shows who it is', async () => {
     const server = create(sdk)
     const get = (path: string, accept: string) =>
