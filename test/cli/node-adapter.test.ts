@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { Hono } from 'hono'
 import { expect, test, vi } from 'vitest'
 import { type FetchServer, nodeListener, serve } from '../../adapters/node.ts'
-import type { RequestPlatform } from '../../src/index.ts'
+import { createMemoryBus, createTool, MCPServer, type RequestPlatform } from '../../src/index.ts'
 
 /** A promise and the function that settles it. */
 function gate<T = void>(): { opened: Promise<T>; open: (value: T) => void } {
@@ -241,4 +241,38 @@ test('nodeListener serves from an HTTP server of one’s own', async () => {
   http.close()
 
   expect(await response.text()).toBe('/any/path')
+})
+
+test('close ends subscriptions with their result, at once', async () => {
+  const server = new MCPServer({
+    id: 'test',
+    name: 'Test',
+    version: '1.0.0',
+    log: false,
+    bus: createMemoryBus(),
+    tools: { t: createTool({ id: 't', execute: () => '' }) },
+  })
+  const running = await serve(server, { port: 0 })
+  const KEY = 'io.modelcontextprotocol/'
+  const _meta = { [`${KEY}protocolVersion`]: '2026-07-28', [`${KEY}clientCapabilities`]: {} }
+  const response = await fetch(running.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 'sub',
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true }, _meta },
+    }),
+  })
+  const text = response.text()
+  const startedAt = Date.now()
+  await running.close()
+  expect(await text).toMatch(/acknowledged[\s\S]*"id":"sub","result":\{"resultType":"complete"/)
+  expect(Date.now() - startedAt).toBeLessThan(4000)
 })

@@ -1,6 +1,6 @@
 /** A long-lived process, with the official clients of both eras. */
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectSocket } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
 import {
   Client as ModernClient,
@@ -9,7 +9,6 @@ import {
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js'
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -30,8 +29,8 @@ import {
   startHTTP,
   startSSE,
 } from '../../../adapters/node.ts'
-import { staticTokens } from '../../../src/auth.ts'
-import type { MCPServerConfig } from '../../../src/index.ts'
+import { bearer, staticTokens } from '../../../src/auth.ts'
+import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { createFixture, type SessionFixture } from './_session-server.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -173,7 +172,7 @@ describe('a legacy client in a session', () => {
   })
 
   it('takes up a stream that broke, where events are kept', async () => {
-    const { url } = await start({ eventStore: new InMemoryEventStore() as never })
+    const { url } = await start({ eventStore: createOrderedStore() })
     const client = await connect(url)
     const tokens: string[] = []
     await client.callTool({ name: 'work', arguments: {} }, undefined, {
@@ -197,6 +196,206 @@ describe('a legacy client in a session', () => {
       ['3 a', 'decline'],
     )
     expect(sessions.size).toBe(2)
+  })
+})
+
+/** Speaks to a session without a client, so that anything can be sent. */
+async function openRaw(url: URL, more: Record<string, string> = {}) {
+  const base = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...more }
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { ...base, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  const params = {
+    protocolVersion: '2025-03-26',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  }
+  const opened = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
+  await opened.text()
+  const id = opened.headers.get('mcp-session-id')!
+  return {
+    id,
+    send: (body: unknown, headers: Record<string, string> = {}) =>
+      send(body, { 'mcp-session-id': id, ...headers }),
+    listen: (headers: Record<string, string> = {}) =>
+      fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': id, ...more, ...headers } }),
+  }
+}
+
+const request = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params })
+
+const TOKENS = { ann: 'a'.repeat(32), bob: 'b'.repeat(32) }
+const auth = staticTokens([
+  { token: TOKENS.ann, clientId: 'ann', scopes: [] },
+  { token: TOKENS.bob, clientId: 'bob', scopes: [] },
+])
+
+/** Keeps events in the order in which they came, by ids that say of which stream they are. */
+function createOrderedStore() {
+  const events: { id: string; streamId: string; message: never }[] = []
+  return {
+    events,
+    async storeEvent(streamId: string, message: never) {
+      const id = `${streamId}_${events.length}`
+      events.push({ id, streamId, message })
+      return id
+    },
+    async replayEventsAfter(
+      lastEventId: string,
+      { send }: { send: (id: string, message: never) => Promise<void> },
+    ) {
+      const last = events.findIndex(({ id }) => id === lastEventId)
+      const { streamId } = events[last]!
+      for (const event of events.slice(last + 1))
+        if (event.streamId === streamId) await send(event.id, event.message)
+      return streamId
+    },
+  }
+}
+
+describe('what holds for a stateless call holds in a session', () => {
+  it('one principal’s notifications are not replayed to another', async () => {
+    const eventStore = createOrderedStore()
+    const { url, server } = await start({ eventStore }, { auth })
+    const ann = await openRaw(url, { authorization: `Bearer ${TOKENS.ann}` })
+    const bob = await openRaw(url, { authorization: `Bearer ${TOKENS.bob}` })
+    const streams = await Promise.all([ann.listen(), bob.listen()])
+    const kept = (list: string) =>
+      eventStore.events.filter(
+        ({ message }) => (message as { method?: string }).method === `notifications/${list}/list_changed`,
+      )
+    await server.tools.notifyListChanged()
+    await vi.waitFor(() => expect(kept('tools')).toHaveLength(2))
+    await server.prompts.notifyListChanged()
+    await vi.waitFor(() => expect(kept('prompts')).toHaveLength(2))
+    for (const { body } of streams) await body?.cancel()
+
+    const [first] = kept('tools')
+    const answers = await Promise.all(
+      [ann, bob].map(async (session) => {
+        const response = await session.listen({ 'last-event-id': first!.id })
+        const reader = response.body!.getReader()
+        const text = new TextDecoder().decode((await reader.read()).value)
+        await reader.cancel()
+        return { status: response.status, text }
+      }),
+    )
+    const own = answers.filter(({ status }) => status === 200)
+    expect(own).toHaveLength(1)
+    expect(own[0]?.text).toContain('prompts/list_changed')
+    expect(answers.find(({ status }) => status !== 200)?.text).not.toContain('list_changed')
+  })
+
+  it('a modern body needs its headers there, too', async () => {
+    const session = await openRaw((await start()).url)
+    const KEY = 'io.modelcontextprotocol/'
+    const _meta = { [`${KEY}protocolVersion`]: '2026-07-28', [`${KEY}clientCapabilities`]: {} }
+    const answer = await session.send(request(1, 'tools/list', { _meta }))
+    expect(await answer.text()).toContain('-32020')
+  })
+
+  it('a body that stops is given up', async () => {
+    const { url } = await start({}, { http: { bodyTimeoutMs: 50 } })
+    const { id } = await openRaw(url)
+    const headers = `Host: ${url.host}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMcp-Session-Id: ${id}\r\nContent-Length: 100\r\n\r\n`
+    const socket = connectSocket({ host: url.hostname, port: Number(url.port) })
+    const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.write(`POST /mcp HTTP/1.1\r\n${headers}{"jsonrpc":`)
+    expect(await answered).toMatch(/^HTTP\/1.1 408/)
+    socket.destroy()
+  })
+
+  it('JSON limits and batches, too', async () => {
+    const { url } = await start({}, { http: { maxJsonDepth: 8 } })
+    const session = await openRaw(url)
+    const deep = JSON.parse(`${'['.repeat(9)}${']'.repeat(9)}`)
+    expect((await session.send(request(1, 'ping', { deep }))).status).toBe(400)
+    expect((await session.send('{"jsonrpc"')).status).toBe(400)
+    const many = Array.from({ length: 101 }, (_, id) => request(id, 'ping'))
+    expect((await session.send(many)).status).toBe(400)
+  })
+
+  it('a request without a session is verified and counted once', async () => {
+    const limit = vi.fn(async () => ({ ok: true as const }))
+    const verify = vi.fn(() => ({ clientId: 'ann', scopes: [] }))
+    const { url } = await start({}, { auth: bearer(verify), http: { rateLimiter: { limit } } })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: 'Bearer t',
+        'mcp-protocol-version': '2025-11-25',
+      },
+      body: JSON.stringify(request(1, 'ping')),
+    })
+    expect([response.status, verify.mock.calls.length, limit.mock.calls.length]).toEqual([200, 1, 1])
+  })
+
+  it('refusals and messages are logged and audited, each once', async () => {
+    const lines: string[] = []
+    const entries: string[] = []
+    const { url } = await start(
+      {},
+      {
+        auth,
+        log: ({ method, status, httpMethod }) => void lines.push(`${httpMethod} ${method} ${status}`),
+        audit: { record: ({ method, outcome }) => void entries.push(`${method} ${outcome}`) },
+      },
+    )
+    const ann = await openRaw(url, { authorization: `Bearer ${TOKENS.ann}` })
+    await (await ann.send(request(1, 'tools/list'))).text()
+    expect((await ann.send(request(2, 'ping'), { authorization: 'Bearer none' })).status).toBe(401)
+    expect((await ann.send(request(2, 'ping'), { authorization: `Bearer ${TOKENS.bob}` })).status).toBe(404)
+    expect((await ann.send('{')).status).toBe(400)
+    expect((await ann.send(request(2, 'ping'), { accept: 'application/json' })).status).toBe(406)
+    expect(lines).toEqual([
+      'POST initialize 200',
+      'POST tools/list 200',
+      'POST undefined 401',
+      'POST undefined 404',
+      'POST undefined 400',
+      'POST undefined 406',
+    ])
+    expect(entries).toHaveLength(6)
+    expect(entries.slice(0, 4)).toEqual([
+      'initialize done',
+      'tools/list done',
+      'undefined refused',
+      'undefined refused',
+    ])
+  })
+
+  it('background work that fails is reported, and ends nothing', async () => {
+    const rejected: unknown[] = []
+    const onRejection = (reason: unknown) => void rejected.push(reason)
+    process.on('unhandledRejection', onRejection)
+    cleanups.push(() => process.off('unhandledRejection', onRejection))
+    const onError = vi.fn()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const background = createTool({
+      id: 'background',
+      execute: (_input, ctx) => {
+        ctx.waitUntil(Promise.reject(new Error('in the background')))
+        return 'done'
+      },
+    })
+    const { server } = createFixture({ tools: { background }, onError })
+    // Without what an adapter gives: a platform may have no waitUntil.
+    const sessions = createSessions(server)
+    const running = await serveHono({ fetch: (request) => sessions.handle(request, {}), port: 0 })
+    cleanups.push(() => running.close())
+    const { port } = running.address() as AddressInfo
+    const session = await openRaw(new URL(`http://127.0.0.1:${port}/mcp`))
+    const answer = await session.send(request(1, 'tools/call', { name: 'background', arguments: {} }))
+    expect(await answer.text()).toContain('done')
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(rejected).toEqual([])
+    vi.restoreAllMocks()
   })
 })
 

@@ -156,8 +156,11 @@ describe('any Node handler', () => {
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }],
   ])('%s ends in time, and when its client leaves; its place comes back', async (_what, message) => {
     const closed: string[] = []
-    const never = (_request: Request, response: ServerResponse) =>
-      void response.on('close', () => closed.push('closed'))
+    let begun = 0
+    const never = (_request: Request, response: ServerResponse) => {
+      begun++
+      response.on('close', () => closed.push('closed'))
+    }
     const headers = { 'mcp-protocol-version': '2025-11-25' }
     const hasty = fromNode(never as never, { log: false, http: { maxCallMs: 30, maxConcurrentCalls: 1 } })
     expect((await hasty.handle(post(message, { headers }), {})).status).toBe(504)
@@ -166,9 +169,8 @@ describe('any Node handler', () => {
     const patient = fromNode(never as never, { log: false, http: { maxConcurrentCalls: 1 } })
     const leave = new AbortController()
     const left = patient.handle(post(message, { headers, signal: leave.signal }), {})
-    await vi.waitFor(async () => {
-      expect((await patient.handle(post(message, { headers }), {})).status).toBe(503)
-    })
+    await vi.waitFor(() => expect(begun).toBe(3))
+    expect((await patient.handle(post(message, { headers }), {})).status).toBe(503)
     leave.abort()
     expect((await left).status).toBe(499)
     await vi.waitFor(() => expect(closed).toHaveLength(3))
