@@ -80,10 +80,12 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
     port: bound,
     close: async () => {
+      // Streams that listen for changes end by nothing else.
+      const ended = server.close?.().catch(console.error)
       const drained = listener.stop().then(() => settled(running))
       const grace = new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))
       await Promise.race([drained, grace])
-      await listener.stop(true)
+      await Promise.all([listener.stop(true), ended])
     },
   }
 }

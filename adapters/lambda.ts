@@ -119,7 +119,10 @@ async function answer(
   { request }: LambdaCall,
   platform: RequestPlatform,
 ): Promise<Response> {
-  return request === undefined ? new Response(null, { status: 400 }) : serveRequest(server, request, platform)
+  if (request === undefined) return new Response(null, { status: 400 })
+  const response = await serveRequest(server, request, platform)
+  // Lambda would pass on what any other HTTP server leaves out (RFC 9110 §9.3.2).
+  return request.method === 'HEAD' ? new Response(null, response) : response
 }
 
 function deadlineOf(context: LambdaContext): number {

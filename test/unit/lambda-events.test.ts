@@ -142,6 +142,13 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix }) => {
     expect(call.prefix).toBe(prefix)
   })
 
+  it('HEAD → the headers of a GET and no body, whatever the server answers', async () => {
+    const handler = lambda({ fetch: () => new Response('a body', { headers: { 'x-own': '1' } }) })
+    const result = await handler(event({ method: 'HEAD' }), context)
+    expect([result.statusCode, result.body]).toEqual([200, ''])
+    expect(JSON.stringify(result)).toContain('x-own')
+  })
+
   it.each([
     ['//evil.example/x'],
     ['///evil.example'],
