@@ -513,7 +513,7 @@ export const REQUIREMENTS = {
   'batch.guards': {
     statement:
       'Each message of a batch is held to what it would be held to alone: count, place, scopes, deadline, audit.',
-    source: ['SECURITY.md'],
+    source: ['docs/http.md'],
   },
   'streaming.after': {
     statement: 'What a tool sends after its answer goes nowhere, and leaves no stream or timer behind.',
