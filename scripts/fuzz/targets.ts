@@ -1,6 +1,7 @@
 /** Everything that is fuzzed. */
 import type { Target } from './target.ts'
 import { bearer } from './targets/bearer.ts'
+import { crowd } from './targets/crowd.ts'
 import { header } from './targets/header.ts'
 import { json } from './targets/json.ts'
 import { publicUrl } from './targets/public-url.ts'
@@ -8,4 +9,13 @@ import { request } from './targets/request.ts'
 import { sealed } from './targets/seal.ts'
 import { uriTemplate } from './targets/uri-template.ts'
 
-export const TARGETS: readonly Target[] = [request, json, header, sealed, uriTemplate, bearer, publicUrl]
+export const TARGETS: readonly Target[] = [
+  request,
+  crowd,
+  json,
+  header,
+  sealed,
+  uriTemplate,
+  bearer,
+  publicUrl,
+]

@@ -2,7 +2,7 @@
  * JSON-RPC batches, which exist in 2025-03-26 alone.
  */
 import { hasEnvelope } from './envelope.ts'
-import { invalidRequest, type Message, readMessage } from './json-rpc.ts'
+import { invalidRequest, type Message, type RpcId, readMessage } from './json-rpc.ts'
 import { BATCH_VERSION, UNNAMED_VERSION } from './versions.ts'
 
 /** More messages than this in one batch are refused. */
@@ -21,12 +21,16 @@ export function checkBatch(values: readonly unknown[], versionHeader: string | n
   if (values.length === 0) throw invalidRequest('a batch must not be empty')
   if (values.length > MAX_MESSAGES) throw invalidRequest(`a batch may hold at most ${MAX_MESSAGES} messages`)
   const messages = values.map(readMessage)
+  const ids = new Set<RpcId>()
   for (const message of messages) {
     if (message.kind === 'invalid')
       throw invalidRequest(`the batch holds a message in which ${message.reason}`)
     if (message.kind !== 'request') continue
     if (hasEnvelope(message.params)) throw invalidRequest('a batch must not hold modern requests')
     if (message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch')
+    // Their answers could not be told apart.
+    if (ids.has(message.id)) throw invalidRequest('a batch must not hold two requests with one id')
+    ids.add(message.id)
   }
   return messages
 }

@@ -109,6 +109,7 @@ describe.each(SERVERS)('a batch for %s', (_name, create) => {
     expect(await sendBatch(server, many(100))).toHaveLength(100)
     for (const refused of [
       post(many(101)),
+      post([...many(2), message(1, 'ping')]),
       post(many(1), { headers: { 'mcp-protocol-version': '2025-11-25' } }),
     ]) {
       expect((await server.handle(refused, {})).status).toBe(400)
