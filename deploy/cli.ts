@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
-import { CliError, UsageError } from './cli-error.ts'
+import { CliError, printable, UsageError } from './cli-error.ts'
+import { listenForSignals } from './ending.ts'
 import { packageManifest } from './package.ts'
+import { isSystemError } from './system-error.ts'
 
 const HELP = `mayfly <command>
 
@@ -42,16 +44,18 @@ async function run([command, ...rest]: string[]): Promise<number> {
     return 0
   }
   if (!Object.hasOwn(COMMANDS, command)) {
-    throw new UsageError(`there is no command "${command}": see mayfly --help`)
+    throw new UsageError(`there is no command "${printable(command)}": see mayfly --help`)
   }
   const main = await COMMANDS[command]!()
   return main(rest)
 }
 
+listenForSignals()
 try {
   process.exit(await run(process.argv.slice(2)))
 } catch (error) {
-  if (!(error instanceof CliError)) throw error
+  // A full disk, or a file that this user may not read: its message says which.
+  if (!(error instanceof CliError) && !isSystemError(error)) throw error
   process.stderr.write(`mayfly: ${error.message}\n`)
-  process.exit(error.exitCode)
+  process.exit(error instanceof CliError ? error.exitCode : 1)
 }

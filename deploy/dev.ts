@@ -6,6 +6,7 @@
 import { connectSnippets } from '../src/http/connect-snippets.ts'
 import { CliError } from './cli-error.ts'
 import { oneEntry, parseCommandLine, parsePort } from './command-line.ts'
+import { onInterrupt } from './ending.ts'
 import { findEntry } from './entry.ts'
 import { freePort } from './port.ts'
 import type { RunningTarget } from './target.ts'
@@ -44,13 +45,13 @@ export async function dev(args: string[]): Promise<number> {
   return serveUntilInterrupted(() => target.start({ entry, cwd, port }), port)
 }
 
-/** Prints the ready line, and stops at the first signal (exit code 0). Throws `CliError` when the server stops by itself. */
+/** Prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
 export async function serveUntilInterrupted(
   start: () => RunningTarget | Promise<RunningTarget>,
   port: number,
 ): Promise<number> {
-  // From before anything is started: whatever is, is stopped.
-  const interrupted = interruption()
+  // From before anything is started: whatever is, is stopped. Later signals are ignored: stopping is bounded in time.
+  const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const running = await start()
   try {
     return await Promise.race([interrupted, serveUntilExit(running, `http://127.0.0.1:${port}`)])
@@ -65,17 +66,6 @@ async function serveUntilExit(running: RunningTarget, origin: string): Promise<n
   process.stdout.write(`ready ${url}\n`)
   process.stderr.write(howToConnect(name, url, url.replace(/mcp$/, '')))
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
-}
-
-/**
- * Resolves with the exit code 0 at the first signal, or when whoever read the output has gone. Later signals are ignored:
- * stopping is bounded in time.
- */
-function interruption(): Promise<number> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(0))
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve(0))
-  })
 }
 
 function howToConnect(name: string, url: string, page: string): string {

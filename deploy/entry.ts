@@ -1,7 +1,7 @@
 /** Which file is the server, and the one-line complaints about one that is not. */
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { CliError } from './cli-error.ts'
+import { CliError, printable } from './cli-error.ts'
 
 const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
 
@@ -14,7 +14,7 @@ export function findEntry(cwd: string, given: string | undefined): string {
   throw new CliError(
     given === undefined
       ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server`
-      : `there is no file ${given}: pass the file that exports the server`,
+      : `there is no file ${printable(given)}: pass the file that exports the server`,
   )
 }
 
@@ -30,5 +30,5 @@ export function noFetch(entry: string): CliError {
 
 /** As a user would type it. */
 export function shown(path: string): string {
-  return relative(process.cwd(), path)
+  return printable(relative(process.cwd(), path))
 }

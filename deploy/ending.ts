@@ -1,0 +1,83 @@
+/**
+ * How this process ends: `atExit` tidies up on every way out but SIGKILL, `onInterrupt` decides what a signal does,
+ * `afterDeath` is for what must happen after SIGKILL too.
+ */
+import { spawn } from 'node:child_process'
+
+/** A signal, or `SIGPIPE` when what read our output has gone. */
+export type Interruption = 'SIGHUP' | 'SIGINT' | 'SIGTERM' | 'SIGPIPE'
+
+const NUMBERS: { readonly [name in Interruption]: number } = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+}
+
+const tasks = new Set<() => void>()
+
+/** As a shell reports it: 130 for SIGINT. */
+export function interruptedCode(interruption: Interruption): number {
+  return 128 + NUMBERS[interruption]
+}
+
+/** Runs `task` when this process ends, unless what is returned was called before. It must be synchronous. */
+export function atExit(task: () => void): () => void {
+  if (tasks.size === 0) process.on('exit', runTasks)
+  tasks.add(task)
+  return () => {
+    tasks.delete(task)
+    if (tasks.size === 0) process.off('exit', runTasks)
+  }
+}
+
+function runTasks(): void {
+  for (const task of tasks) {
+    try {
+      task()
+    } catch (error) {
+      // The others still have to run.
+      process.stderr.write(`mayfly: ${(error as Error).message}\n`)
+    }
+  }
+}
+
+let interrupt = (interruption: Interruption): void => process.exit(interruptedCode(interruption))
+
+/** Called once by the command line: from then on a signal ends this process in order, and so does a closed output. */
+export function listenForSignals(): void {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => interrupt('SIGPIPE'))
+}
+
+/** Until what is returned is called, a signal calls `listener` and does nothing else. */
+export function onInterrupt(listener: (interruption: Interruption) => void): () => void {
+  const before = interrupt
+  interrupt = listener
+  return () => {
+    interrupt = before
+  }
+}
+
+/**
+ * Runs a POSIX shell script once this process is gone, however it ended, unless what is returned was called before: by a small
+ * process that waits for the other end of its stdin to close. `args` are `$1` and so on.
+ */
+export function afterDeath(script: string, args: readonly string[]): () => void {
+  // Ctrl-C reaches it as little as what ends this process.
+  const waiting = `trap '' HUP INT TERM USR1 USR2; if read -r _; then exit; fi; ${script}`
+  const guard = spawn('/bin/sh', ['-c', waiting, 'mayfly-guard', ...args], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.on('error', ({ code }: NodeJS.ErrnoException) => {
+    process.stderr.write(
+      `mayfly: cannot run /bin/sh (${code}): nothing is tidied up if this process is killed\n`,
+    )
+  })
+  // It may have been ended by hand.
+  guard.stdin.on('error', () => {})
+  guard.unref()
+  return () => void guard.stdin.end('\n')
+}

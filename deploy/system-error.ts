@@ -1,0 +1,25 @@
+/** What the operating system refuses (no permission, a full disk), as one line. */
+import { CliError } from './cli-error.ts'
+
+/** `EACCES`, `ENOSPC` and their like come with the call that failed. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}
+
+/** `cannot write dist/node (EACCES)`, and where it helps what to do. */
+export function systemError(what: string, { code }: NodeJS.ErrnoException): CliError {
+  return new CliError(`${what} (${code})${REMEDIES[code ?? ''] ?? ''}`)
+}
+
+const REMEDIES: { readonly [code: string]: string } = {
+  EACCES: ': this user may not',
+  EPERM: ': this user may not',
+  EROFS: ': the file system is read-only',
+  ENOSPC: ': the disk is full',
+  EDQUOT: ': the disk quota is used up',
+  ENOTDIR: ': a part of the path is no folder',
+  ELOOP: ': its links lead in a circle',
+  ENAMETOOLONG: ': the path is too long',
+  EBUSY: ': something is mounted there; pass a folder in it',
+  EXDEV: ': something is mounted there; pass a folder in it',
+}
