@@ -1,6 +1,10 @@
-/** A child process with everything it starts, ended together: wrangler, for one, outlives its own launcher. */
+/**
+ * A child process with everything it starts, ended together: wrangler, for one, outlives its own launcher. None of them outlives
+ * this process, however it ends.
+ */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { afterDeath, atExit } from './ending.ts'
 
 export interface ProcessGroup {
   child: ChildProcess
@@ -13,6 +17,11 @@ export interface ProcessGroup {
 /** Longer than the Node adapter's own grace for running requests. */
 const STOP_GRACE_MS = 7000
 const POLL_MS = 20
+
+/** What `stop` does, for a process that is no more: `$1` is the group. */
+const STOP_GROUP = `kill -s TERM -- "-$1"
+for _ in 1 2 3 4 5 6 7; do kill -s 0 -- "-$1" || exit; sleep 1; done
+kill -s KILL -- "-$1"`
 
 /** Runs `command`, by default Node, with `args` in a process group of its own (POSIX). */
 export function startProcessGroup(
@@ -28,15 +37,18 @@ export function startProcessGroup(
   const { pid } = child
   if (pid === undefined) return { child, exited, stop: async () => {} }
 
-  // When this process ends without stopping it, by an error of ours for one.
-  const killAtExit = (): void => void signalGroup(pid, 'SIGKILL')
-  process.on('exit', killAtExit)
+  // When this process ends without stopping it: by an error of ours, or killed.
+  const forgetExit = atExit(() => void signalGroup(pid, 'SIGKILL'))
+  const forgetDeath = afterDeath(STOP_GROUP, [String(pid)])
   let stopped: Promise<void> | undefined
   return {
     child,
     exited,
     stop: () => {
-      stopped ??= stopGroup(pid).then(() => void process.off('exit', killAtExit))
+      stopped ??= stopGroup(pid).then(() => {
+        forgetExit()
+        forgetDeath()
+      })
       return stopped
     },
   }
@@ -55,6 +67,15 @@ async function isGone(pid: number, withinMs: number): Promise<boolean> {
     await delay(POLL_MS)
   }
   return false
+}
+
+/** Whether there is such a process, of whatever user. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** False when no process is left in the group. A negative id addresses the group (kill(2)). */

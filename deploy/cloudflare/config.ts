@@ -1,7 +1,7 @@
 /** The wrangler configuration of the user's project, or a minimal one for a project that has none. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createTempFolder } from '../work-folder.ts'
 
 export interface WranglerConfig {
   /** Arguments for wrangler. */
@@ -29,13 +29,13 @@ export function wranglerConfig(cwd: string): WranglerConfig {
   const own = findWranglerConfig(cwd)
   if (own) return { args: ['--config', own], dispose: () => {} }
 
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-'))
+  const { folder, dispose } = createTempFolder()
   const file = join(folder, 'wrangler.json')
   writeFileSync(file, JSON.stringify({ name: 'mayfly-dev', ...COMPATIBILITY }))
   // Wrangler looks for these beside its configuration, which is elsewhere here.
   const variables = ['.dev.vars', '.env'].map((name) => join(cwd, name)).filter((path) => existsSync(path))
   return {
     args: ['--config', file, ...variables.flatMap((path) => ['--env-file', path])],
-    dispose: () => rmSync(folder, { recursive: true, force: true }),
+    dispose,
   }
 }

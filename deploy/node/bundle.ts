@@ -1,11 +1,13 @@
 /** Bundles a server's own files for Node and reports every rebuild; packages stay where they are installed. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
 import { buildErrors, isBuildFailure, loadEsbuild, requireDefaultExport } from '../bundler.ts'
 import { CliError } from '../cli-error.ts'
+import { isSystemError, systemError } from '../system-error.ts'
+import { createWorkFolder } from '../work-folder.ts'
 
 export type Build = { ok: true; file: string } | { ok: false; error: CliError }
 
@@ -24,9 +26,7 @@ export async function watchBundle(
   onBuild: (build: Build) => void,
 ): Promise<BundleWatch> {
   const esbuild = await loadEsbuild(cwd)
-  // In node_modules: out of the way of linters and version control.
-  const folder = join(cwd, 'node_modules', '.mayfly', `dev-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
+  const { folder, dispose } = createWorkFolder(cwd, 'dev')
   let builds = 0
   const report: Plugin = {
     name: 'mayfly-report',
@@ -44,7 +44,7 @@ export async function watchBundle(
     dispose: async () => {
       await context.dispose()
       await esbuild.stop()
-      rmSync(folder, { recursive: true, force: true })
+      dispose()
     },
   }
 }
@@ -52,9 +52,7 @@ export async function watchBundle(
 /** Bundles once. Throws `CliError` for what does not build. */
 export async function bundleOnce(entry: string, cwd: string): Promise<{ file: string; dispose(): void }> {
   const esbuild = await loadEsbuild(cwd)
-  const folder = join(cwd, 'node_modules', '.mayfly', `run-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
-  const dispose = (): void => rmSync(folder, { recursive: true, force: true })
+  const { folder, dispose } = createWorkFolder(cwd, 'run')
   try {
     const result = await esbuild
       .build({ ...optionsFor(entry, cwd), plugins: [installedPackages], outdir: folder })
@@ -98,6 +96,7 @@ function toBuild(result: BuildResult, entry: string, nextFile: () => string): Bu
     return { ok: true, file }
   } catch (error) {
     if (error instanceof CliError) return { ok: false, error }
+    if (isSystemError(error)) return { ok: false, error: systemError('the build cannot be written', error) }
     throw error
   }
 }

@@ -43,8 +43,12 @@ export class MayflyProcess implements AsyncDisposable {
   stdout = ''
   stderr = ''
 
-  constructor(args: string[], cwd: string, cli: string = CLI) {
-    this.child = spawn(process.execPath, [cli, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  constructor(args: string[], cwd: string, cli: string = CLI, env: NodeJS.ProcessEnv = {}) {
+    this.child = spawn(process.execPath, [cli, ...args], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text
     })

@@ -1,6 +1,7 @@
 /** `mayfly dev`, spawned for real on each target. */
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolveTool } from '../../deploy/project-tool.ts'
@@ -44,6 +45,14 @@ function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): vo
   expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
   for (const word of words) expect(stderr).toContain(word)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+}
+
+/** Folders of `mayfly dev` itself, and of wrangler for one run. */
+function leftIn({ folder }: Project): string[] {
+  return ['node_modules/.mayfly', '.wrangler/tmp'].flatMap((parent) => {
+    const path = join(folder, parent)
+    return existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : []
+  })
 }
 
 describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: true }, (target) => {
@@ -132,6 +141,28 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
 
     expect((await mayfly.exited).code).toBe(0)
     await until(() => !areAlive(started))
+  })
+
+  test('SIGKILL → no process left, the port is free, and the next start removes what was left', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = String(await testPort())
+    const args = ['dev', '--target', target, '--port', port]
+    mkdirSync(join(project.folder, 'tmp'))
+    const env = { TMPDIR: join(project.folder, 'tmp') }
+    await using first = new MayflyProcess(args, project.folder, undefined, env)
+    await first.ready()
+    const started = first.descendants()
+    const left = leftIn(project)
+    await first.signal('SIGKILL')
+    await until(() => !areAlive(started))
+    await until(() => readdirSync(env.TMPDIR).length === 0)
+
+    await using second = new MayflyProcess(args, project.folder, undefined, env)
+    await second.ready()
+    for (const name of left) expect(leftIn(project)).not.toContain(name)
+    await second.signal('SIGINT')
+    expect(leftIn(project)).toEqual([])
   })
 
   test('two at once in one folder do not meet', async () => {

@@ -1,5 +1,5 @@
 /** `mayfly dev` on the targets whose artefact is what runs: built, served, and both again after a change. */
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { targets } from '../../deploy/targets.ts'
@@ -71,6 +71,27 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
     expect(stdout.split('\n')).toHaveLength(2)
     expect(stderr).toContain('a line of the server')
     await until(() => !areAlive(started))
+  })
+
+  test('SIGKILL → no process left, the port is free, and the next start removes what was left', async () => {
+    await using project = createProject()
+    project.write('server.ts', server('1'))
+    const port = String(await testPort())
+    const args = ['dev', '--target', target, '--port', port]
+    const left = (): string[] => readdirSync(join(project.folder, 'node_modules/.mayfly'))
+    await using first = new MayflyProcess(args, project.folder)
+    await first.ready()
+    const started = first.descendants()
+    const [name] = left()
+    await first.signal('SIGKILL')
+    await until(() => !areAlive(started))
+    expect(left()).toEqual([name])
+
+    await using second = new MayflyProcess(args, project.folder)
+    await second.ready()
+    expect(left()).not.toContain(name)
+    await second.signal('SIGINT')
+    expect(left()).toEqual([])
   })
 
   test.for([
