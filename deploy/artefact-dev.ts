@@ -1,26 +1,32 @@
 /** `mayfly dev` for platforms whose artefact can simply be built and run here: what runs is what would be deployed. */
 import { mkdirSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
+import { buildChecked } from './checked-build.ts'
 import { type RunningLaunch, startLaunch } from './launch.ts'
 import { untilAnswers } from './probe.ts'
 import { projectName } from './project.ts'
 import type { RunningTarget, StartOptions, Target } from './target.ts'
 import { watchEntry } from './watch.ts'
+import { createWorkFolder } from './work-folder.ts'
 
 /** Builds and runs `target`, and does both again after every change of a file of the server. */
 export function artefactDev(target: Pick<Target, 'build' | 'preview'>): Target['start'] {
   return async ({ entry, cwd, port }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd) }
-    // In node_modules: out of the way of linters and version control, and of one's own `dist`.
-    const folder = join(cwd, 'node_modules', '.mayfly', `${basename(entry)}-${process.pid}`)
+    const { folder, dispose } = createWorkFolder(cwd, entry)
     let builds = 0
     const build = async (): Promise<string> => {
       const outDir = join(folder, String(++builds))
       mkdirSync(outDir, { recursive: true })
-      await target.build(project, outDir)
-      return outDir
+      try {
+        await buildChecked(target, project, outDir)
+        return outDir
+      } catch (error) {
+        rmSync(outDir, { recursive: true, force: true })
+        throw error
+      }
     }
-    const outDir = await build()
+    let outDir = await build()
     const launch = target.preview(outDir, { port, project })
     const path = launch.path ?? '/mcp'
     const ended = new AbortController()
@@ -33,6 +39,8 @@ export function artefactDev(target: Pick<Target, 'build' | 'preview'>): Target['
       const next = await build()
       await current.stop()
       if (ended.signal.aborted) return
+      rmSync(outDir, { recursive: true, force: true })
+      outDir = next
       current = startLaunch(target.preview(next, { port, project }))
       process.stderr.write('mayfly: reloaded\n')
     }
@@ -47,7 +55,7 @@ export function artefactDev(target: Pick<Target, 'build' | 'preview'>): Target['
         ended.abort()
         await watch.dispose()
         await current.stop()
-        rmSync(folder, { recursive: true, force: true })
+        dispose()
         reportExit(0)
       },
     }

@@ -60,13 +60,13 @@ async function examine(project: Project, targetName: string): Promise<Report> {
       const message = 'the server was not written with Mayfly: what it needs cannot be told'
       return { target: targetName, findings: [...findings, { level: 'warning', message }], degrades: [] }
     }
-    const hasSecret = info.hasSecret || findSecret(project.cwd, 'MAYFLY_SECRET') !== undefined
+    const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
     return {
       target: targetName,
       findings: [
         ...findings,
         { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
-        ...secretFindings(project.cwd, info),
+        ...secretFindings(project, info),
         ...bindingFindings(info),
       ],
       degrades: degradations(info, hasSecret),

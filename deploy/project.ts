@@ -1,12 +1,33 @@
 /** The user's project: its name, and its own files. */
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { findEntry } from './entry.ts'
 import type { Project } from './target.ts'
 
 /** Throws `CliError` when there is no entry. */
 export function readProject(cwd: string, entry: string | undefined): Project {
   return { cwd, entry: findEntry(cwd, entry), name: projectName(cwd) }
+}
+
+/**
+ * The folders that are the project's, nearest first: from the one at hand and from the entry's up to the repository, else to the
+ * outermost package. Commands also run in a subfolder, and what they need lies at the root then.
+ */
+export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
+  return [...new Set([cwd, dirname(entry)].flatMap(foldersUpToRoot))]
+}
+
+function foldersUpToRoot(start: string): string[] {
+  const above = [start]
+  let own = 1
+  const home = homedir()
+  for (let folder = start; dirname(folder) !== folder && folder !== home; folder = dirname(folder)) {
+    if (folder !== start) above.push(folder)
+    if (existsSync(join(folder, 'package.json'))) own = above.length
+    if (existsSync(join(folder, '.git'))) return above
+  }
+  return above.slice(0, own)
 }
 
 /** As every platform takes it: lower case letters, digits and dashes, from a letter on, 40 characters at most. */

@@ -1,27 +1,45 @@
 /** The secrets of a project: which files may hold them, and their values on the way to a platform's secret store. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { parseEnv } from 'node:util'
-import { CliError, UsageError } from './cli-error.ts'
+import { CliError, printable, UsageError } from './cli-error.ts'
+import { projectFolders } from './project.ts'
+import { isSystemError, systemError } from './system-error.ts'
+import type { Project } from './target.ts'
 
-/** Where values that must not be published are kept in a project; a later one does not replace an earlier one. */
-const SECRET_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
+/** Where what a deployment needs is kept in a project; a later one does not replace an earlier one. */
+const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
+
+/** Every file whose values must not be published: those of other environments are secrets, too. */
+const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
+
+/** Written to be read by all. */
+const EXAMPLE_FILE = /\.(?:example|sample|template|dist|schema|vault)$/
 
 /** Shorter ones are ports, flags and names, which a bundle may hold by chance. */
 const MIN_SECRET_CHARACTERS = 8
 
-interface Kept {
-  readonly file: string
+/** So are these: they say where something runs, and are in every other package. */
+const COMMON_VALUE =
+  /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
+
+export interface Kept {
+  /** Where it was found, as a user would type it: a file, or `the environment`. */
+  readonly from: string
   readonly name: string
   readonly value: string
 }
 
+type Folders = Pick<Project, 'cwd' | 'entry'>
+
 /** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is nowhere. */
-export function readSecrets(cwd: string, names: readonly string[]): Map<string, string> {
+export function readSecrets(project: Folders, names: readonly string[]): Map<string, string> {
   const secrets = new Map<string, string>()
   for (const name of names) {
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw new UsageError(`"${name}" is not the name of a variable`)
-    const found = findSecret(cwd, name)
+    if (!/^[A-Za-z_]\w*$/.test(name)) {
+      throw new UsageError(`"${printable(name)}" is not the name of a variable`)
+    }
+    const found = findSecret(project, name)
     if (found === undefined) {
       throw new CliError(`there is no value for ${name}: set it in the environment or in .env`)
     }
@@ -31,11 +49,11 @@ export function readSecrets(cwd: string, names: readonly string[]): Map<string, 
 }
 
 /** The value of a variable, and where it was found: the environment, else one of the project's files. */
-export function findSecret(cwd: string, name: string): { value: string; from: string } | undefined {
-  const value = process.env[name]
-  if (value !== undefined && value !== '') return { value, from: 'the environment' }
-  const kept = keptSecrets(cwd).find((one) => one.name === name)
-  return kept === undefined ? undefined : { value: kept.value, from: kept.file }
+export function findSecret(project: Folders, name: string): Kept | undefined {
+  // Names such as `constructor` are on every object.
+  const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined
+  if (value !== undefined && value !== '') return { name, value, from: 'the environment' }
+  return deployedSecrets(project).find((one) => one.name === name)
 }
 
 /** As a `.env` file, for a tool that takes nothing else. Throws `CliError` for a value that such a file cannot hold. */
@@ -53,28 +71,62 @@ function quotedValue(name: string, value: string): string {
 }
 
 /** Variables of the project's files that are not handed over: they will be missing on the platform. */
-export function unsentSecrets(cwd: string, sent: ReadonlyMap<string, string>): string[] {
-  return [...new Set(keptSecrets(cwd).map(({ name }) => name))].filter((name) => !sent.has(name))
+export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>): string[] {
+  return [...new Set(deployedSecrets(project).map(({ name }) => name))].filter((name) => !sent.has(name))
 }
 
-/** Throws `CliError` when the code holds a value of the project's files: what is built may be read by others. */
-export function refuseSecrets(code: string, cwd: string): void {
-  for (const { file, name, value } of keptSecrets(cwd)) {
-    if (value.length < MIN_SECRET_CHARACTERS) continue
-    // As it stands, and as it is written inside a string.
-    if (!code.includes(value) && !code.includes(JSON.stringify(value).slice(1, -1))) continue
-    throw new CliError(
-      `the build would hold the value of ${name} from ${file}: read it from ctx.env at run time, and hand it over with mayfly deploy --secret ${name}`,
-    )
+/**
+ * Every value that no built file may hold: of all files of secrets in the project's folders, and those that are `sent`. Without
+ * values of fewer than 8 characters, and those that name this machine or an environment: a bundle may hold them by chance.
+ */
+export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Kept[] {
+  const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
+  const kept = projectFolders(project).flatMap((folder) =>
+    readFiles(project.cwd, folder, secretFiles(folder)),
+  )
+  return [...kept, ...given].filter(
+    ({ value }) => value.trim().length >= MIN_SECRET_CHARACTERS && !COMMON_VALUE.test(value.trim()),
+  )
+}
+
+function deployedSecrets(project: Folders): Kept[] {
+  return projectFolders(project).flatMap((folder) => readFiles(project.cwd, folder, DEPLOYED_FILES))
+}
+
+function secretFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => SECRET_FILE.test(name) && !EXAMPLE_FILE.test(name))
+      .sort((a, b) => rank(a) - rank(b))
+  } catch {
+    // It cannot be listed, but what is in it may be read.
+    return DEPLOYED_FILES
   }
 }
 
-function keptSecrets(cwd: string): Kept[] {
-  return SECRET_FILES.flatMap((file) => {
-    const path = join(cwd, file)
-    if (!existsSync(path)) return []
-    return Object.entries(parseEnv(readFileSync(path, 'utf8'))).flatMap(([name, value]) =>
-      value === undefined || value === '' ? [] : [{ file, name, value }],
+/** The commonest first: a value that is in several files is named after it. */
+function rank(name: string): number {
+  const at = DEPLOYED_FILES.indexOf(name)
+  return at < 0 ? DEPLOYED_FILES.length : at
+}
+
+function readFiles(cwd: string, folder: string, names: readonly string[]): Kept[] {
+  return names.flatMap((name) => {
+    const path = join(folder, name)
+    const from = printable(relative(cwd, path))
+    return Object.entries(parseEnv(readText(path, from))).flatMap(([variable, value]) =>
+      value === undefined || value === '' ? [] : [{ from, name: variable, value }],
     )
   })
+}
+
+/** Empty for one that does not exist or is a folder. */
+function readText(path: string, shown: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return ''
+    throw systemError(`cannot read ${shown}`, error)
+  }
 }

@@ -1,12 +1,12 @@
 /** Cloudflare Workers, through the project's own wrangler: it bundles, runs and deploys as it would without Mayfly. */
-import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { CliError } from '../cli-error.ts'
 import { shown } from '../entry.ts'
+import { startProcessGroup } from '../process-group.ts'
 import { resolveTool } from '../project-tool.ts'
-import { refuseSecrets } from '../secrets.ts'
 import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
 import { COMPATIBILITY, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
@@ -41,26 +41,38 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
   const config = wranglerConfig(project.cwd)
   const args = ['deploy', project.entry, '--dry-run', '--minify', '--outdir', outDir, ...config.args]
   try {
-    execFileSync(process.execPath, [bin, ...args], {
-      cwd: project.cwd,
-      env: { ...process.env, ...OFFLINE },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: Buffer; stderr: Buffer }
-    process.stderr.write(`${stdout}${stderr}`)
-    throw new CliError(`wrangler cannot build ${shown(project.entry)}: see its output above`)
+    const { code, output } = await run([bin, ...args], project.cwd)
+    if (code !== 0) {
+      process.stderr.write(output)
+      throw new CliError(`wrangler cannot build ${shown(project.entry)}: see its output above`)
+    }
   } finally {
     config.dispose()
   }
   const main = `${basename(project.entry).replace(/\.\w+$/, '')}.js`
   const code = readFileSync(join(outDir, main))
-  refuseSecrets(code.toString('utf8'), project.cwd)
   // A project without a configuration still needs one to be deployed.
   if (findWranglerConfig(project.cwd) === undefined) {
     writeFileSync(join(outDir, CONFIG_FILE), JSON.stringify({ name: project.name, main, ...COMPATIBILITY }))
   }
   return { main, size: { raw: code.byteLength, gzip: gzipSync(code).byteLength }, limits: LIMITS }
+}
+
+/** Runs a script of Node's with all that it starts, and resolves with what it printed. A signal to this process ends them. */
+async function run(args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
+  const env = { ...process.env, ...OFFLINE }
+  const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [group.child.stdout, group.child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const closed = once(group.child, 'close')
+  const code = await group.exited
+  await group.stop()
+  await closed
+  return { code, output }
 }
 
 function preview(outDir: string, { port, project }: { port: number; project: Project }): Launch {

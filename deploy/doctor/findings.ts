@@ -5,7 +5,7 @@ import { availability, MATRIX } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
 import { packageManifest } from '../package.ts'
 import { findSecret } from '../secrets.ts'
-import type { Finding } from '../target.ts'
+import type { Finding, Project } from '../target.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10
@@ -33,9 +33,9 @@ export function versionFindings(): Finding[] {
 }
 
 /** Whether the secret is there and strong, where the server needs one or may come to. */
-export function secretFindings(cwd: string, info: DeploymentInfo): Finding[] {
+export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: DeploymentInfo): Finding[] {
   if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
-  const found = findSecret(cwd, 'MAYFLY_SECRET')
+  const found = findSecret(project, 'MAYFLY_SECRET')
   if (found === undefined) {
     const isNeeded = info.legacy === 'arguments'
     return [

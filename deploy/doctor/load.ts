@@ -1,14 +1,15 @@
 /** Loads a server in a process of its own, to ask what it is: its code is not run in the CLI. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
 import { shown } from '../entry.ts'
+import { refuseSecrets } from '../secret-search.ts'
+import { unpublishable } from '../secrets.ts'
 import type { Project } from '../target.ts'
+import { createTempFolder } from '../work-folder.ts'
 import type { Description } from './describe.ts'
 
 /** `.ts` from source, `.js` from dist/. */
@@ -19,7 +20,7 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
 export async function describeServer(project: Project): Promise<Description> {
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-doctor-'))
+  const { folder, dispose } = createTempFolder()
   const outfile = join(folder, 'server.mjs')
   try {
     await bundleServer(project, {
@@ -29,9 +30,12 @@ export async function describeServer(project: Project): Promise<Description> {
       banner: NODE_BANNER,
       external: ['cloudflare:*'],
     })
+    refuseSecrets(folder, unpublishable(project))
     const { stdout } = await promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
       cwd: project.cwd,
       timeout: TIMEOUT_MS,
+      // A server may wait for what it does at a signal.
+      killSignal: 'SIGKILL',
     })
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Description
   } catch (error) {
@@ -40,6 +44,6 @@ export async function describeServer(project: Project): Promise<Description> {
     const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it did not answer in 15 seconds'
     throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    dispose()
   }
 }
