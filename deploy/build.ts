@@ -1,8 +1,10 @@
 /** `mayfly build`: writes what a platform takes into a folder, and tells its size. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
-import { CliError } from './cli-error.ts'
+import { join, relative, resolve } from 'node:path'
+import { sourceFiles } from './bundler.ts'
+import { buildChecked } from './checked-build.ts'
+import { printable } from './cli-error.ts'
 import { oneEntry, parseCommandLine } from './command-line.ts'
+import { openOutFolder, type Remove } from './out-folder.ts'
 import { readProject } from './project.ts'
 import type { Artefact, Project, Target } from './target.ts'
 import { defaultTarget, findTarget, targetNames } from './targets.ts'
@@ -11,7 +13,7 @@ const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
   --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
-  --out      where to write; default dist/<target>. What it held before is removed.
+  --out      where to write; default dist/<target>. What an earlier build left there is replaced.
   --json     print { target, out, main, size, limits } as JSON
 
 Prints what it wrote and its size, raw and gzipped; warns when that is near one of the platform's limits.
@@ -45,25 +47,38 @@ export async function build(args: string[]): Promise<number> {
   process.stdout.write(
     values.json
       ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
-      : `built ${join(out, artefact.main)}: ${describeSize(artefact.size)}\n`,
+      : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
   )
   for (const line of sizeWarnings(artefact, target)) process.stderr.write(`mayfly: ${line}\n`)
   return 0
 }
 
-/** Empties `outDir` and builds into it. Throws `CliError` for a folder that holds the project. */
+export interface BuildIntoOptions {
+  /** Values that are handed to the platform, by name: none of them may be in a built file either. */
+  readonly secrets?: ReadonlyMap<string, string>
+  /** How what an earlier build has left is removed. Default: from the disk. */
+  readonly remove?: Remove
+}
+
+/**
+ * Builds beside `outDir` and puts the result in its place: what was there stays until then. Throws `CliError` for a folder that
+ * holds anything but an earlier build, and for a build that fails or would hold a secret.
+ */
 export async function buildInto(
   target: Pick<Target, 'build'>,
   project: Project,
   outDir: string,
+  { secrets, remove }: BuildIntoOptions = {},
 ): Promise<Artefact> {
-  refuseFolder(outDir, project)
-  // What is in it goes, it stays: a watcher or a shell may be there.
-  if (existsSync(outDir)) {
-    for (const name of readdirSync(outDir)) rmSync(join(outDir, name), { recursive: true })
+  const { cwd } = project
+  const out = openOutFolder({ out: outDir, cwd, sources: await sourceFiles(project) }, remove)
+  try {
+    const artefact = await buildChecked(target, project, out.staging, secrets)
+    out.commit()
+    return artefact
+  } finally {
+    out.discard()
   }
-  mkdirSync(outDir, { recursive: true })
-  return target.build(project, outDir)
 }
 
 export function describeSize({ raw, gzip }: Artefact['size']): string {
@@ -84,13 +99,4 @@ export function sizeWarnings({ size, limits }: Artefact, { title }: Target): str
 /** 1 KB = 1000 bytes. */
 function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toLocaleString('en', { maximumFractionDigits: 1 })} KB`
-}
-
-/** It is emptied: not a folder that holds what the user wrote. */
-function refuseFolder(outDir: string, { cwd, entry }: Project): void {
-  const holds = (path: string): boolean => path === outDir || path.startsWith(outDir + sep)
-  if (!holds(cwd) && !holds(entry) && !existsSync(join(outDir, 'package.json'))) return
-  throw new CliError(
-    `--out ${outDir} would be emptied, and it holds a project: pass a folder for built files alone`,
-  )
 }

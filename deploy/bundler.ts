@@ -1,13 +1,52 @@
 /** The user's esbuild, and its results as lines. */
+import { extname, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { BuildFailure, Message, Metafile } from 'esbuild'
+import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
 import { CliError } from './cli-error.ts'
 import { noDefaultExport, shown } from './entry.ts'
 import { resolveTool } from './project-tool.ts'
+import type { Project } from './target.ts'
 
 /** Loads the project's esbuild, else the one beside Mayfly. Throws `CliError` when there is none. */
 export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')> {
   return import(pathToFileURL(resolveTool('esbuild', cwd)).href)
+}
+
+/**
+ * The files of the project that its server is made of, absolute: the entry and what it imports, without installed packages. The
+ * entry alone where they cannot be told, since it does not build.
+ */
+export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): Promise<string[]> {
+  const esbuild = await loadEsbuild(cwd)
+  try {
+    const { metafile } = await esbuild.build({
+      entryPoints: [entry],
+      absWorkingDir: cwd,
+      bundle: true,
+      packages: 'external',
+      format: 'esm',
+      write: false,
+      outdir: cwd,
+      metafile: true,
+      logLevel: 'silent',
+      plugins: [otherFiles],
+    })
+    const files = Object.keys(metafile.inputs).map((path) => resolve(cwd, path))
+    return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
+  } catch (error) {
+    if (isBuildFailure(error)) return [entry]
+    throw error
+  }
+}
+
+/** Each bundler loads `*.html`, `*.wasm` and their like in its own way. */
+const otherFiles: Plugin = {
+  name: 'mayfly-other-files',
+  setup(build) {
+    build.onLoad({ filter: /./, namespace: 'file' }, ({ path }) =>
+      /^\.(?:[cm]?[jt]s|[jt]sx|json)$/.test(extname(path)) ? undefined : { contents: '', loader: 'empty' },
+    )
+  },
 }
 
 /** One line an error: `src/server.ts:3:5: Expected ";" but found "x"`. */

@@ -22,6 +22,9 @@ const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--dr
   mayfly deploy --target vercel --dry-run
 `
 
+/** Options of the tools whose value lets somebody in. */
+const HIDDEN_OPTION = /^--?[\w-]*(?:token|auth|password|secret|key)$/i
+
 /** Exit code 0 when everything is deployed, else that of the tool that failed. Throws `CliError`. */
 export async function deploy(args: string[]): Promise<number> {
   const dashes = args.indexOf('--')
@@ -41,13 +44,13 @@ export async function deploy(args: string[]): Promise<number> {
   const project = readProject(cwd, oneEntry(positionals))
   const targetName = values.target ?? defaultTarget(cwd)
   const target = findTarget(targetName)
-  const secrets = readSecrets(cwd, values.secret ?? [])
+  const secrets = readSecrets(project, values.secret ?? [])
   const outDir = resolve(cwd, values.out ?? join('dist', targetName))
 
-  const artefact = await buildInto(target, project, outDir)
+  const artefact = await buildInto(target, project, outDir, { secrets })
   say(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
   await refuseUndeployable(target, project, artefact)
-  for (const name of unsentSecrets(cwd, secrets)) {
+  for (const name of unsentSecrets(project, secrets)) {
     say(`${name} stays here: pass --secret ${name} to hand it to ${target.title}`)
   }
 
@@ -101,9 +104,15 @@ function notLoggedIn({ tool }: Deployment): string {
   return `nobody is logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
-/** As it could be typed; secrets are only named. */
+/** As it could be typed; secrets are only named, and tokens left out: what is printed may end in a log. */
 function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
-  const command = [step.command ?? tool.name, ...step.args].map(quoted).join(' ')
+  const token = process.env[tool.token]
+  const words = step.args.map((word, at) => {
+    if (word === token || HIDDEN_OPTION.test(step.args[at - 1] ?? '')) return '…'
+    const [option = ''] = word.split('=', 1)
+    return option !== word && HIDDEN_OPTION.test(option) ? `${option}=…` : quoted(word)
+  })
+  const command = [quoted(step.command ?? tool.name), ...words].join(' ')
   const folder = relative(cwd, step.cwd)
   return [
     folder === '' ? '' : `cd ${quoted(folder)} && `,

@@ -32,10 +32,10 @@ describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (targe
     expect(left.sort()).toEqual(['dist', 'server.ts'])
   })
 
-  test('--json says the same to a script; --out is emptied first', async () => {
+  test('--json says the same to a script; a second build replaces the first', async () => {
     await using project = new Project()
     project.write('server.ts', SERVER)
-    mkdirSync(join(project.folder, 'out'))
+    await build(project, '--target', target, '--out', 'out')
     project.write('out/old.txt', 'old')
 
     const { stdout } = await build(project, 'server.ts', '--target', target, '--out', 'out', '--json')
@@ -51,6 +51,23 @@ describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (targe
     expect(existsSync(join(project.folder, 'out/old.txt'))).toBe(false)
   })
 
+  test('a build that fails or is refused leaves the earlier one as it is, and nothing else', async () => {
+    await using project = new Project()
+    project.write('server.ts', SERVER)
+    await build(project, '--target', target)
+    const before = filesOf(join(project.folder, 'dist'))
+    expect(before.size).toBeGreaterThan(1)
+
+    project.write('server.ts', 'export default {\n  fetch( }')
+    expect((await build(project, '--target', target)).code).toBe(1)
+    expect(filesOf(join(project.folder, 'dist'))).toEqual(before)
+
+    project.write('server.ts', `export default { fetch: () => new Response('${SECRET}') }`)
+    project.write('.env', `MAYFLY_SECRET=${SECRET}\n`)
+    expect((await build(project, '--target', target)).code).toBe(1)
+    expect(filesOf(join(project.folder, 'dist'))).toEqual(before)
+  })
+
   test('refuses to embed a value of .env, and does not print it', async () => {
     await using project = new Project()
     project.write('.env', `MAYFLY_SECRET=${SECRET}\n`)
@@ -61,6 +78,11 @@ describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (targe
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^mayfly: [^\n]*MAYFLY_SECRET from \.env[^\n]*\n$/)
     expect(stderr).not.toContain(SECRET)
+    // Not even in what the platform's own tool keeps for itself.
+    for (const [name, content] of filesOf(project.folder)) {
+      if (name !== '.env' && name !== 'server.ts') expect(content, name).not.toContain(SECRET)
+    }
+    expect(existsSync(join(project.folder, 'dist'))).toBe(false)
   })
 
   test('an entry that does not build → its place, exit code 1', async () => {
@@ -79,6 +101,16 @@ describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (targe
     expect(stderr).toMatch(/^mayfly: server\.ts has no default export[^\n]*\n$/)
   })
 })
+
+/** Every file below a folder, by path. */
+function filesOf(folder: string): Map<string, string> {
+  return new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path.slice(folder.length + 1), readFileSync(path, 'latin1')]),
+  )
+}
 
 describe('where it writes', { timeout: TIMEOUT_MS }, () => {
   test.for(['.', '..', 'src', 'other'])('--out %s → refused: it holds a project', async (out) => {
