@@ -1,17 +1,28 @@
 /** A platform's own tool: where it is, and how it is run. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
+import { atExit, type Interruption, interruptedCode, onInterrupt } from './ending.ts'
 import { findProgram, resolveBin } from './project-tool.ts'
 import { type Deployment, type DeployStep, SECRET_FILE } from './target.ts'
+import { createTempFolder } from './work-folder.ts'
 
 /** The file to run. */
 export type DeployTool = string
 
 const LOGIN_TIMEOUT_MS = 30_000
+
+/** A terminal sends Ctrl-C to the tool as well, which then ends as it likes. */
+const CTRL_C_GRACE_MS = 2000
+const STOP_GRACE_MS = 7000
+
+/**
+ * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells would
+ * pass no signal on, so the tool's number is told.
+ */
+const THROUGH_PIPE = `cat 3>&- | sh -c 'echo $$ >&3; exec 3>&-; exec "$0" "$@"' "$0" "$@"`
 
 /** The project's own, else the one on the PATH, else undefined. */
 export function findTool({ name, npm }: Deployment['tool'], cwd: string): DeployTool | undefined {
@@ -33,57 +44,115 @@ export async function isLoggedIn(
 ): Promise<boolean> {
   if (process.env[token]) return true
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
-  const child = spawn(tool, whoami, { cwd, env: environment(), stdio: 'ignore', signal })
+  const child = spawn(tool, whoami, {
+    cwd,
+    env: environment(),
+    stdio: 'ignore',
+    signal,
+    // One that waits for an answer of its platform may also wait at a signal.
+    killSignal: 'SIGKILL',
+  })
+  const forget = atExit(() => void child.kill('SIGKILL'))
   try {
     const [code] = (await once(child, 'exit')) as [number | null]
     return code === 0
   } catch {
     // It could not be run, or took too long.
     return false
+  } finally {
+    forget()
   }
 }
 
-/** Runs it in the foreground and resolves with its exit code. Throws `CliError` when there is no such program. */
+/**
+ * Runs it in the foreground and resolves with its exit code. A signal ends the tool, and then this process. Throws `CliError` when
+ * there is no such program.
+ */
 export async function runStep(step: DeployStep, tool: DeployTool): Promise<number> {
   const { secretFile } = step
   if (secretFile === undefined) return run(step, step.args, tool)
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-'))
+  const { folder, dispose } = createTempFolder()
   const path = join(folder, 'secrets.env')
-  writeFileSync(path, secretFile, { mode: 0o600 })
   try {
+    writeFileSync(path, secretFile, { mode: 0o600, flag: 'wx' })
     const args = step.args.map((arg) => (arg === SECRET_FILE ? path : arg))
     return await run(step, args, tool)
   } finally {
-    rmSync(folder, { recursive: true })
+    dispose()
   }
 }
 
 async function run(step: DeployStep, args: readonly string[], tool: DeployTool): Promise<number> {
   const command = step.command ?? tool
-  const isPiped = step.stdin !== undefined
-  // Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe.
-  const child = spawn(
-    isPiped ? 'sh' : command,
-    isPiped ? ['-c', 'cat | "$0" "$@"', command, ...args] : args,
-    {
-      cwd: step.cwd,
-      env: { ...environment(), ...step.env },
-      stdio: [isPiped ? 'pipe' : 'inherit', 'inherit', 'inherit'],
-    },
-  )
+  const env = { ...environment(), ...step.env }
+  const { cwd } = step
+  const child =
+    step.stdin === undefined
+      ? spawn(command, args, { cwd, env, stdio: 'inherit' })
+      : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
+          cwd,
+          env,
+          stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
+        })
+  const ending = endWith(child)
   // A tool that ends without reading says why itself.
   child.stdin?.on('error', () => {})
   child.stdin?.end(step.stdin)
   try {
     const [code] = (await once(child, 'exit')) as [number | null]
+    if (ending.interruption !== undefined) process.exit(interruptedCode(ending.interruption))
     return code ?? 1
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CliError(`cannot run ${command} (${code}): install it, then deploy again`)
+  } finally {
+    ending.forget()
+  }
+}
+
+interface Ending {
+  /** The first signal that came. */
+  readonly interruption: Interruption | undefined
+  forget(): void
+}
+
+/** Until it is forgotten, a signal to this process asks the tool to end, and a second one or a long time insists. */
+function endWith(child: ChildProcess): Ending {
+  let pid = child.pid
+  child.stdio[3]?.once('data', (line: Buffer) => {
+    pid = Number.parseInt(line.toString(), 10)
+  })
+  const kill = (signal: 'SIGTERM' | 'SIGKILL'): void => {
+    try {
+      if (pid !== undefined) process.kill(pid, signal)
+    } catch {
+      // It has ended.
+    }
+  }
+  const timers: NodeJS.Timeout[] = []
+  let interruption: Interruption | undefined
+  const restore = onInterrupt((signal) => {
+    if (interruption !== undefined) return kill('SIGKILL')
+    interruption = signal
+    const graceMs = signal === 'SIGINT' ? CTRL_C_GRACE_MS : 0
+    timers.push(
+      setTimeout(() => kill('SIGTERM'), graceMs),
+      setTimeout(() => kill('SIGKILL'), graceMs + STOP_GRACE_MS),
+    )
+  })
+  return {
+    get interruption() {
+      return interruption
+    },
+    forget: () => {
+      restore()
+      for (const timer of timers) clearTimeout(timer)
+    },
   }
 }
 
 /** The Node that runs this comes first: tools on npm find theirs by name, and some need a newer one than the machine's. */
 function environment(): NodeJS.ProcessEnv {
-  return { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) }
+  const path = [dirname(process.execPath), process.env.PATH].filter((part) => part).join(delimiter)
+  return { ...process.env, PATH: path }
 }

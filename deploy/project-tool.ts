@@ -1,7 +1,7 @@
 /** Tools come from the user's project, so that its pinned versions count, else from beside Mayfly. */
-import { readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 
 /** The file a module name stands for. Throws a `CliError` saying how to install its package. */
@@ -26,10 +26,21 @@ export function resolveBin(name: string, cwd: string, program: string = name): s
   return join(dirname(manifest), file)
 }
 
-/** A program on the PATH, or undefined. */
+/** A program on the PATH, or undefined. An empty or relative part of the PATH would be the project's own folder: it is left out. */
 export function findProgram(name: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,8 +1,11 @@
 /** `mayfly deploy` up to the platform's own tool. What the tools themselves do is shown in `test/platform-clis`. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from './_dev-process.ts'
+
+afterAll(stopAll)
 
 const TIMEOUT_MS = 60_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
@@ -113,6 +116,19 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     expect(calls(project).map(({ command }) => command)).toEqual(['whoami'])
   })
 
+  test('--dry-run prints no token, whichever way the tool is given one', async () => {
+    await using project = await arrange()
+    const env = { CLOUDFLARE_API_TOKEN: 'a-token-of-the-environment' }
+    const extra = ['--token', SECRET, `--api-key=${SECRET}`, '-x', 'a-token-of-the-environment']
+    const args = ['deploy', '--target', 'cloudflare', '--dry-run', '--', ...extra]
+
+    const { code, stdout, stderr } = await new MayflyProcess(args, project.folder, undefined, env).exited
+
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/ --token … --api-key=… -x …\n$/)
+    expect(stdout + stderr).not.toMatch(new RegExp(`${SECRET}|a-token-of`))
+  })
+
   test('nobody is logged in → one line with the command, nothing uploaded', async () => {
     await using project = await arrange({ whoami: 1, deploy: 0 })
 
@@ -150,4 +166,100 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
       expect(stderr).toMatch(/mayfly: there is no platform to deploy this to: [^\n]+\n$/)
     },
   )
+})
+
+/** A tool that is at its work when a signal comes: it has read what it was given, and says so. */
+function writeBusyTool(project: Project, name: string): void {
+  const folder = join(project.folder, 'node_modules', name)
+  mkdirSync(folder, { recursive: true })
+  mkdirSync(join(project.folder, 'tmp'))
+  project.write(`node_modules/${name}/package.json`, JSON.stringify({ name, bin: 'cli.js' }))
+  project.write(
+    `node_modules/${name}/cli.js`,
+    `#!/usr/bin/env node
+const { readFileSync, statSync, writeFileSync, renameSync } = require('node:fs')
+const args = process.argv.slice(2)
+if (!args.some((arg) => arg === '--secrets-file' || arg === '--env-file' || arg === 'add')) {
+  if (args.includes('--dry-run')) writeFileSync(args[args.indexOf('--outdir') + 1] + '/server.js', 'export default 1')
+  process.exit(0)
+}
+const file = args[args.indexOf('--env-file') + 1]
+const isFile = args.includes('--env-file')
+const given = readFileSync(isFile ? file : 0, 'utf8')
+const mode = isFile ? (statSync(file).mode & 0o777).toString(8) : ''
+const said = JSON.stringify({ pid: process.pid, given, mode, file: isFile ? file : '' })
+writeFileSync(${JSON.stringify(join(project.folder, 'busy.tmp'))}, said)
+renameSync(${JSON.stringify(join(project.folder, 'busy.tmp'))}, ${JSON.stringify(join(project.folder, 'busy.json'))})
+setInterval(() => {}, 1000)
+`,
+  )
+  chmodSync(join(folder, 'cli.js'), 0o755)
+}
+
+interface Busy {
+  readonly pid: number
+  readonly given: string
+  readonly mode: string
+  readonly file: string
+}
+
+async function deployUntilBusy(
+  project: Project,
+  target: string,
+  tool: string,
+): Promise<[MayflyProcess, Busy]> {
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  writeBusyTool(project, tool)
+  const args = ['deploy', '--target', target, '--secret', 'API_KEY']
+  const env = { API_KEY: SECRET, TMPDIR: join(project.folder, 'tmp') }
+  const mayfly = new MayflyProcess(args, project.folder, undefined, env)
+  const busy = join(project.folder, 'busy.json')
+  await until(() => existsSync(busy))
+  const said = JSON.parse(readFileSync(busy, 'utf8')) as Busy
+  expect(said.given).toContain(SECRET)
+  expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(SECRET)
+  return [mayfly, said]
+}
+
+describe('a signal while the tool is at work', { timeout: TIMEOUT_MS }, () => {
+  const TOOLS = [
+    ['supabase', 'supabase'],
+    ['cloudflare', 'wrangler'],
+    ['vercel', 'vercel'],
+  ] as const
+  const SIGNALS = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const
+
+  test.for(
+    TOOLS.flatMap(([target, tool]) => SIGNALS.map(([signal, code]) => [target, signal, code, tool] as const)),
+  )('%s, %s → exit code %i, the tool has ended, no secret is left in a file', async (row) => {
+    const [target, signal, expected, tool] = row
+    await using project = new Project()
+    const [mayfly, { pid }] = await deployUntilBusy(project, target, tool)
+
+    const { code, stdout, stderr } = await mayfly.signal(signal)
+
+    expect(code).toBe(expected)
+    expect(stdout + stderr).not.toContain(SECRET)
+    await until(() => !areAlive([pid]))
+    expect(readdirSync(join(project.folder, 'tmp'))).toEqual([])
+  })
+
+  test('the file that the Supabase CLI needs is its owner’s alone, and goes after SIGKILL, too', async () => {
+    await using project = new Project()
+    const [mayfly, { pid, mode, file }] = await deployUntilBusy(project, 'supabase', 'supabase')
+    try {
+      expect(mode).toBe('600')
+      expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
+      mayfly.child.kill('SIGKILL')
+      await until(() => readdirSync(join(project.folder, 'tmp')).length === 0)
+    } finally {
+      // What it has started goes on, and keeps its output open.
+      process.kill(pid, 'SIGKILL')
+    }
+    await mayfly.exited
+  })
 })
