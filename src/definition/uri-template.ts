@@ -10,27 +10,27 @@ export interface UriTemplate {
   match(uri: string): Record<string, string> | undefined
 }
 
-/** Longer URIs match nothing: matching takes time with the square of the length. */
+/** Characters; longer URIs match nothing. */
 const MAX_URI_LENGTH = 2048
 
 interface Operator {
   readonly prefix: string
   readonly separator: string
-  /** One character of a value. */
-  readonly value: RegExp
+  /** The characters that a value cannot hold. */
+  readonly stops: string
   /** `?name=value`, and absent where it is undefined. */
   readonly isNamed?: true
 }
 
-const SIMPLE: Operator = { prefix: '', separator: ',', value: /[^/?#&,=;]/ }
+const SIMPLE: Operator = { prefix: '', separator: ',', stops: '/?#&,=;' }
 const OPERATORS: { readonly [operator: string]: Operator } = {
-  '+': { prefix: '', separator: ',', value: /[^?#]/ },
-  '#': { prefix: '#', separator: ',', value: /./ },
-  '.': { prefix: '.', separator: '.', value: /[^/?#&,=;.]/ },
-  '/': { prefix: '/', separator: '/', value: /[^/?#&,=;]/ },
-  ';': { prefix: ';', separator: ';', value: /[^/?#&,=;]/, isNamed: true },
-  '?': { prefix: '?', separator: '&', value: /[^&#]/, isNamed: true },
-  '&': { prefix: '&', separator: '&', value: /[^&#]/, isNamed: true },
+  '+': { prefix: '', separator: ',', stops: '?#' },
+  '#': { prefix: '#', separator: ',', stops: '\n\r\u2028\u2029' },
+  '.': { prefix: '.', separator: '.', stops: '/?#&,=;.' },
+  '/': { prefix: '/', separator: '/', stops: '/?#&,=;' },
+  ';': { prefix: ';', separator: ';', stops: '/?#&,=;', isNamed: true },
+  '?': { prefix: '?', separator: '&', stops: '&#', isNamed: true },
+  '&': { prefix: '&', separator: '&', stops: '&#', isNamed: true },
 }
 
 /** A literal, or a variable with the text before it. */
@@ -40,6 +40,16 @@ interface Part {
   readonly laterLead: string
   readonly variable?: string
   readonly operator?: Operator
+}
+
+/** A part as it is met in a URI; the steps that may follow it come before it in the list, and the end is 0. */
+interface Step {
+  readonly text: string
+  readonly variable: string | undefined
+  readonly operator: Operator | undefined
+  readonly next: number
+  /** What follows where the variable is undefined: RFC 6570 leaves out named ones. */
+  readonly without: number | undefined
 }
 
 /**
@@ -64,12 +74,12 @@ export function compileUriTemplate(template: string): UriTemplate {
   if (new Set(variables).size !== variables.length) {
     throw new TypeError(`URI template ${template} names a variable twice.`)
   }
+  const steps = toSteps(parts)
   return {
     template,
     variables,
     match(uri) {
-      const found = uri.length > MAX_URI_LENGTH ? undefined : matchParts(parts, uri)
-      return found && decodeVariables(variables, found)
+      return uri.length > MAX_URI_LENGTH ? undefined : matchSteps(steps, uri)
     },
   }
 }
@@ -89,60 +99,78 @@ function expressionParts(expression: string, template: string): Part[] {
   })
 }
 
-/**
- * The longest value for each variable from the left, as a regular expression would find them; but what failed once is
- * not tried again, so no URI makes it take exponential or cubic time.
- */
-function matchParts(parts: readonly Part[], uri: string): Map<string, string> | undefined {
-  const values = new Map<string, string>()
-  const { length } = uri
-  const failed = new Uint8Array(parts.length * 2 * (length + 1))
-
-  /** @param isLater whether a named variable of the expression that `index` is in has matched. */
-  const matches = (index: number, offset: number, isLater: boolean): boolean => {
-    if (index === parts.length) return offset === length
-    const state = (index * 2 + Number(isLater)) * (length + 1) + offset
-    if (failed[state] === 1) return false
-    const { lead, laterLead, variable, operator } = parts[index]!
+/** From the last part to the first; two for a part whose text depends on what came before. */
+function toSteps(parts: readonly Part[]): readonly Step[] {
+  const steps: Step[] = []
+  let first = 0
+  let later = 0
+  for (const { lead, laterLead, variable, operator } of [...parts].reverse()) {
     const isNamed = operator?.isNamed === true
-    const text = isLater ? laterLead : lead
-    if (uri.startsWith(text, offset)) {
-      const afterLead = offset + text.length
-      const start = isNamed && uri[afterLead] === '=' ? afterLead + 1 : afterLead
-      let end = start
-      // A name without "=" has no value, and must not be the beginning of a longer name.
-      if (operator !== undefined && (!isNamed || start > afterLead)) {
-        while (end < length && operator.value.test(uri[end]!)) end++
-      }
-      const least = operator === undefined || isNamed ? start : start + 1
-      for (; end >= least; end--) {
-        if (!matches(index + 1, end, isNamed)) continue
-        if (variable !== undefined) values.set(variable, uri.slice(start, end))
-        return true
-      }
-    }
-    // RFC 6570 leaves out undefined variables.
-    if (isNamed && matches(index + 1, offset, isLater && lead !== laterLead)) return true
-    failed[state] = 1
-    return false
+    const next = isNamed ? later : first
+    const add = (text: string, without: number): number =>
+      steps.push({ text, variable, operator, next, without: isNamed ? without : undefined })
+    if (lead !== laterLead) later = add(laterLead, later)
+    first = add(lead, first)
+    if (lead === laterLead) later = first
   }
-
-  return matches(0, 0, false) ? values : undefined
+  return steps
 }
 
-function decodeVariables(
-  variables: readonly string[],
-  found: ReadonlyMap<string, string>,
-): Record<string, string> | undefined {
+/** By offset in the URI: 1 + where a step that begins there ends, or 0. What is left out ends where it begins. */
+type Ends = Uint16Array
+
+/**
+ * The longest value for each variable from the left, as a regular expression would find them. Where each step may end is found from
+ * the last to the first, and nothing is tried in vain: the work grows with the length of the URI, and no faster.
+ */
+function matchSteps(steps: readonly Step[], uri: string): Record<string, string> | undefined {
+  const begin = steps.at(-1)
+  if (begin?.operator === undefined && !uri.startsWith(begin?.text ?? '')) return undefined
+  const ends: Ends[] = [new Uint16Array(uri.length + 1).fill(1, uri.length)]
+  for (const step of steps) ends.push(endsOf(step, ends, uri))
+  if (ends.at(-1)![0] === 0) return undefined
   const values: Record<string, string> = Object.create(null)
-  for (const name of variables) {
-    const value = found.get(name)
-    if (value === undefined) continue
-    try {
-      values[name] = decodeURIComponent(value)
-    } catch {
-      return undefined // a broken percent-encoding is no URI
+  let offset = 0
+  for (let at = steps.length; at > 0; ) {
+    const step = steps[at - 1]!
+    const end = ends[at]![offset]! - 1
+    if (step.variable !== undefined && end > offset) {
+      try {
+        values[step.variable] = decodeURIComponent(uri.slice(valueStart(step, offset, uri), end))
+      } catch {
+        return undefined // a broken percent-encoding is no URI
+      }
     }
+    at = end > offset ? step.next : step.without!
+    offset = end
   }
   return values
+}
+
+function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {
+  const { text, operator, next, without } = step
+  const endHere = (offset: number): number => (ends[next]![offset]! > 0 ? offset + 1 : 0)
+  const own = new Uint16Array(uri.length + 1)
+  /** 1 + the farthest end of a value that begins there, an empty one included. */
+  const farthest = new Uint16Array(uri.length + 1)
+  for (let offset = uri.length; offset >= 0; offset--) {
+    const goesOn = operator?.stops.includes(uri[offset]!) === false
+    farthest[offset] = (goesOn && farthest[offset + 1]) || endHere(offset)
+    if (uri.startsWith(text, offset)) {
+      const start = valueStart(step, offset, uri)
+      // A name without "=" has no value, and must not be the beginning of a longer name.
+      const isBare = operator?.isNamed && start === offset + text.length
+      const end = isBare ? endHere(start) : farthest[start]!
+      const isEmpty = operator !== undefined && end === start + 1
+      own[offset] = isEmpty && !operator.isNamed ? 0 : end
+    }
+    if (own[offset] === 0 && without !== undefined && ends[without]![offset]! > 0) own[offset] = offset + 1
+  }
+  return own
+}
+
+/** Where the value begins of a step that begins at `offset`. */
+function valueStart({ text, operator }: Step, offset: number, uri: string): number {
+  const start = offset + text.length
+  return operator?.isNamed && uri[start] === '=' ? start + 1 : start
 }

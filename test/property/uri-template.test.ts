@@ -1,9 +1,11 @@
 /** URI templates (RFC 6570): what is expanded matches again, and no URI takes long to refuse. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { compileUriTemplate } from '../../src/definition/uri-template.ts'
 import { MCPServer } from '../../src/index.ts'
 import { type Answer, answerOf, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
+import { matchSlowly } from './_template-oracle.ts'
 
 type Values = { readonly [variable: string]: string | undefined }
 
@@ -94,6 +96,75 @@ const expansion = fc
     return { template: template + last.template, uri: uri + last.uri, values: { ...values, ...last.values } }
   })
 
+const LETTERS = ['a', 'b', 'c', '%61', 'a', 'b', 'ab', '_', 'a.b', 'b.a', '-', 'ba']
+const SYMBOLS = ['/', '.', ',', '?', '&', '=', '#', ';', '%', '\n']
+const short = fc.string({ unit: fc.constantFrom(...LETTERS, ...SYMBOLS), maxLength: 3 })
+const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'ab', 'c'), { minLength: 1, maxLength: 3 })
+
+/** How an expression of each operator begins, goes on, and whether its variables are named. */
+const STYLES = {
+  '': ['', ',', false],
+  '+': ['', ',', false],
+  '#': ['#', ',', false],
+  '.': ['.', '.', false],
+  '/': ['/', '/', false],
+  ';': [';', ';', true],
+  '?': ['?', '&', true],
+  '&': ['&', '&', true],
+} as const
+
+/** An expression and a literal, and what a URI may have there; of few characters, so that much is ambiguous. */
+const piece = fc.record({
+  operator: fc.constantFrom(...(Object.keys(STYLES) as (keyof typeof STYLES)[])),
+  variables: names,
+  values: fc.array(fc.option(short, { nil: undefined, freq: 6 }), { minLength: 3, maxLength: 3 }),
+  literal: fc.constantFrom('', '', 'a', 'b', '/', '.', ',', '?', '&', '=', '#', 'ab'),
+})
+
+/** A template of every operator in any order, and a URI that it often matches. No variable is named twice. */
+const anyCase = fc
+  .tuple(fc.array(piece, { minLength: 1, maxLength: 3 }), short, fc.constantFrom(true, false, false))
+  .map(([pieces, more, isChanged]) => {
+    let template = ''
+    let uri = ''
+    for (const [index, { operator, variables, values, literal }] of pieces.entries()) {
+      const [prefix, separator, isNamed] = STYLES[operator]
+      const own = variables.map((name) => name + '_'.repeat(index))
+      const given = own.flatMap((name, at) => {
+        const value = values[at]
+        if (value === undefined) return []
+        return isNamed ? `${name}${value === '' ? '' : `=${value}`}` : value
+      })
+      template += `{${operator}${own.join(',')}}${literal}`
+      uri += (given.length === 0 ? '' : prefix + given.join(separator)) + literal
+    }
+    return { template, uri: isChanged ? uri.slice(1) + more : uri }
+  })
+
+const ambiguous = fc.constantFrom(
+  'x://{a}.{b}.{c}.{d}',
+  'x://{a}{b}{c}{d}{e}',
+  'x://{+a}/{+b}/{+c}/{+d}',
+  'x://{a}-{b}_{c}-{d}!',
+  'x://{+a}{?b,c,d}{&e,f}{#g}',
+)
+const filler = fc.constantFrom('.', 'a', '/', '-_', '.a', '?b=', '&e=', 'b=&', '%2e')
+const ending = fc.constantFrom('', '/', '?', '#', ' ')
+
+/** How often a URI is looked at: work, where time would depend on the machine. */
+function countReads(uri: string, match: (uri: string) => unknown): number {
+  let reads = 0
+  const watched = new Proxy(new String(uri), {
+    get(target, key) {
+      reads++
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  match(watched as unknown as string)
+  return reads
+}
+
 describe('a URI template', () => {
   test('matches what it expands to → with the same values', async () => {
     await check(
@@ -129,28 +200,52 @@ describe('a URI template', () => {
   })
 
   test('ambiguous, and a long URI that almost matches → refused in no time', async () => {
-    const templates = fc.constantFrom(
-      'x://{a}.{b}.{c}.{d}',
-      'x://{a}{b}{c}{d}{e}',
-      'x://{+a}/{+b}/{+c}/{+d}',
-      'x://{a}-{b}_{c}-{d}!',
-      'x://{+a}{?b,c,d}{&e,f}{#g}',
-    )
-    const filler = fc.constantFrom('.', 'a', '/', '-_', '.a', '?b=', '&e=', 'b=&', '%2e')
     await check(
-      fc.asyncProperty(
-        templates,
-        filler,
-        fc.constantFrom('', '/', '?', '#', ' '),
-        async (template, part, end) => {
-          const uri = `x://${part.repeat(Math.floor(2000 / part.length))}${end}`
-          const startedAt = performance.now()
-          await read(template, uri)
-          // A matcher that backtracks needs minutes.
-          expect(performance.now() - startedAt).toBeLessThan(2000)
-        },
-      ),
+      fc.asyncProperty(ambiguous, filler, ending, async (template, part, end) => {
+        const uri = `x://${part.repeat(Math.floor(2000 / part.length))}${end}`
+        const startedAt = performance.now()
+        await read(template, uri)
+        // A matcher that backtracks needs minutes.
+        expect(performance.now() - startedAt).toBeLessThan(2000)
+      }),
       40,
     )
+  })
+
+  test('any template and any short URI → the same variables as the plain definition', async () => {
+    const matched = { yes: 0, no: 0 }
+    await check(
+      fc.property(anyCase, ({ template, uri }) => {
+        const expected = matchSlowly(template, uri)
+        const found = compileUriTemplate(template).match(uri)
+        expect(found && { ...found }).toEqual(expected)
+        matched[expected === undefined ? 'no' : 'yes']++
+      }),
+      20_000,
+    )
+    // Else it would compare refusals alone.
+    expect(Math.min(matched.yes, matched.no)).toBeGreaterThan(2000)
+  })
+
+  test('twice the URI → twice the work, however ambiguous the template', async () => {
+    await check(
+      fc.property(ambiguous, filler, ending, (template, part, end) => {
+        const { match } = compileUriTemplate(template)
+        const work = (length: number): number =>
+          countReads(`x://${part.repeat(length / part.length)}${end}`, match)
+        // A matcher that tries each end of a value reads four times as much, one that backtracks far more.
+        expect(work(1920)).toBeLessThan(2.2 * work(960) + 100)
+        expect(work(1920)).toBeLessThan(1920 * 40)
+      }),
+      100,
+    )
+  })
+
+  test('a URI of another scheme, or a longer one than 2048 characters → refused after a few characters', () => {
+    const { match } = compileUriTemplate('users://{+a}/{b}')
+    expect(countReads(`files://${'a/'.repeat(1000)}`, match)).toBeLessThan(20)
+    expect(countReads(`users://${'a/'.repeat(1021)}`, match)).toBeLessThan(20)
+    expect(match(`users://${'a/'.repeat(1020)}`)).toBeUndefined()
+    expect(match(`users://${'a/'.repeat(1019)}bb`)).toEqual({ a: 'a/'.repeat(1018).concat('a'), b: 'bb' })
   })
 })
