@@ -17,8 +17,9 @@ export interface SubscriptionFilter {
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
-/** More URIs than this in one filter are refused. */
+/** More URIs than this in one filter, or longer ones in all, are refused: each is compared with every template. */
 const MAX_SUBSCRIBED_URIS = 1000
+const MAX_SUBSCRIBED_CHARACTERS = 100_000
 
 /** More events than this waiting for a slow reader are dropped, the oldest first. */
 const MAX_QUEUED_EVENTS = 1000
@@ -41,10 +42,19 @@ export function parseFilter(notifications: unknown): SubscriptionFilter {
   if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
     throw invalidParams('"notifications.resourceSubscriptions" must be a list of URIs.')
   }
-  if (Array.isArray(uris) && uris.length > MAX_SUBSCRIBED_URIS) {
-    throw invalidParams(`"notifications.resourceSubscriptions" may name at most ${MAX_SUBSCRIBED_URIS} URIs.`)
+  if (
+    Array.isArray(uris) &&
+    (uris.length > MAX_SUBSCRIBED_URIS || charactersIn(uris) > MAX_SUBSCRIBED_CHARACTERS)
+  ) {
+    throw invalidParams(
+      `"notifications.resourceSubscriptions" may name at most ${MAX_SUBSCRIBED_URIS} URIs, of at most ${MAX_SUBSCRIBED_CHARACTERS} characters in all.`,
+    )
   }
   return filter as SubscriptionFilter
+}
+
+function charactersIn(uris: readonly string[]): number {
+  return uris.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** The part of a filter that the advertised capabilities can honour. */

@@ -155,11 +155,29 @@ describe('subscriptions/listen', () => {
     { toolsListChanged: 'yes' },
     { resourceSubscriptions: 'a://1' },
     { resourceSubscriptions: [1] },
-    { resourceSubscriptions: Array.from({ length: 1001 }, () => 'a://1') },
   ])('the filter %j → -32602 [listen.filter]', async (notifications) => {
     const { bus, server } = fixture()
     const { error } = await modern(server, 'subscriptions/listen', { notifications })
     expect([error?.code, bus.listeners]).toEqual([ErrorCode.invalidParams, 0])
+  })
+
+  it.each([
+    [1000, 100, undefined],
+    [1001, 5, 'may name at most 1000 URIs'],
+    [50, 2000, undefined],
+    [50, 2001, 'at most 100000 characters'],
+  ])('%i URIs of %i characters → %s [listen.filter]', async (count, length, refusal) => {
+    const { listen, server } = fixture()
+    const uris = Array.from({ length: count }, () => 'a://'.padEnd(length, 'x'))
+    const notifications = { resourceSubscriptions: uris }
+    if (refusal === undefined) {
+      const { stream } = await listen(notifications)
+      expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED, params: { notifications } })
+      await stream.cancel()
+      return
+    }
+    const { error } = await modern(server, 'subscriptions/listen', { notifications })
+    expect(error).toMatchObject({ code: ErrorCode.invalidParams, message: expect.stringContaining(refusal) })
   })
 })
 
