@@ -5,6 +5,7 @@
 import { type OutputUnit, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from './schema.ts'
+import { checkSchema } from './schema-rules.ts'
 
 const DRAFTS: { readonly [fragment: string]: SchemaDraft } = {
   'draft/2020-12': '2020-12',
@@ -30,19 +31,22 @@ export interface JsonSchemaAsStandard<Value> {
  * })
  * ```
  *
- * @throws TypeError for another dialect, or for a `$ref` that leaves the document: it is never fetched.
+ * @throws TypeError for another dialect, for what is no schema (`type: 'strnig'`), naming the place, and for a `$ref` that leads
+ * nowhere in this document: none is ever fetched.
  */
 export function jsonSchema<Value = Record<string, unknown>>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
   const draft = draftOf(schema)
-  refuseRemoteReferences(schema)
+  // The validator marks what it is given, which may be frozen, or shared.
+  const own = JSON.parse(JSON.stringify(schema)) as JsonSchema
+  checkSchema(own, draft)
   let validator: Validator | undefined
   return {
     '~standard': {
       version: 1,
       vendor: 'mayfly-mcp',
-      jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
+      jsonSchema: { input: () => ({ ...own }), output: () => ({ ...own }) },
       validate(value) {
-        validator ??= new Validator(schema, draft, false)
+        validator ??= new Validator(own, draft, false)
         const { valid, errors } = validator.validate(value)
         return valid ? { value: value as Value } : { issues: leafIssues(errors) }
       },
@@ -61,18 +65,6 @@ function draftOf({ $schema: dialect }: JsonSchema): SchemaDraft {
     )
   }
   return DRAFTS[known]!
-}
-
-function refuseRemoteReferences(node: unknown): void {
-  if (node === null || typeof node !== 'object') return
-  for (const [key, child] of Object.entries(node)) {
-    if (key === '$ref' && typeof child === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(child)) {
-      throw new TypeError(
-        `The JSON Schema refers to ${child}: put that schema under $defs, references are never fetched.`,
-      )
-    }
-    refuseRemoteReferences(child)
-  }
 }
 
 /** Keywords that only say that a parent failed because a child did. */

@@ -135,6 +135,10 @@ export const REQUIREMENTS = {
     statement: 'A $ref to another document is refused and never fetched.',
     source: [`${BASIC}#ref-resolution`],
   },
+  'schemas.checked': {
+    statement: 'A JSON Schema that is none is a TypeError that names the place, when it is written.',
+    source: [`${BASIC}#implementation-requirements`],
+  },
   'schemas.plain-refused': {
     statement: 'Plain JSON Schema without jsonSchema() is a TypeError that says what to write.',
     source: ['docs/tools.md'],

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema'
 import * as v from 'valibot'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
@@ -215,6 +217,182 @@ describe('jsonSchema()', () => {
       fetched.mockRestore()
     },
   )
+})
+
+/** Schemas that are none, and the place that a refusal names. */
+const NO_SCHEMAS: readonly (readonly [schema: object, place: string])[] = [
+  [{ type: 'strnig' }, '#/type'],
+  [{ type: ['string', 'nul'] }, '#/type'],
+  [{ type: [] }, '#/type'],
+  [{ type: null }, '#/type'],
+  [{ properties: { city: { type: 'strnig' } } }, '#/properties/city/type'],
+  [{ properties: { 'a/b~c': { minLength: '2' } } }, '#/properties/a~1b~0c/minLength'],
+  [{ properties: { city: 'string' } }, '#/properties/city'],
+  [{ properties: { city: null } }, '#/properties/city'],
+  [{ properties: { city: [{ type: 'string' }] } }, '#/properties/city'],
+  [{ properties: [] }, '#/properties'],
+  [{ patternProperties: { '(': {} } }, '#/patternProperties/('],
+  [{ $defs: { a: 1 } }, '#/$defs/a'],
+  [{ definitions: 'x' }, '#/definitions'],
+  [{ dependentSchemas: { a: { type: 1 } } }, '#/dependentSchemas/a/type'],
+  [{ dependentRequired: { a: ['b', 1] } }, '#/dependentRequired/a'],
+  [{ dependencies: { a: [1] } }, '#/dependencies/a'],
+  [{ dependencies: { a: 'b' } }, '#/dependencies/a'],
+  [{ items: [{ type: 'string' }] }, '#/items'],
+  [{ items: 'string' }, '#/items'],
+  [{ $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'x' }] }, '#/items/0/type'],
+  [{ prefixItems: {} }, '#/prefixItems'],
+  [{ allOf: [] }, '#/allOf'],
+  [{ anyOf: [{ oneOf: [true, { not: 5 }] }] }, '#/anyOf/0/oneOf/1/not'],
+  [{ additionalProperties: 'no' }, '#/additionalProperties'],
+  [{ if: { contains: { type: 'x' } } }, '#/if/contains/type'],
+  [{ required: 'city' }, '#/required'],
+  [{ required: true }, '#/required'],
+  [{ required: ['a', 1] }, '#/required'],
+  [{ enum: 'red' }, '#/enum'],
+  [{ minimum: '5' }, '#/minimum'],
+  [{ maximum: Number.NaN }, '#/maximum'],
+  [{ exclusiveMinimum: true }, '#/exclusiveMinimum'],
+  [{ multipleOf: 0 }, '#/multipleOf'],
+  [{ minLength: -1 }, '#/minLength'],
+  [{ maxItems: 1.5 }, '#/maxItems'],
+  [{ uniqueItems: 'yes' }, '#/uniqueItems'],
+  [{ pattern: '(' }, '#/pattern'],
+  [{ pattern: /a/ }, '#/pattern'],
+  [{ format: 5 }, '#/format'],
+  [{ description: { en: 'Where' } }, '#/description'],
+  [{ $ref: 5 }, '#/$ref'],
+  [{ $ref: '#/$defs/nothing' }, '#/$ref'],
+  [{ $ref: '#nothing' }, '#/$ref'],
+  [{ $ref: 'other.json' }, '#/$ref'],
+  [{ $defs: { a: { $ref: '#/$defs/b' } } }, '#/$defs/a/$ref'],
+  [{ $defs: { a: {} }, items: { $ref: '#/$defs/a/type' } }, '#/items/$ref'],
+]
+
+/** Schemas that only look odd. */
+const SCHEMAS: readonly object[] = [
+  {},
+  { type: ['string', 'null'], enum: ['a', null], const: { type: 'strnig' }, default: { $ref: '#/none' } },
+  { properties: { type: { type: 'string' }, $ref: { type: 'string' }, required: true, enum: false } },
+  { examples: [{ $ref: 'https://example.com' }], enum: [{ $ref: 'https://example.com' }, { type: 'x' }] },
+  { 'x-vendor': { type: 'strnig' }, minimum: -1.5, multipleOf: 0.1, minLength: 0, uniqueItems: false },
+  {
+    $defs: { a: { $anchor: 'here' } },
+    allOf: [{ $ref: '#here' }, { $ref: '#/$defs/a' }],
+    items: { $ref: '#' },
+  },
+  { $defs: { 'a/b': {} }, properties: { x: { $ref: '#/$defs/a~1b' } } },
+  {
+    $id: 'https://example.com/tree',
+    items: { $ref: '#' },
+    $defs: { a: { $ref: 'https://example.com/tree' } },
+  },
+  { components: { schemas: { City: { type: 'string' } } }, items: { $ref: '#/components/schemas/City' } },
+  { dependencies: { a: ['b'], c: { required: ['d'] }, e: true }, dependentRequired: { a: [] } },
+  { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }, true] },
+  { $schema: 'http://json-schema.org/draft-04/schema#', minimum: 0, exclusiveMinimum: true, id: 'x' },
+  { pattern: '^\\p{L}+$', format: 'made-up', title: '', $comment: 'note', deprecated: true, readOnly: false },
+]
+
+/** The draft's own, from a package that an official SDK brings along. */
+const META_SCHEMA = createRequire(import.meta.resolve('@modelcontextprotocol/sdk/types.js'))(
+  'ajv/dist/refs/json-schema-draft-07.json',
+) as ValidatorSchema & { readonly properties: object }
+
+const VALUES = [
+  ...[
+    null,
+    true,
+    0,
+    1,
+    -1,
+    1.5,
+    '',
+    'string',
+    'strnig',
+    '(',
+    [],
+    {},
+    [1],
+    [null],
+    [{}],
+    [true],
+    ['a'],
+    ['string'],
+  ],
+  ...[
+    ['string', 'null'],
+    [{ type: 'x' }],
+    { a: 1 },
+    { a: {} },
+    { a: true },
+    { a: ['b'] },
+    { a: [1] },
+    { a: 'b' },
+  ],
+  ...[{ type: 'strnig' }, { a: { type: 'strnig' } }, { type: 'string' }, { '(': {} }, [[{}]], { a: null }],
+]
+
+function isTaken(schema: { readonly [keyword: string]: unknown }): boolean {
+  try {
+    return jsonSchema(schema) !== undefined
+  } catch (error) {
+    if (error instanceof TypeError) return false
+    throw error
+  }
+}
+
+describe('a JSON Schema that is none', () => {
+  it.each(NO_SCHEMAS)('%j → TypeError that names %s [schemas.checked]', (schema, place) => {
+    expect(() => jsonSchema({ ...schema })).toThrow(TypeError)
+    expect(() => jsonSchema({ ...schema })).toThrow(`${place} `)
+  })
+
+  it.each([null, undefined, 'string', 5])('%j → TypeError [schemas.checked]', (schema) => {
+    expect(() => jsonSchema(schema as never)).toThrow(TypeError)
+  })
+
+  it('one that contains itself → TypeError, not an endless search [schemas.checked]', () => {
+    const schema: { [keyword: string]: unknown } = { type: 'object' }
+    schema.not = schema
+    expect(() => jsonSchema(schema)).toThrow(TypeError)
+  })
+
+  it.each(SCHEMAS)('%j only looks odd → taken, and validates [schemas.checked]', async (schema) => {
+    const compiled = jsonSchema(schema as { [keyword: string]: unknown })
+    await expect((async () => compiled['~standard'].validate({}))()).resolves.toBeDefined()
+  })
+
+  it('each keyword with each kind of value → refused as the meta-schema of draft-07 refuses it [schemas.checked]', () => {
+    const $schema = 'http://json-schema.org/draft-07/schema#'
+    const official = new Validator(META_SCHEMA, '7')
+    // What is only for readers, and references: those are followed.
+    const unchecked = new Set([
+      '$schema',
+      '$comment',
+      'readOnly',
+      'writeOnly',
+      'examples',
+      'contentMediaType',
+    ])
+    const keywords = Object.keys(META_SCHEMA.properties).filter((keyword) => !unchecked.has(keyword))
+    const disagreements = keywords
+      .filter((keyword) => keyword !== 'contentEncoding' && keyword !== '$ref')
+      .flatMap((keyword) => VALUES.map((value) => ({ $schema, [keyword]: value })))
+      .filter((schema) => official.validate(schema).valid !== isTaken(schema))
+    expect(keywords).toContain('dependencies')
+    expect(disagreements.map((schema) => JSON.stringify({ ...schema, $schema: undefined }))).toEqual([])
+  })
+
+  it('a frozen one is taken, and stays as it is [schemas.checked]', () => {
+    const schema = Object.freeze({
+      $defs: Object.freeze({ a: Object.freeze({ type: 'string' }) }),
+      $ref: '#/$defs/a',
+    })
+    const { validate } = jsonSchema(schema)['~standard']
+    expect([validate('x'), validate(5)]).toMatchObject([{ value: 'x' }, { issues: [{}] }])
+    expect(Object.getOwnPropertyNames(schema.$defs.a)).toEqual(['type'])
+  })
 })
 
 describe('what is no schema for a tool', () => {
