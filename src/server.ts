@@ -19,7 +19,9 @@ import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
 import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
-import type { ChangeEvent } from './events/bus.ts'
+import { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
+import { createFeed, type Feed } from './events/feed.ts'
+import { BUS_TIMEOUT_MS, within } from './events/within.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
 import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
@@ -34,7 +36,7 @@ import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
 
 interface Notifiable {
-  /** Tells clients that listen that the list has changed. Without a bus nobody can be told. */
+  /** Tells clients that listen that the list has changed. Without a bus nobody can be told. Never rejects: faults are reported. */
   notifyListChanged(): Promise<void>
 }
 
@@ -60,7 +62,9 @@ export class MCPServer {
   readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
-  readonly #listeners = new Set<(event: ChangeEvent) => void>()
+  readonly #bus: Bus
+  /** Tells sessions of changes. */
+  readonly #feed: Feed
   #definition: Definition | undefined
   #app: App | undefined
 
@@ -70,6 +74,9 @@ export class MCPServer {
     this.#config = config
     this.#reportError = createReportError(config.onError)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
+    // Without a bus, sessions of this very process can still be told.
+    this.#bus = config.bus ?? createMemoryBus()
+    this.#feed = createFeed(this.#bus, (error) => this.#reportError(error, { bus: true }))
     this.id = config.id
     this.name = config.name
     this.version = config.version
@@ -122,7 +129,7 @@ export class MCPServer {
     return {
       engine,
       endpoint,
-      onChange: (listener) => this.#onChange(listener),
+      onChange: this.#feed,
       onFault: (error) => this.#reportError(error, { session: true }),
     }
   }
@@ -278,23 +285,13 @@ export class MCPServer {
     )
   }
 
+  /** A bus that fails or does not answer is reported: whoever changed something has done so all the same. */
   async #publish(event: ChangeEvent): Promise<void> {
-    const { bus } = this.#config
-    if (bus !== undefined) return bus.publish(event)
-    // Without a bus, sessions of this very process can still be told.
-    for (const listener of this.#listeners) listener(event)
-  }
-
-  /** Calls `listener` for each change from now on, and returns what ends that. */
-  #onChange(listener: (event: ChangeEvent) => void): () => void {
-    const { bus } = this.#config
-    if (bus === undefined) {
-      this.#listeners.add(listener)
-      return () => this.#listeners.delete(listener)
+    try {
+      await within(this.#bus.publish(event), BUS_TIMEOUT_MS, 'bus')
+    } catch (error) {
+      this.#reportError(error, { bus: true })
     }
-    const subscribed = Promise.resolve(bus.subscribe(listener))
-    subscribed.catch((error: unknown) => this.#reportError(error, { bus: true }))
-    return () => void subscribed.then((unsubscribe) => unsubscribe()).catch(() => {})
   }
 
   #refuseFrozen(method: string): void {

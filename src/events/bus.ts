@@ -1,5 +1,6 @@
 /**
- * The bus: how one request tells the streams of others that something changed.
+ * The bus: how one request tells the streams of others that something changed. Transports fail: nothing here waits for one without
+ * end, and no listener keeps others from hearing.
  */
 
 export type ChangeEvent =
@@ -7,6 +8,8 @@ export type ChangeEvent =
   | { readonly type: 'promptsListChanged' }
   | { readonly type: 'resourcesListChanged' }
   | { readonly type: 'resourceUpdated'; readonly uri: string }
+
+type Listener = (event: ChangeEvent) => void
 
 /** Publishes change events and delivers them to every subscriber it can reach. Delivery is at most once. */
 export interface Bus {
@@ -20,18 +23,32 @@ export interface Bus {
 
 /** A bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for that. */
 export function createMemoryBus(): Bus {
-  const listeners = new Set<(event: ChangeEvent) => void>()
+  const listeners = new Set<Listener>()
   return {
-    publish(event) {
-      for (const listener of listeners) listener(event)
-    },
-    subscribe(listener) {
-      // Wrapped, so that subscribing the same function twice counts twice.
-      const entry = (event: ChangeEvent) => listener(event)
-      listeners.add(entry)
-      return () => {
-        listeners.delete(entry)
-      }
-    },
+    publish: (event) => deliver(event, listeners),
+    subscribe: (listener) => add(listener, listeners),
+  }
+}
+
+/** Adds a listener, and returns what removes it. The same function twice counts twice. */
+export function add(listener: Listener, listeners: Set<Listener>): () => void {
+  const entry: Listener = (event) => listener(event)
+  listeners.add(entry)
+  return () => void listeners.delete(entry)
+}
+
+/** Calls every listener. What one throws goes to the console, and keeps no other from hearing. */
+export function deliver(event: ChangeEvent, listeners: Iterable<Listener>): void {
+  const report = (error: unknown): void => {
+    const message = `A listener of the bus failed: ${error instanceof Error ? error.message : typeof error}`
+    console.error(JSON.stringify({ level: 'error', message }))
+  }
+  for (const listener of listeners) {
+    try {
+      // One that is asynchronous may reject later.
+      Promise.resolve(listener(event)).catch(report)
+    } catch (error) {
+      report(error)
+    }
   }
 }

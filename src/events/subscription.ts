@@ -6,6 +6,7 @@
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
 import type { Bus, ChangeEvent } from './bus.ts'
+import { BUS_TIMEOUT_MS, within } from './within.ts'
 
 /** MCP's `SubscriptionFilter`. */
 export interface SubscriptionFilter {
@@ -76,12 +77,27 @@ export interface Subscription {
   close(): void
 }
 
+/**
+ * Subscribes in time, or not at all.
+ *
+ * @throws Error where the bus does not answer, and what it rejects with.
+ */
+export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) => void): Promise<() => void> {
+  const subscribed = Promise.resolve(bus.subscribe(listener))
+  try {
+    return await within(subscribed, BUS_TIMEOUT_MS, 'bus')
+  } catch (error) {
+    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // too late for anybody
+    throw error
+  }
+}
+
 /** Subscribes to the events of `bus` that pass `filter`. */
 export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<Subscription> {
   const queue: ChangeEvent[] = []
   const uris = new Set(filter.resourceSubscriptions)
   let wake: (() => void) | undefined
-  const unsubscribe = await bus.subscribe((event) => {
+  const unsubscribe = await subscribeWithin(bus, (event) => {
     if (event.type === 'resourceUpdated' ? !uris.has(event.uri) : filter[event.type] !== true) return
     if (queue.length >= MAX_QUEUED_EVENTS) queue.shift()
     queue.push(event)

@@ -708,6 +708,18 @@ export const REQUIREMENTS = {
     statement: 'A stream is kept alive by comments, and ended by a result before any limit of the platform.',
     source: [`${SUBSCRIPTIONS}#graceful-closure`, `${HTTP}#receiving-messages`],
   },
+  'bus.listeners': {
+    statement: 'A listener of a bus that throws keeps no other from hearing.',
+    source: ['docs/events.md'],
+  },
+  'bus.down': {
+    statement: 'With the bus down requests are answered; once it is back, the next stream hears.',
+    source: ['docs/events.md'],
+  },
+  'bus.sessions': {
+    statement: 'Sessions share one subscription to the bus, which is begun again where it fails, with one report.',
+    source: ['docs/events.md'],
+  },
   'listen.limit': {
     statement: 'Streams beyond maxListenStreams are refused with 503 until one ends.',
     source: ['docs/http.md'],
