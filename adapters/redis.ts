@@ -1,47 +1,46 @@
 /**
- * A rendezvous and a bus over Redis publish/subscribe, with `redis` or `ioredis` as the client. Nothing is stored: an answer
- * for which nobody waits is dropped by Redis itself.
+ * A rendezvous and a bus over Redis publish/subscribe, and a rate limiter, with `redis` or `ioredis` as the client. Nothing but counts
+ * is stored: an answer that no call waits for is dropped by Redis itself. While Redis is down, everything here ends in time.
  */
+
+import { add, deliver, isChangeEvent } from '../src/events/bus.ts'
+import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
 import type { Awaited, Bus, ChangeEvent, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
+import { type Channels, createChannels, type RedisSubscriber } from './_redis/channels.ts'
+import { type Ask, createAsk, watchConnection } from './_redis/connection.ts'
+
+export type { OutageOptions } from '../src/events/outage.ts'
+export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
 
 /** What is used of a client that publishes, of either library. */
 export interface RedisPublisher {
   publish(channel: string, message: string): unknown
 }
 
-/** What is used of a client that subscribes. It can do nothing else meanwhile: use a client of its own. */
-export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber
-
-/** The library `redis`. */
-export interface NodeRedisSubscriber {
-  subscribe(channel: string, listener: (message: string) => void): unknown
-  unsubscribe(channel: string): unknown
-  /** Spelled so in this library alone, which is how it is told from the other. */
-  sSubscribe: unknown
-}
-
-/** The library `ioredis`. */
-export interface IoRedisSubscriber {
-  subscribe(channel: string): unknown
-  unsubscribe(channel: string): unknown
-  on(event: 'message', listener: (channel: string, message: string) => void): unknown
-}
-
-export interface RedisClients {
+export interface RedisClients extends OutageOptions {
   readonly publisher: RedisPublisher
   readonly subscriber: RedisSubscriber
   /** Prefix of the channels, for one Redis shared by several servers. Default `mayfly`. */
   readonly prefix?: string
 }
 
-/** What is used of a client that counts: `redis` and `ioredis` spell the second command differently. */
-export type RedisCounter = { incr(key: string): Promise<number> } & (
-  | { pExpire(key: string, ms: number): unknown }
-  | { pexpire(key: string, ms: number): unknown }
-)
+/** What is used of a client that counts, of either library. */
+export type RedisCounter = NodeRedisCounter | IoRedisCounter
 
-export interface RedisRateLimiterOptions {
+/** The library `redis`. */
+export interface NodeRedisCounter {
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  /** Spelled so in this library alone, which is how it is told from the other. */
+  sSubscribe: unknown
+}
+
+/** The library `ioredis`. */
+export interface IoRedisCounter {
+  eval(script: string, numberOfKeys: number, key: string, argument: string): Promise<unknown>
+}
+
+export interface RedisRateLimiterOptions extends OutageOptions {
   readonly client: RedisCounter
   /** Calls that a caller may make in each window. */
   readonly calls: number
@@ -51,93 +50,136 @@ export interface RedisRateLimiterOptions {
   readonly prefix?: string
 }
 
-/** Counts calls for all processes, in windows of the clock: each has a key of its own, which expires with it. */
-export function redisRateLimiter({
-  client,
-  calls,
-  windowMs,
-  prefix = 'mayfly',
-}: RedisRateLimiterOptions): RateLimiter {
+/** One command: a process that ends between counting and expiring would leave a count for ever. */
+const COUNT = `
+local count = redis.call('INCR', KEYS[1])
+if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return count`
+
+/**
+ * Counts calls for all processes, in windows of the clock: each has a key of its own, which expires with it. While Redis is down it
+ * rejects, in time, and the server lets calls in.
+ *
+ * @throws TypeError for numbers that are not above 0.
+ */
+export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
+  const { client, calls, windowMs, prefix = 'mayfly' } = options
+  for (const [option, value] of Object.entries({ calls, windowMs })) {
+    if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
+  }
+  watchConnection(client, toReport(options, 'Redis'))
+  const ask = createAsk(options)
+  const expiry = String(Math.ceil(windowMs))
   return {
     async limit(key) {
       const now = Date.now()
       const window = Math.floor(now / windowMs)
       const name = `${prefix}:rate:${window}:${key}`
-      const count = await client.incr(name)
-      if (count === 1)
-        await ('pExpire' in client ? client.pExpire(name, windowMs) : client.pexpire(name, windowMs))
-      if (count <= calls) return { ok: true }
+      const count = await ask(() =>
+        'sSubscribe' in client
+          ? client.eval(COUNT, { keys: [name], arguments: [expiry] })
+          : client.eval(COUNT, 1, name, expiry),
+      )
+      if (Number(count) <= calls) return { ok: true }
       return { ok: false, retryAfterSeconds: Math.ceil(((window + 1) * windowMs - now) / 1000) }
     },
   }
 }
 
-/** Lets calls and answers that land on different processes meet. */
-export function redisRendezvous({ publisher, subscriber, prefix = 'mayfly' }: RedisClients): Rendezvous {
-  const channels = createChannels(subscriber)
+/**
+ * Lets calls and answers that land on different processes meet. A wait ends at its deadline or when it is aborted, whatever Redis
+ * does; delivering rejects while Redis is down.
+ */
+export function redisRendezvous(clients: RedisClients): Rendezvous {
+  const { publisher, prefix = 'mayfly' } = clients
+  const { channels, report, ask } = connect(clients)
   const channelOf = (key: string) => `${prefix}:answer:${key}`
   return {
     async wait(key, deadline, signal): Promise<Awaited> {
+      if (signal.aborted || deadline <= Date.now()) return { answer: Promise.resolve(undefined) }
       const channel = channelOf(key)
-      const wait = createWait(deadline, signal, () => channels.remove(channel))
-      await channels.add(channel, (message) => wait.settle(JSON.parse(message)))
-      return wait
+      const { answer, settle } = createWait(deadline, signal, () => channels.remove(channel))
+      const added = channels.add(channel, createReader(settle, report)).catch((error: unknown) => {
+        report(error)
+        settle(undefined)
+      })
+      await Promise.race([added, answer])
+      return { answer }
     },
     async deliver(key, answer) {
-      await publisher.publish(channelOf(key), JSON.stringify(answer))
+      await ask(() => publisher.publish(channelOf(key), JSON.stringify(answer)))
     },
   }
 }
 
-/** Carries change notifications between processes. Delivery is at most once, as with every bus. */
-export function redisBus({ publisher, subscriber, prefix = 'mayfly' }: RedisClients): Bus {
-  const channels = createChannels(subscriber)
+/**
+ * Carries change notifications between processes. Delivery is at most once, as with every bus. While Redis is down, publishing and
+ * subscribing reject in time.
+ */
+export function redisBus(clients: RedisClients): Bus {
+  const { publisher, prefix = 'mayfly' } = clients
+  const { channels, report, ask } = connect(clients)
+  const askToSubscribe = createAsk(clients)
   const channel = `${prefix}:changes`
   const listeners = new Set<(event: ChangeEvent) => void>()
+  let subscribed: Promise<void> | undefined
+  const take = createReader((event) => {
+    if (!isChangeEvent(event)) throw new TypeError('A message on the channel of changes is not a change.')
+    deliver(event, listeners)
+  }, report)
+  /** One subscription for all listeners. One that failed is forgotten: the next listener begins another. */
+  const begin = (): Promise<void> => {
+    if (subscribed !== undefined) return subscribed
+    const begun = channels.add(channel, take).catch((error: unknown) => {
+      if (subscribed === begun) subscribed = undefined
+      throw error
+    })
+    subscribed = begun
+    return begun
+  }
   return {
     async publish(event) {
-      await publisher.publish(channel, JSON.stringify(event))
+      await ask(() => publisher.publish(channel, JSON.stringify(event)))
     },
     async subscribe(listener) {
-      const entry = (event: ChangeEvent) => listener(event)
-      listeners.add(entry)
-      if (listeners.size === 1) {
-        await channels.add(channel, (message) => {
-          const event = JSON.parse(message) as ChangeEvent
-          for (const one of listeners) one(event)
-        })
+      const remove = add(listener, listeners)
+      const leave = (): void => {
+        remove()
+        if (listeners.size > 0 || subscribed === undefined) return
+        subscribed = undefined
+        channels.remove(channel)
       }
-      return () => {
-        listeners.delete(entry)
-        if (listeners.size === 0) channels.remove(channel)
+      try {
+        await askToSubscribe(begin)
+      } catch (error) {
+        leave()
+        throw error
       }
+      return leave
     },
   }
 }
 
-interface Channels {
-  add(channel: string, listener: (message: string) => void): Promise<void>
-  remove(channel: string): void
+interface Connection {
+  readonly channels: Channels
+  readonly report: Report
+  readonly ask: Ask
 }
 
-/** `redis` calls a listener a channel; `ioredis` has one `message` event for all of them. */
-function createChannels(subscriber: RedisSubscriber): Channels {
-  if ('sSubscribe' in subscriber) {
-    return {
-      add: async (channel, listener) => void (await subscriber.subscribe(channel, listener)),
-      remove: (channel) => void subscriber.unsubscribe(channel),
+function connect(clients: RedisClients): Connection {
+  const report = toReport(clients, 'Redis')
+  watchConnection(clients.publisher, report)
+  watchConnection(clients.subscriber, report)
+  return { channels: createChannels(clients.subscriber), report, ask: createAsk(clients) }
+}
+
+/** Takes messages as JSON. Text that is not is reported: thrown, it would end the process. */
+function createReader(take: (value: unknown) => void, report: Report): (message: string) => void {
+  return (message) => {
+    try {
+      take(JSON.parse(message))
+    } catch (error) {
+      report(error)
     }
-  }
-  const listeners = new Map<string, (message: string) => void>()
-  subscriber.on('message', (channel, message) => listeners.get(channel)?.(message))
-  return {
-    async add(channel, listener) {
-      listeners.set(channel, listener)
-      await subscriber.subscribe(channel)
-    },
-    remove(channel) {
-      listeners.delete(channel)
-      void subscriber.unsubscribe(channel)
-    },
   }
 }

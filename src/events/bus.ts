@@ -3,11 +3,21 @@
  * end, and no listener keeps others from hearing.
  */
 
+import { toReport } from './outage.ts'
+
 export type ChangeEvent =
   | { readonly type: 'toolsListChanged' }
   | { readonly type: 'promptsListChanged' }
   | { readonly type: 'resourcesListChanged' }
   | { readonly type: 'resourceUpdated'; readonly uri: string }
+
+const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged']
+
+/** Whether something that came over a transport is a change. */
+export function isChangeEvent(value: unknown): value is ChangeEvent {
+  const { type, uri } = (value ?? {}) as { type?: unknown; uri?: unknown }
+  return type === 'resourceUpdated' ? typeof uri === 'string' : TYPES.includes(type as string)
+}
 
 type Listener = (event: ChangeEvent) => void
 
@@ -39,10 +49,7 @@ export function add(listener: Listener, listeners: Set<Listener>): () => void {
 
 /** Calls every listener. What one throws goes to the console, and keeps no other from hearing. */
 export function deliver(event: ChangeEvent, listeners: Iterable<Listener>): void {
-  const report = (error: unknown): void => {
-    const message = `A listener of the bus failed: ${error instanceof Error ? error.message : typeof error}`
-    console.error(JSON.stringify({ level: 'error', message }))
-  }
+  const report = toReport({}, 'A listener of the bus')
   for (const listener of listeners) {
     try {
       // One that is asynchronous may reject later.

@@ -6,7 +6,7 @@
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
 import type { Bus, ChangeEvent } from './bus.ts'
-import { BUS_TIMEOUT_MS, within } from './within.ts'
+import { BUS_TIMEOUT_MS, within } from './outage.ts'
 
 /** MCP's `SubscriptionFilter`. */
 export interface SubscriptionFilter {

@@ -717,8 +717,40 @@ export const REQUIREMENTS = {
     source: ['docs/events.md'],
   },
   'bus.sessions': {
-    statement: 'Sessions share one subscription to the bus, which is begun again where it fails, with one report.',
+    statement:
+      'Sessions share one subscription to the bus, which is begun again where it fails, with one report.',
     source: ['docs/events.md'],
+  },
+  'redis.wait': {
+    statement:
+      'A wait over Redis ends at its deadline or when it is aborted, and leaves no channel behind, whatever Redis does.',
+    source: ['docs/rendezvous.md'],
+  },
+  'redis.down': {
+    statement:
+      'While Redis does not answer, answers and counts are refused in time; once it is back, they go on.',
+    source: ['docs/rendezvous.md'],
+  },
+  'redis.bus': {
+    statement:
+      'A bus over Redis survives lost connections, listeners that throw and subscriptions that failed.',
+    source: ['docs/rendezvous.md'],
+  },
+  'redis.foreign': {
+    statement: 'Text on our channels that is not ours is dropped, and ends no process.',
+    source: ['docs/rendezvous.md'],
+  },
+  'redis.limiter': {
+    statement: 'Every count in Redis expires: counting and expiring are one command.',
+    source: ['docs/http.md'],
+  },
+  'rendezvous.objects': {
+    statement: 'A wait at a Durable Object never rejects and ends in time, whatever the object does.',
+    source: ['docs/rendezvous.md'],
+  },
+  'rendezvous.memory': {
+    statement: 'Nothing of a wait in memory stays behind when it is over.',
+    source: ['docs/rendezvous.md'],
   },
   'listen.limit': {
     statement: 'Streams beyond maxListenStreams are refused with 503 until one ends.',

@@ -10,9 +10,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** A redis-server on a free port, that writes nothing to disk. */
-export async function startRedis(): Promise<Running> {
-  const port = await testPort()
+/** A redis-server that writes nothing to disk, on a free port unless one is given. */
+export async function startRedis(port?: number): Promise<Running & { readonly child: ChildProcess }> {
+  port ??= await testPort()
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', options)
   await new Promise<void>((ready, fail) => {
@@ -21,7 +21,7 @@ export async function startRedis(): Promise<Running> {
       if (output.includes('Ready to accept connections')) ready()
     })
   })
-  return { url: new URL(`redis://127.0.0.1:${port}`), stop: () => end(child) }
+  return { url: new URL(`redis://127.0.0.1:${port}`), child, stop: () => end(child) }
 }
 
 /** Sends each request to the next process, and streams both ways. */
