@@ -2,7 +2,9 @@
  * A rendezvous of Durable Objects, one a question: the call that waits holds a response of the object open, and the request
  * that brings the answer makes the object write it there. Nothing is stored.
  */
+import { type OutageOptions, toReport, within } from '../src/events/outage.ts'
 import type { Awaited, Rendezvous } from '../src/index.ts'
+import { createWait } from '../src/interaction/rendezvous.ts'
 
 /** What workerd gives for a Durable Object binding; inlined, so that no platform package is needed for its type. */
 export interface DurableObjectNamespace {
@@ -69,26 +71,52 @@ export class MayflyRendezvous {
 }
 
 /**
- * A rendezvous over the binding of `MayflyRendezvous`.
+ * A rendezvous over the binding of `MayflyRendezvous`. A wait ends at its deadline or when it is aborted, and never rejects, whatever
+ * the object does; delivering rejects where the object fails or does not answer.
  *
  * ```ts
  * rendezvous: (env) => durableObjectRendezvous(env.RENDEZVOUS as DurableObjectNamespace)
  * ```
  */
-export function durableObjectRendezvous(namespace: DurableObjectNamespace): Rendezvous {
-  const object = (key: string) => namespace.get(namespace.idFromName(key) as never)
+export function durableObjectRendezvous(
+  namespace: DurableObjectNamespace,
+  options: OutageOptions = {},
+): Rendezvous {
+  const { timeoutMs = 2000 } = options
+  const report = toReport(options, 'Rendezvous')
+  const ask = async (key: string, url: string, body: unknown, signal: AbortSignal): Promise<Response> => {
+    const object = namespace.get(namespace.idFromName(key) as never)
+    const response = await object.fetch(url, { method: 'POST', body: JSON.stringify(body), signal })
+    if (response.ok) return response
+    await response.body?.cancel()
+    throw new Error(`The Durable Object answered ${response.status}.`)
+  }
   return {
     async wait(key, deadline, signal): Promise<Awaited> {
-      const body = JSON.stringify({ deadline })
-      const response = await object(key).fetch(WAIT, { method: 'POST', body, signal })
-      const answer = response.text().then(
-        (text) => (text === '' ? undefined : (JSON.parse(text) as unknown)),
-        () => undefined, // aborted
-      )
+      if (signal.aborted || deadline <= Date.now()) return { answer: Promise.resolve(undefined) }
+      const over = new AbortController()
+      const { answer, settle } = createWait(deadline, signal, () => over.abort())
+      const fail = (error: unknown): void => {
+        // What breaks because it was told to stop is not a fault.
+        if (!over.signal.aborted) report(error)
+        settle(undefined)
+      }
+      const begun = ask(key, WAIT, { deadline }, over.signal).then((response) => {
+        response
+          .text()
+          .then((text) => settle(text === '' ? undefined : JSON.parse(text)))
+          .catch(fail)
+      }, fail)
+      await Promise.race([begun, answer])
       return { answer }
     },
     async deliver(key, answer) {
-      await object(key).fetch(DELIVER, { method: 'POST', body: JSON.stringify(answer) })
+      const over = new AbortController()
+      try {
+        await within(ask(key, DELIVER, answer, over.signal), timeoutMs, 'Durable Object')
+      } finally {
+        over.abort()
+      }
     },
   }
 }

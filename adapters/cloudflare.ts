@@ -5,6 +5,7 @@
 import type { RateLimiter } from '../src/index.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
+export type { OutageOptions } from '../src/events/outage.ts'
 export {
   type DurableObjectNamespace,
   durableObjectRendezvous,

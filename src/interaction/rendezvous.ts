@@ -46,7 +46,7 @@ export function createMemoryRendezvous(): Rendezvous {
   return {
     async wait(key, deadline, signal) {
       const wait = createWait(deadline, signal, () => waiting.delete(key))
-      waiting.set(key, wait.settle)
+      if (!signal.aborted) waiting.set(key, wait.settle)
       return wait
     },
     deliver(key, answer) {
