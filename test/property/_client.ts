@@ -73,7 +73,10 @@ export function inBase64(value: string): string {
 export async function messagesOf(response: Response): Promise<JsonObject[]> {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('application/json')) {
-    const value = JSON.parse(await response.text()) as JsonObject | JsonObject[]
+    const text = await response.text()
+    // A HEAD has the headers of what it would have been.
+    if (text === '') return []
+    const value = JSON.parse(text) as JsonObject | JsonObject[]
     return Array.isArray(value) ? value : [value]
   }
   if (type !== 'text/event-stream') {
