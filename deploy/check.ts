@@ -11,6 +11,7 @@ const HELP = `mayfly check <url> [--bearer <token>] [--header 'Name: value']... 
   --header    another header for every request, such as one that a gateway wants; may be repeated
   --json      print one JSON document instead of the table
   --timeout   milliseconds a request may take; default 10000
+  --deadline  milliseconds the whole check may take; default six times --timeout, and 10000 at least
   --origin    the web page that asks, for CORS; default a made-up one
 
 Calls no tool and changes nothing. Each line is a claim and its verdict: works, degrades (clients cope, but something is
@@ -24,8 +25,7 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 a bad command line, or nothing
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const MAX_TIMEOUT_MS = 600_000
-/** Shorter values of one's own headers are left readable: replacing every "1" would leave nothing to read. */
-const MIN_SECRET_LENGTH = 6
+const MAX_DEADLINE_MS = 3_600_000
 /** RFC 9110 §5.1 and §5.5. */
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
 
@@ -36,6 +36,7 @@ export async function check(args: string[]): Promise<number> {
     header: { type: 'string', multiple: true },
     json: { type: 'boolean' },
     timeout: { type: 'string' },
+    deadline: { type: 'string' },
     origin: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   })
@@ -46,21 +47,16 @@ export async function check(args: string[]): Promise<number> {
   const url = parseUrl(positionals)
   const headers = parseHeaders(values.header ?? [])
   const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
-  // Of "Basic abc" the server may send back "abc" alone.
-  const own = [...Object.values(headers), ...url.searchParams.values()].flatMap((value) => [
-    value,
-    ...value.split(' '),
-  ])
   const report = await runProbes({
     url,
     bearer,
     headers,
-    timeoutMs: values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseTimeout(values.timeout),
+    timeoutMs:
+      values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseMs('timeout', values.timeout, MAX_TIMEOUT_MS),
+    ...(values.deadline !== undefined && {
+      deadlineMs: parseMs('deadline', values.deadline, MAX_DEADLINE_MS),
+    }),
     origin: values.origin === undefined ? undefined : parseOrigin(values.origin),
-    secrets: [
-      ...(bearer === undefined ? [] : [bearer]),
-      ...own.filter((value) => value.length >= MIN_SECRET_LENGTH),
-    ],
   })
   const shown = `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
   process.stdout.write(values.json ? renderJson(report, shown) : renderTable(report, shown, isColoured()))
@@ -100,10 +96,10 @@ function parseToken(token: string): string {
   return token
 }
 
-function parseTimeout(text: string): number {
+function parseMs(name: string, text: string, max: number): number {
   const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!(ms >= 1 && ms <= MAX_TIMEOUT_MS))
-    throw new UsageError(`"${text}" is no timeout: pass milliseconds from 1 to ${MAX_TIMEOUT_MS}`)
+  if (!(ms >= 1 && ms <= max))
+    throw new UsageError(`"${text}" is no ${name}: pass milliseconds from 1 to ${max}`)
   return ms
 }
 

@@ -1,7 +1,9 @@
 /** `Accept`: official clients send both types, everything else sends whatever it likes. */
+
+import { isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, isStream } from './reply.ts'
+import { describe } from './reply.ts'
 import { SPEC } from './spec.ts'
 
 const JSON_TYPE = 'application/json'

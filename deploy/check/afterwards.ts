@@ -1,10 +1,9 @@
 /** What every answer of the run says about the server. */
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { essence, readReply } from './reply.ts'
+import type { Seen } from './seen.ts'
 import { quote } from './shown.ts'
 import { SPEC } from './spec.ts'
-import type { Seen } from './wire.ts'
 
 /** Of the languages that servers are written in. Bounded: a body may be written to make them slow. */
 const STACKS: readonly RegExp[] = [
@@ -30,17 +29,30 @@ const faults: Probe = {
   title: 'no answer of this run was a fault of the server',
   spec: `${SPEC.rfc}/rfc9110#section-15.6`,
   run({ wire }) {
-    const failed = wire.seen.find(({ answer }) => answer.status >= 500 && answer.status !== 503)
+    const failed = wire.seen.find(({ status }) => status >= 500 && status !== 503)
     if (failed !== undefined)
       return wrong(
-        `HTTP ${failed.answer.status} to ${failed.label}`,
+        `HTTP ${failed.status} to ${failed.label}`,
         'catch it and answer with the client’s own fault: retries and alarms go by 5xx',
       )
-    const busy = wire.seen.find(({ answer }) => answer.status === 503)
+    const busy = wire.seen.find(({ status }) => status === 503)
     return busy === undefined
       ? works(`${wire.seen.length} answers`)
       : degrades(`HTTP 503 to ${busy.label}`, 'see whether the server is at a limit')
   },
+}
+
+const complete: Probe = {
+  id: 'afterwards.complete',
+  title: 'nothing of the check was left out',
+  spec: SPEC.http,
+  run: ({ wire: { givenUp } }) =>
+    givenUp === undefined
+      ? works('all of it was done')
+      : wrong(
+          `given up: ${givenUp}`,
+          'find what makes the server slow, silent or endless; pass a longer --deadline where it is only slow',
+        ),
 }
 
 const stacks: Probe = {
@@ -60,20 +72,17 @@ const paths: Probe = {
 }
 
 function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
-  for (const { label, answer } of seen) {
-    if (!isError(answer)) continue
+  for (const { label, errorText } of seen) {
     for (const pattern of patterns) {
-      const match = pattern.exec(answer.body)
+      const match = pattern.exec(errorText)
       if (match) return wrong(`in the answer to ${label}: ${quote(match[0].trim())}`, fix)
     }
   }
   return works('none seen')
 }
 
-function isError(answer: Seen['answer']): boolean {
-  if (answer.status >= 400) return true
-  const { error, result } = readReply(answer)
-  return error !== undefined || result?.isError === true || essence(answer.headers) === 'text/html'
+export const afterwards: Topic = {
+  title: 'All answers',
+  runs: 'alone',
+  probes: [complete, faults, stacks, paths],
 }
-
-export const afterwards: Topic = { title: 'All answers', runs: 'alone', probes: [faults, stacks, paths] }

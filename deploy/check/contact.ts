@@ -10,7 +10,8 @@ import {
   type Session,
 } from './messages.ts'
 import { Stop } from './outcome.ts'
-import { hasResponse, isObject, type Reply, readReply } from './reply.ts'
+import { isObject, type Reply } from './reply.ts'
+import { createHide, secretsIn } from './secrets.ts'
 import { toShown } from './shown.ts'
 import type { Wire } from './wire.ts'
 
@@ -96,7 +97,7 @@ function isModernReply(word: Word | Stop): boolean {
   const { result, error } = word
   return result !== undefined
     ? Array.isArray(result.supportedVersions) || typeof result.resultType === 'string'
-    : [-32020, -32021].includes(Number(error?.code))
+    : error?.code === -32020 || error?.code === -32021
 }
 
 /** A modern server that lacks the discovery it must have: it shows in any other result. */
@@ -128,8 +129,7 @@ async function say(
   { headers, body, id }: ReturnType<typeof modernMessage>,
 ): Promise<Word | Stop> {
   try {
-    const answer = await wire.send({ label, headers, body, statuses: 'any', isEnough: hasResponse })
-    return { ...readReply(answer), id }
+    return { ...(await wire.ask({ label, headers, body, id, statuses: 'any' })), id }
   } catch (error) {
     if (error instanceof Stop) return error
     throw error
@@ -140,7 +140,8 @@ function ignoreStop(error: unknown): void {
   if (!(error instanceof Stop)) throw error
 }
 
-function nothing({ options: { url } }: Wire, { outcome }: Stop): string {
+function nothing({ options }: Wire, { outcome }: Stop): string {
+  const { url } = options
   const reason = outcome.detail.replace(/^.*?: /, '')
-  return toShown(`nothing answers at ${url.origin}${url.pathname}: ${reason}`, [])
+  return toShown(`nothing answers at ${url.origin}${url.pathname}: ${reason}`, createHide(secretsIn(options)))
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { degrades, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
+import { cite } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 const PREFLIGHT = `${SPEC.fetch}/#cors-preflight-fetch`
@@ -34,10 +35,10 @@ const allowed: Probe = {
     if (status < 200 || status > 299) return wrong(`HTTP ${status}: browsers want a 2xx`, fix)
     if (!matches(origin, endpoint.origin))
       return degrades(
-        `only ${origin} is allowed, not ${endpoint.origin}`,
+        `only ${cite(origin)} is allowed, not ${endpoint.origin}`,
         'pass --origin for the page that you mean, or allow it',
       )
-    return works(`HTTP ${status}, ${origin}`)
+    return works(`HTTP ${status}, ${cite(origin)}`)
   },
 }
 
@@ -70,7 +71,7 @@ const methods: Probe = {
   async run(endpoint) {
     const listed = namesIn(await corsHeaders(endpoint), 'access-control-allow-methods')
     // POST is on the list of methods that need no permission.
-    return works(listed.join(', ').toUpperCase() || 'POST needs no permission')
+    return works(listed.length === 0 ? 'POST needs no permission' : cite(listed.join(', ').toUpperCase()))
   },
 }
 
@@ -85,7 +86,7 @@ const answers: Probe = {
     const fix = 'send Access-Control-Allow-Origin with every answer, errors and 401 included'
     if (origin === null)
       return wrong(`HTTP ${status} without Access-Control-Allow-Origin, though the preflight has it`, fix)
-    if (!matches(origin, endpoint.origin)) return wrong(`only ${origin} may read it`, fix)
+    if (!matches(origin, endpoint.origin)) return wrong(`only ${cite(origin)} may read it`, fix)
     if (origin === '*' && headers.get('access-control-allow-credentials') === 'true')
       return wrong(
         '* together with credentials, which browsers refuse',
@@ -96,7 +97,7 @@ const answers: Probe = {
         'the origin is echoed without Vary: Origin',
         'add Vary: Origin, or caches mix up pages; or allow *',
       )
-    return works(origin)
+    return works(cite(origin))
   },
 }
 
@@ -115,7 +116,7 @@ const exposed: Probe = {
         : []),
     ]
     const missing = needed.filter((name) => !listed.includes(name) && !listed.includes('*'))
-    if (missing.length === 0) return works(listed.join(', ') || 'none are needed')
+    if (missing.length === 0) return works(listed.length === 0 ? 'none are needed' : cite(listed.join(', ')))
     const fix = `add ${missing.join(', ')} to Access-Control-Expose-Headers`
     return missing.includes('mcp-session-id')
       ? wrong('a page cannot read mcp-session-id, and loses its session', fix)

@@ -11,8 +11,11 @@ import {
   modernMessage,
 } from './messages.ts'
 import { Stop, skipped } from './outcome.ts'
-import { hasResponse, type Reply, readReply } from './reply.ts'
+import type { Reply } from './reply.ts'
 import type { Sending, Wire } from './wire.ts'
+
+/** More than a check opens. */
+const MAX_SESSIONS = 20
 
 export type Asked = Reply & { readonly id: string | number }
 
@@ -99,9 +102,7 @@ export class Endpoint {
   /** Any body, under the headers of a proper message. */
   async post(label: string, body: string, headers: { readonly [name: string]: string } = {}): Promise<Reply> {
     const proper = this.little().headers
-    return readReply(
-      await this.wire.send({ label, body, headers: { ...proper, ...headers }, isEnough: hasResponse }),
-    )
+    return this.wire.ask({ label, body, headers: { ...proper, ...headers } })
   }
 
   /** Another HTTP method than POST. */
@@ -115,10 +116,11 @@ export class Endpoint {
 
   /** Ends the sessions that were opened, as a good client does, until the server says that it has none to end. */
   async close(): Promise<void> {
-    const ids = this.wire.seen.map(({ answer }) => answer.headers.get('mcp-session-id'))
+    this.wire.startClosing()
+    const ids = this.wire.seen.map(({ headers }) => headers.get('mcp-session-id'))
     const version = this.contact.session?.version ?? MODERN
-    for (const id of new Set(ids)) {
-      if (id === null) continue
+    const opened = [...new Set(ids)].filter((id) => id !== null)
+    for (const id of opened.slice(0, MAX_SESSIONS)) {
       const headers = { 'mcp-session-id': id, 'mcp-protocol-version': version }
       const isEnded = await this.wire
         .send({ label: 'DELETE', method: 'DELETE', headers, statuses: 'any', isEnough: () => true })
@@ -129,18 +131,19 @@ export class Endpoint {
   }
 
   async #send(label: string, { headers, body, id }: Message, how: How): Promise<Asked> {
-    const { isEnough = hasResponse, timeoutMs, agent, credentials, statuses } = how
-    const answer = await this.wire.send({
+    const { isEnough, timeoutMs, agent, credentials, statuses } = how
+    const reply = await this.wire.ask({
       label,
       headers,
       body,
-      isEnough,
+      id,
+      ...(isEnough && { isEnough }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(agent && { agent }),
       ...(credentials && { credentials }),
       ...(statuses && { statuses }),
     })
-    return { ...readReply(answer), id }
+    return { ...reply, id }
   }
 }
 

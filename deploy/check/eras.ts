@@ -1,10 +1,11 @@
 /** Which protocol versions the server speaks, and how it opens. */
 import type { Endpoint } from './endpoint.ts'
+import { isStream } from './media-type.ts'
 import { LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, faultsOf, isObject, isStream, type Reply } from './reply.ts'
-import { quote } from './shown.ts'
+import { describe, faultsOf, isObject, type Reply } from './reply.ts'
+import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 const UNKNOWN_VERSION = '1999-01-01'
@@ -74,7 +75,7 @@ const modern: Probe = {
     const meta = isObject(result._meta) ? result._meta : {}
     if (!isObject(meta[SERVER_INFO]))
       return degrades('the server does not name itself', `put ${SERVER_INFO} into the _meta of results`)
-    return works(`supports ${(result.supportedVersions as string[]).join(', ')}`)
+    return works(`supports ${listOf(result.supportedVersions)}`)
   },
 }
 
@@ -101,7 +102,7 @@ const legacy: readonly Probe[] = LEGACY_VERSIONS.map((version) => ({
     const answered = String(asked.result?.protocolVersion)
     if (answered !== version)
       return degrades(
-        `answered with ${answered}`,
+        `answered with ${cite(answered)}`,
         `serve ${version} too: clients that speak nothing newer disconnect`,
       )
     return works(isStream(asked.answer.headers) ? 'answered as a stream' : 'answered')
@@ -117,10 +118,16 @@ const negotiation: Probe = {
     const asked = await endpoint.initialize(UNKNOWN_VERSION)
     const version = asked.result?.protocolVersion
     const fix = 'answer with the newest version served, and let the client decide'
-    if (version === undefined) return wrong(describe(asked), fix)
+    if (typeof version !== 'string') return wrong(describe(asked), fix)
     if (version === UNKNOWN_VERSION) return wrong(`${UNKNOWN_VERSION} is echoed, which nobody serves`, fix)
-    return works(`answered with ${String(version)}`)
+    return works(`answered with ${cite(version)}`)
   },
+}
+
+/** What of an array is text, to be shown. */
+export function listOf(value: unknown): string {
+  const texts = Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+  return cite(texts.join(', '))
 }
 
 /** A legacy client has no other way to learn why it failed. */
@@ -192,18 +199,21 @@ function describeEach(words: readonly (readonly [string, Reply | Stop])[]): stri
 /** The first event of the old transport names the endpoint to POST to. */
 async function isHttpSse({ wire }: Endpoint): Promise<boolean> {
   try {
-    const { body, headers } = await wire.send({
+    const { events, headers } = await wire.send({
       label: 'GET',
       method: 'GET',
       headers: { accept: 'text/event-stream' },
-      isEnough: (soFar, received) => !isStream(received) || /\n\r?\n/.test(soFar),
+      isEnough: (received, event) => !isStream(received) || event !== undefined,
     })
-    return isStream(headers) && /^event: ?endpoint$/m.test(body)
+    return isStream(headers) && events[0]?.type === 'endpoint'
   } catch (error) {
     if (error instanceof Stop) return false
     throw error
   }
 }
+
+/** All that is asked of what is no MCP server. */
+export const answersMcp: Topic = { title: 'Eras', runs: 'together', probes: [answers] }
 
 export const eras: Topic = {
   title: 'Eras',

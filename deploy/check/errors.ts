@@ -1,7 +1,9 @@
 /** What is no proper message, and how it is refused. */
+
+import { essence } from './media-type.ts'
 import { degrades, type Outcome, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { brief, describe, essence, faultsOf, type Reply } from './reply.ts'
+import { brief, describe, faultsOf, type Reply, typeOf } from './reply.ts'
 import { SPEC } from './spec.ts'
 
 /** Refused with the status and code it should have, refused otherwise, or not refused. */
@@ -99,7 +101,7 @@ const answersType: Probe = {
     return type === 'application/json' || type === 'text/event-stream'
       ? works(type)
       : wrong(
-          `Content-Type is ${type || 'missing'}`,
+          `Content-Type is ${typeOf(answer.headers) || 'missing'}`,
           'send application/json or text/event-stream: clients refuse anything else',
         )
   },

@@ -1,10 +1,12 @@
 /** GET and DELETE: streams and sessions of the legacy era, refused by servers that have neither. */
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
+import { isStream } from './media-type.ts'
 import { legacyHeaders } from './messages.ts'
 import { degrades, type Outcome, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, isStream, readReply } from './reply.ts'
+import { describe, readReply } from './reply.ts'
+import { cite } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 const get: Probe = {
@@ -16,7 +18,7 @@ const get: Probe = {
     const headers = { ...sessionHeaders(endpoint), accept: 'text/event-stream' }
     // A stream is closed as soon as it is known to be one.
     const answer = await endpoint.request('GET', headers, {
-      isEnough: (_body, received) => isStream(received),
+      isEnough: (received) => isStream(received),
     })
     if (answer.status === 405) return refused(answer)
     if (answer.status === 200 && isStream(answer.headers)) return streamed(endpoint)
@@ -52,7 +54,7 @@ function refused({ headers }: Answer): Outcome {
   const allow = headers.get('allow')
   return allow === null
     ? degrades('405 without Allow', 'add Allow: POST to the 405 (RFC 9110 §15.5.6)')
-    : works(`405, Allow: ${allow}`)
+    : works(`405, Allow: ${cite(allow)}`)
 }
 
 function streamed({ contact }: Endpoint): Outcome {

@@ -2,10 +2,13 @@
  * One HTTP exchange, as it is on the wire: no redirect is followed, nothing is added but what HTTP needs, and it ends
  * in time. `fetch` would add an `Accept`, refuse a `Host` and hide the certificate.
  */
-import { type Agent, request as httpRequest } from 'node:http'
+import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { AddressRefused } from './addresses.ts'
+import { type Body, readBody } from './body.ts'
+import type { ServerEvent } from './event-stream.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -14,79 +17,104 @@ export interface HttpRequest {
   readonly body?: string
   /** For the whole exchange. */
   readonly timeoutMs: number
-  /** Asked after each piece of the body: whether that is enough. What follows is not read. */
-  readonly isEnough?: (body: string, headers: Headers) => boolean
+  /** Asked once the headers are there, and after each event of a stream: whether that is enough. What follows is not read. */
+  readonly isEnough?: IsEnough
   /** Default: a connection of its own. */
   readonly agent?: Agent
+  /** Finds the address. Default: the system's way. */
+  readonly lookup?: LookupFunction
 }
 
-export interface Answer {
+export type IsEnough = (headers: Headers, event: ServerEvent | undefined) => boolean
+
+export interface Answer extends Body {
   readonly status: number
   readonly headers: Headers
-  /** At most `MAX_BODY_BYTES` of it. */
-  readonly body: string
-  /** `enough`: as `isEnough` said; `timeout` and `cut`: it began and did not end, or broke off. */
-  readonly ended: 'whole' | 'enough' | 'too long' | 'timeout' | 'cut'
   readonly firstByteMs: number
   readonly totalMs: number
+  /** Of whoever answered. */
+  readonly address?: string
   readonly tls?: { readonly protocol: string; readonly validTo: Date }
 }
 
 /** Nothing that could be called an answer: `message` says why, as `connection refused`. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
+  readonly why: 'timeout' | 'address refused' | 'failure'
+
+  constructor(message: string, why: NoAnswer['why'] = 'failure') {
+    super(message)
+    this.why = why
+  }
 }
 
-export const MAX_BODY_BYTES = 1_048_576
-
 /** Rejects with `NoAnswer` alone; once the status has come, whatever follows is an answer. */
-export function exchange(request: HttpRequest): Promise<Answer> {
-  const { url, method, headers, body, timeoutMs, isEnough, agent } = request
+export async function exchange(request: HttpRequest): Promise<Answer> {
   const startedAt = performance.now()
   const elapsed = (): number => performance.now() - startedAt
+  const clock = new AbortController()
+  // Not `AbortSignal.timeout`, which would hold on to the answer until its time comes.
+  const timer = setTimeout(() => clock.abort(), request.timeoutMs)
+  let outgoing: ClientRequest | undefined
+  try {
+    outgoing = open(request)
+    const incoming = await responseTo(outgoing, clock.signal, request)
+    const firstByteMs = elapsed()
+    const headers = new Headers(pairs(incoming.rawHeaders))
+    const { socket } = incoming
+    const facts = {
+      status: incoming.statusCode ?? 0,
+      headers,
+      firstByteMs,
+      ...(socket.remoteAddress !== undefined && { address: socket.remoteAddress }),
+      ...(socket instanceof TLSSocket && { tls: tlsFacts(socket) }),
+    }
+    const body = await readBody(incoming, headers, clock.signal, request.isEnough ?? (() => false))
+    return { ...facts, ...body, totalMs: elapsed() }
+  } catch (error) {
+    if (error instanceof NoAnswer) throw error
+    if (error instanceof AddressRefused) throw new NoAnswer(error.message, 'address refused')
+    throw new NoAnswer(reasonFor(error as NodeJS.ErrnoException))
+  } finally {
+    clearTimeout(timer)
+    // Where a connection is shared, and the body was read to its end, this leaves the connection open.
+    outgoing?.destroy()
+  }
+}
+
+function open({ url, method, headers, body, agent, lookup }: HttpRequest): ClientRequest {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  // Else Node would hold the certificate against a `Host` that a probe makes up.
+  const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? '' : url.hostname
+  const outgoing = send(url, {
+    method,
+    headers,
+    servername,
+    agent: agent ?? false,
+    ...(lookup && { lookup }),
+  })
+  // A connection may break at any time, also when nothing more is expected of it.
+  outgoing.on('error', () => {})
+  outgoing.end(body)
+  return outgoing
+}
+
+function responseTo(
+  outgoing: ClientRequest,
+  timedOut: AbortSignal,
+  { timeoutMs }: HttpRequest,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-    // Else Node would hold the certificate against a `Host` that a probe makes up.
-    const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? '' : url.hostname
-    const outgoing = send(url, { method, headers, servername, agent: agent ?? false })
-    let finish = (_ended: Answer['ended']): void =>
-      reject(new NoAnswer(`no answer within ${describeMs(timeoutMs)}`))
-    const timer = setTimeout(() => {
-      finish('timeout')
-      outgoing.destroy()
-    }, timeoutMs)
-    outgoing.once('close', () => clearTimeout(timer))
-    // Also after `destroy`, by then to no effect.
-    outgoing.on('error', (error: NodeJS.ErrnoException) => reject(new NoAnswer(reasonFor(error))))
-    outgoing.once('response', (incoming) => {
-      const firstByteMs = elapsed()
-      const received = new Headers(pairs(incoming.rawHeaders))
-      const tls = incoming.socket instanceof TLSSocket ? tlsFacts(incoming.socket) : undefined
-      const decoder = new TextDecoder()
-      let text = ''
-      let bytes = 0
-      finish = (ended) => {
-        clearTimeout(timer)
-        const facts = { headers: received, body: text, ended, firstByteMs, totalMs: elapsed() }
-        resolve({ status: incoming.statusCode ?? 0, ...facts, ...(tls && { tls }) })
-      }
-      const stop = (ended: Answer['ended']): void => {
-        finish(ended)
-        outgoing.destroy()
-      }
-      incoming.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > MAX_BODY_BYTES) return stop('too long')
-        text += decoder.decode(chunk, { stream: true })
-        if (isEnough?.(text, received)) stop('enough')
-      })
-      incoming.once('end', () => finish('whole'))
-      incoming.once('error', () => finish('cut'))
-      incoming.once('aborted', () => finish('cut'))
-      // A stream that says nothing is told by its headers.
-      if (isEnough?.('', received)) stop('enough')
+    timedOut.addEventListener('abort', () =>
+      reject(new NoAnswer(`no answer within ${describeMs(timeoutMs)}`, 'timeout')),
+    )
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+    outgoing.once('upgrade', (incoming, socket) => {
+      socket.destroy()
+      reject(new NoAnswer(`the answer is ${incoming.statusCode}, a switch to another protocol`))
     })
-    outgoing.end(body)
+    outgoing.once('close', () => reject(new NoAnswer('the connection is closed without an answer')))
   })
 }
 
@@ -98,7 +126,7 @@ function pairs(raw: readonly string[]): [string, string][] {
   return Array.from({ length: raw.length / 2 }, (_, index) => [raw[index * 2]!, raw[index * 2 + 1]!])
 }
 
-function tlsFacts(socket: TLSSocket): Answer['tls'] {
+function tlsFacts(socket: TLSSocket): NonNullable<Answer['tls']> {
   const { valid_to: validTo } = socket.getPeerCertificate()
   return { protocol: socket.getProtocol() ?? 'unknown', validTo: new Date(validTo) }
 }
@@ -110,6 +138,7 @@ function reasonFor(error: NodeJS.ErrnoException): string {
   if (code === 'ECONNREFUSED') return 'the connection is refused'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection is closed without an answer'
+  if (code === 'HPE_HEADER_OVERFLOW') return 'the headers of the answer are over 16 KiB'
   if (code?.startsWith('HPE_')) return 'the answer is not HTTP'
   if (code === 'EPROTO') return 'the answer is not TLS'
   return code === undefined ? message : `${message} (${code})`

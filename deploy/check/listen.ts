@@ -1,9 +1,11 @@
 /** `subscriptions/listen`: acknowledged first, ended at once where nothing can come, and never a hang. */
 import type { Asked, Endpoint } from './endpoint.ts'
+import type { IsEnough } from './http.ts'
+import { isStream } from './media-type.ts'
 import { SUBSCRIPTION_ID } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, faultsOf, hasResponse, isObject, isStream, readReply } from './reply.ts'
+import { describe, faultsOf, isObject, messagesIn, untilResponse } from './reply.ts'
 import { SPEC } from './spec.ts'
 
 /** How long a stream may take to say what it will do; it is closed then, whatever it says. */
@@ -118,24 +120,21 @@ async function open(endpoint: Endpoint): Promise<Listening> {
     method: 'subscriptions/listen',
     params: { notifications: FILTER },
     timeoutMs: Math.min(PATIENCE_MS, endpoint.wire.options.timeoutMs),
-    isEnough: (body, headers) => hasResponse(body, headers) || isPinned(body, headers),
+    isEnough: isAnsweredOrPinned,
   })
   return { asked, promised }
 }
 
-/** It has been acknowledged with something in it, and will stay open. */
-function isPinned(body: string, headers: Headers): boolean {
-  return body !== '' && isStream(headers) && honoured(partial(body, headers)).length > 0
-}
+/** The response is there, or the stream has been acknowledged with something in it, and will stay open. */
+const isAnsweredOrPinned: IsEnough = (headers, event) =>
+  untilResponse(undefined)(headers, event) ||
+  (event !== undefined && honoured({ messages: messagesIn(event) }).length > 0)
 
-function partial(body: string, headers: Headers): Pick<Asked, 'messages'> {
-  return readReply({ status: 200, headers, body, ended: 'enough', firstByteMs: 0, totalMs: 0 })
-}
-
+/** Of what this check asked for. */
 function honoured({ messages }: Pick<Asked, 'messages'>): string[] {
   const params = messages.find(({ method }) => method === ACKNOWLEDGED)?.params
   const filter = isObject(params) && isObject(params.notifications) ? params.notifications : {}
-  return Object.keys(filter).filter((name) => filter[name] === true)
+  return Object.keys(FILTER).filter((name) => filter[name] === true)
 }
 
 function refused(asked: Asked, promised: readonly string[]): Outcome {

@@ -1,9 +1,12 @@
 /** What a server of 2026-07-28 must refuse, and how. */
 import type { Asked, Asking, Endpoint } from './endpoint.ts'
+import { listOf } from './eras.ts'
+import { isStream } from './media-type.ts'
 import { MODERN, SERVER_INFO, VERSION_META } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { brief, describe, faultsOf, isObject, isStream } from './reply.ts'
+import { brief, describe, faultsOf, isObject } from './reply.ts'
+import { cite } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 /** No server has it, so that calling it runs nothing. */
@@ -139,7 +142,7 @@ const version: Probe = {
         `${describe(asked)}${data.requested === UNKNOWN_VERSION ? '' : ', without data.requested'}`,
         fix,
       )
-    return works(`supported: ${data.supported.join(', ')}`)
+    return works(`supported: ${listOf(data.supported)}`)
   },
 }
 
@@ -189,7 +192,7 @@ const result: Probe = {
       return wrong('resultType is missing', 'put "resultType": "complete" into results')
     if (!isObject(meta) || !isObject(meta[SERVER_INFO]))
       return degrades('the server does not name itself', `put ${SERVER_INFO} into the _meta of results`)
-    return works(String(resultType))
+    return works(cite(resultType))
   },
 }
 

@@ -1,7 +1,11 @@
 /** What a server answered, read as JSON-RPC from a JSON body or from the events of an SSE body. */
-import type { Answer } from './http.ts'
+
+import { MAX_BODY_BYTES, MAX_EVENTS } from './body.ts'
+import type { ServerEvent } from './event-stream.ts'
+import type { Answer, IsEnough } from './http.ts'
+import { essence, isJson, isStream } from './media-type.ts'
 import type { JsonObject } from './messages.ts'
-import { quote } from './shown.ts'
+import { cite, quote } from './shown.ts'
 
 export interface RpcError {
   readonly code: unknown
@@ -13,51 +17,62 @@ export interface Reply {
   readonly answer: Answer
   /** Everything that came, in order. */
   readonly messages: readonly JsonObject[]
-  /** The last message that is a response, whatever its id. */
+  /** The response to the request; where there is none, the last one that came, whatever its id. */
   readonly response?: JsonObject
   readonly result?: JsonObject
   readonly error?: RpcError
+  /** Responses to other requests that came along with one's own. */
+  readonly strays: readonly JsonObject[]
 }
 
-export function readReply(answer: Answer): Reply {
-  const messages = readMessages(answer.body, answer.headers)
-  const response = messages.findLast((message) => 'result' in message || 'error' in message)
+type Id = string | number
+
+const MEMBERS = ['jsonrpc', 'id', 'result', 'error']
+
+/** `id`: of the request, where it has one. */
+export function readReply(answer: Answer, id?: Id): Reply {
+  const messages = isStream(answer.headers)
+    ? answer.events.flatMap(messagesIn)
+    : parse(answer.body).filter(isObject)
+  const responses = messages.filter(isResponse)
+  const own = id === undefined ? undefined : responses.find((response) => response.id === id)
+  const response = own ?? responses.at(-1)
   return {
     answer,
     messages,
+    strays: own === undefined ? [] : responses.filter((other) => other.id !== id),
     ...(response && { response }),
     ...(isObject(response?.result) && { result: response.result }),
     ...(isObject(response?.error) && { error: response.error as JsonObject & RpcError }),
   }
 }
 
-/** For `isEnough`: the response is there. Only streams outlive theirs. */
-export function hasResponse(body: string, headers: Headers): boolean {
-  return (
-    isStream(headers) &&
-    readMessages(body, headers).some((message) => 'result' in message || 'error' in message)
-  )
+/** For `isEnough`: the response is there. Only streams outlive theirs. Without an id any response will do. */
+export function untilResponse(id: Id | undefined): IsEnough {
+  return (_headers, event) =>
+    event !== undefined &&
+    messagesIn(event).some((message) => isResponse(message) && (id === undefined || message.id === id))
 }
 
-export function isStream(headers: Headers): boolean {
-  return essence(headers) === 'text/event-stream'
-}
-
-export function isJson(headers: Headers): boolean {
-  return essence(headers) === 'application/json'
+/** Clients look at events of the type `message` alone. */
+export function messagesIn({ type, data }: ServerEvent): JsonObject[] {
+  return type === '' || type === 'message' ? parse(data).filter(isObject) : []
 }
 
 /** What breaks JSON-RPC or the transport in a response to the request `id`; empty when nothing does. */
-export function faultsOf({ answer, response, error }: Reply, id: string | number): string[] {
+export function faultsOf({ answer, response, error }: Reply, id: Id): string[] {
   if (response === undefined) return ['there is no JSON-RPC response']
   const faults: string[] = []
+  const unknown = Object.keys(response).filter((name) => !MEMBERS.includes(name))
   if (!isStream(answer.headers) && !isJson(answer.headers))
-    faults.push(`its content type is ${essence(answer.headers) || 'not named'}`)
+    faults.push(`its content type is ${typeOf(answer.headers) || 'not named'}`)
   if (response.jsonrpc !== '2.0') faults.push('"jsonrpc" is not "2.0"')
   if (response.id !== id) faults.push(`its id is ${quote(response.id)}, not the request’s`)
   if ('result' in response && 'error' in response) faults.push('it has both a result and an error')
+  if ('result' in response && !isObject(response.result)) faults.push('its result is no object')
   if ('error' in response && !(Number.isInteger(error?.code) && typeof error?.message === 'string'))
     faults.push('its error has no integer code and string message')
+  if (unknown.length > 0) faults.push(`it has members that JSON-RPC does not: ${cite(unknown.join(', '))}`)
   return faults
 }
 
@@ -65,11 +80,16 @@ export function faultsOf({ answer, response, error }: Reply, id: string | number
 export function describe({ answer, response, error }: Reply): string {
   const status = `HTTP ${answer.status}`
   if (error !== undefined) return `${status}, ${codeOf(error)} ${quote(error.message)}`
-  if (response !== undefined) return `${status}, a result`
+  if (response !== undefined)
+    return `${status}, a result${isObject(response.result) ? '' : ' that is no object'}`
+  if (answer.ended === 'undecodable')
+    return `${status}, and a body that is not ${quote(answer.headers.get('content-encoding'))}, though Content-Encoding says so`
+  if (answer.ended === 'too long')
+    return `${status}, and a body of over ${MAX_BODY_BYTES / 1_048_576} MiB or ${MAX_EVENTS} events`
   if (answer.ended === 'timeout') return `${status}, and a body that does not end`
   if (answer.ended === 'cut') return `${status}, and a body that breaks off`
   if (answer.body === '') return `${status} without a body`
-  return `${status} with ${essence(answer.headers) || 'an unnamed content type'}, no JSON-RPC`
+  return `${status} with ${typeOf(answer.headers) || 'an unnamed content type'}, no JSON-RPC`
 }
 
 /** The status and the code, where nothing is amiss. */
@@ -77,30 +97,22 @@ export function brief({ answer, error }: Reply): string {
   return `HTTP ${answer.status}${error === undefined ? '' : `, ${codeOf(error)}`}`
 }
 
-function codeOf({ code }: RpcError): string {
-  return typeof code === 'number' ? String(code) : quote(code)
+/** The content type without its parameters, to be shown. */
+export function typeOf(headers: Headers): string {
+  const type = essence(headers)
+  return type === '' ? '' : cite(type)
 }
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function essence(headers: Headers): string {
-  return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+function codeOf({ code }: RpcError): string {
+  return typeof code === 'number' ? String(code) : quote(code)
 }
 
-function readMessages(body: string, headers: Headers): JsonObject[] {
-  const texts = isStream(headers) ? eventData(body) : [body]
-  return texts.flatMap(parse).filter(isObject)
-}
-
-/** The data of each whole event (HTML standard, "Interpreting an event stream"). */
-function eventData(body: string): string[] {
-  const events = body.split(/\r\n\r\n|\n\n|\r\r/)
-  return events.flatMap((event) => {
-    const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'))
-    return lines.length === 0 ? [] : [lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n')]
-  })
+function isResponse(message: JsonObject): boolean {
+  return 'result' in message || 'error' in message
 }
 
 function parse(text: string): unknown[] {

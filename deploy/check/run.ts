@@ -1,18 +1,20 @@
 /** Runs every probe against one server. */
-import { makeContact, serverInfo } from './contact.ts'
+import { type Contact, makeContact, serverInfo } from './contact.ts'
 import { Endpoint, isLocalHost } from './endpoint.ts'
+import { answersMcp } from './eras.ts'
 import type { Era } from './messages.ts'
-import { type Outcome, Stop } from './outcome.ts'
-import type { Probe } from './probe.ts'
-import { toShown } from './shown.ts'
+import { type Outcome, Stop, wrong } from './outcome.ts'
+import type { Probe, Topic } from './probe.ts'
+import { createHide, secretsIn } from './secrets.ts'
+import { cite, toShown } from './shown.ts'
 import { TOPICS } from './topics.ts'
 import { Wire, type WireOptions } from './wire.ts'
 
-export interface CheckOptions extends WireOptions {
+export interface CheckOptions extends Omit<WireOptions, 'deadlineMs'> {
+  /** For the whole check. Default `defaultDeadlineMs(timeoutMs)`. */
+  readonly deadlineMs?: number
   /** The web page that asks, for CORS. Default: a local one for a local host, else a foreign one. */
   readonly origin: string | undefined
-  /** What the report must not show, though the server may send it back: the token, for one. */
-  readonly secrets: readonly string[]
 }
 
 export type Result = Outcome & Pick<Probe, 'id' | 'title' | 'spec'> & { readonly topic: string }
@@ -20,36 +22,76 @@ export type Result = Outcome & Pick<Probe, 'id' | 'title' | 'spec'> & { readonly
 export interface Report {
   readonly server: { readonly name: string; readonly version: string } | undefined
   readonly eras: readonly Era[]
+  /** Of every probe; where no MCP server answers, that alone. */
   readonly results: readonly Result[]
 }
 
 /** Enough to be quick, too few to be an attack. */
 const AT_ONCE = 4
+const MIN_DEADLINE_MS = 10_000
+
+export function defaultDeadlineMs(timeoutMs: number): number {
+  return Math.max(MIN_DEADLINE_MS, 6 * timeoutMs)
+}
 
 /** Throws `NothingAnswers`. Everything that it opens on the server is closed when it returns. */
-export async function runProbes({ origin, secrets, ...options }: CheckOptions): Promise<Report> {
-  const wire = new Wire(options)
+export async function runProbes(options: CheckOptions): Promise<Report> {
+  const { url, origin, timeoutMs, deadlineMs = defaultDeadlineMs(timeoutMs) } = options
+  const wire = new Wire({ ...options, deadlineMs })
   const contact = await makeContact(wire)
   // Local servers may well refuse pages that are not: 6274 is where the MCP Inspector runs.
-  const page = isLocalHost(options.url.hostname) ? 'http://localhost:6274' : 'https://mayfly-check.example'
+  const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : 'https://mayfly-check.example'
   const endpoint = new Endpoint(wire, contact, origin ?? page)
+  const topics = isMcp(contact) ? TOPICS : [answersMcp]
+  const outcomes = await runTopics(topics, endpoint)
+  return toReport(options, contact, topics, outcomes)
+}
+
+function isMcp({ isModern, isLegacy, isLocked }: Contact): boolean {
+  return isModern || isLegacy || isLocked
+}
+
+async function runTopics(topics: readonly Topic[], endpoint: Endpoint): Promise<Map<Probe, Outcome>> {
   const outcomes = new Map<Probe, Outcome>()
-  const probesThat = (runs: 'together' | 'alone') =>
-    TOPICS.filter((topic) => topic.runs === runs).flatMap(({ probes }) => probes)
-  try {
-    const waiting = [...probesThat('together')]
-    const work = async (): Promise<void> => {
-      for (let probe = waiting.shift(); probe !== undefined; probe = waiting.shift()) {
-        outcomes.set(probe, await run(probe, endpoint))
-      }
+  const probesThat = (runs: Topic['runs']): Probe[] =>
+    topics.filter((topic) => topic.runs === runs).flatMap(({ probes }) => probes)
+  const waiting = probesThat('together')
+  const work = async (): Promise<void> => {
+    for (let probe = waiting.shift(); probe !== undefined; probe = waiting.shift()) {
+      outcomes.set(probe, await run(probe, endpoint))
     }
+  }
+  try {
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     for (const probe of probesThat('alone')) outcomes.set(probe, await run(probe, endpoint))
   } finally {
     await endpoint.close()
   }
-  const show = (text: string): string => toShown(text, secrets)
-  const results = TOPICS.flatMap(({ title: topic, probes }) =>
+  return outcomes
+}
+
+async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
+  try {
+    return await probe.run(endpoint)
+  } catch (error) {
+    if (error instanceof Stop) return error.outcome
+    // Each probe can judge whatever comes; should one not, the rest of the report is not lost for it.
+    return wrong(
+      `the answer could not be judged: ${cite(error instanceof Error ? error.message : error)}`,
+      'look at what the server sends; then report this to mayfly-mcp, which should have said what is wrong with it',
+    )
+  }
+}
+
+function toReport(
+  options: CheckOptions,
+  contact: Contact,
+  topics: readonly Topic[],
+  outcomes: ReadonlyMap<Probe, Outcome>,
+): Report {
+  const hide = createHide(secretsIn(options))
+  const show = (text: string): string => toShown(text, hide)
+  const results = topics.flatMap(({ title: topic, probes }) =>
     probes.map((probe): Result => {
       const { id, title, spec } = probe
       const outcome = outcomes.get(probe)!
@@ -61,17 +103,8 @@ export async function runProbes({ origin, secrets, ...options }: CheckOptions): 
   const { isModern, isLegacy } = contact
   const server = serverInfo(contact)
   return {
-    server: server && { name: show(server.name), version: show(server.version) },
+    server: server && { name: show(cite(server.name)), version: show(cite(server.version)) },
     eras: [...(isModern ? ['modern' as const] : []), ...(isLegacy ? ['legacy' as const] : [])],
     results,
-  }
-}
-
-async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
-  try {
-    return await probe.run(endpoint)
-  } catch (error) {
-    if (error instanceof Stop) return error.outcome
-    throw error
   }
 }

@@ -1,43 +1,57 @@
 /** What of a server's words is shown: no secret that it sends back, nothing that steers a terminal, and not too much. */
 
+import type { Hide } from './secrets.ts'
+
 const MAX_QUOTE = 100
 const MAX_TEXT = 500
+/** What is looked through for secrets. Far more than is shown, since hiding them may shorten it. */
+const MAX_SEARCHED = 2000
 
-/** Marks what somebody else wrote until it is shown: private-use characters, which no text of ours has. */
+/** Marks what others wrote until it is shown: private-use characters, which no text of ours has. */
 const OPEN = '\ue000'
 const CLOSE = '\ue001'
-const QUOTED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, 'g')
+const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
 
-/** What somebody else wrote, in full: clipped before the secrets are out, half of one might be left. */
+/** Controls, formats (bidirectional ones, too), halves of characters, private use, and line ends. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]+/gu
+
+/** What somebody else wrote, in quotation marks. */
 export function quote(text: unknown): string {
-  const string = typeof text === 'string' ? text : (JSON.stringify(text) ?? 'nothing')
-  return `${OPEN}${string.replaceAll(OPEN, '').replaceAll(CLOSE, '')}${CLOSE}`
+  return `"${cite(text)}"`
 }
 
-/** The text without `secrets` in any form in which JSON or a URL may hold them; then without control characters, and clipped. */
-export function toShown(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap((secret) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    secret.replaceAll('/', '\\/'),
-    encodeURIComponent(secret),
-  ])
-  // Names of headers and methods are shown in another case than they came in.
-  const hidden = forms.reduce(
-    (rest, form) => rest.replaceAll(new RegExp(escapeRegExp(form), 'gi'), '[secret]'),
-    text,
-  )
-  const plain = hidden.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-  return clip(
-    plain.replaceAll(QUOTED, (_, quoted: string) => `"${clip(quoted, MAX_QUOTE)}"`),
-    MAX_TEXT,
-  )
+/** What somebody else wrote. Everything that a server sent and that a text of ours repeats goes through here, or `quote`. */
+export function cite(text: unknown): string {
+  const string = typeof text === 'string' ? text : toJson(text)
+  return `${OPEN}${string.replaceAll(OPEN, '').replaceAll(CLOSE, '').slice(0, MAX_SEARCHED)}${CLOSE}`
 }
 
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+/** The text without secrets and control characters, and clipped. */
+export function toShown(text: string, hide: Hide): string {
+  // At the odd places stands what was cited.
+  const parts = text.split(CITED)
+  const shown = parts.map((part, index) =>
+    index % 2 === 1
+      ? clip(plain(hide.inForeign(part, part.length >= MAX_SEARCHED)), MAX_QUOTE)
+      : plain(hide.inOwn(part)),
+  )
+  return clip(shown.join(''), MAX_TEXT)
+}
+
+function plain(text: string): string {
+  return text.replaceAll(UNSAFE, ' ')
+}
+
+/** Never throws: JSON may be nested deeper than the stack is. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'nothing'
+  } catch {
+    return 'deeply nested JSON'
+  }
 }
 
 function clip(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text
+  // A character may be two units long: half of one would be shown as another.
+  return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

@@ -1,10 +1,11 @@
 /** What lies below HTTP: TLS, and what becomes of a client that writes http where it should be https. */
-import { type Answer, exchange, NoAnswer } from './http.ts'
+import type { Answer } from './http.ts'
 import { modernMessage } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { quote } from './shown.ts'
 import { SPEC } from './spec.ts'
+import { NoAnswerStop } from './wire.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
@@ -18,8 +19,8 @@ const tls: Probe = {
       return isLocal
         ? skipped('http on a local host')
         : degrades('http: tokens and data travel in the clear', 'serve https')
-    const facts = wire.seen[0]?.answer.tls
-    if (facts === undefined) return skipped('not told')
+    const facts = wire.seen[0]?.tls
+    if (facts === undefined || Number.isNaN(facts.validTo.getTime())) return skipped('not told')
     const days = Math.floor((facts.validTo.getTime() - Date.now()) / DAY_MS)
     const said = `${facts.protocol}, certificate valid for ${days} days`
     return days < SOON_DAYS ? degrades(said, 'renew the certificate') : works(said)
@@ -33,16 +34,17 @@ const plain: Probe = {
   async run({ url, wire }) {
     if (url.protocol !== 'https:' || url.port !== '') return skipped('not https on port 443')
     const { headers, body } = modernMessage({ method: 'server/discover' }, wire.freshId())
-    const { timeoutMs } = wire.options
-    // Neither the token nor the user's headers: anybody on the way could read them.
-    const twin = new URL(url.pathname, `http://${url.host}`)
+    const twin = new URL(url)
+    twin.protocol = 'http:'
+    twin.search = ''
+    // Another origin: without the token and the user's headers, which anybody on the way could read.
+    const sending = { label: 'the same URL with http', url: twin, headers, body, statuses: 'any' } as const
+    const answer = wire.send({ ...sending, isEnough: () => true })
     return judgePlain(
-      await exchange({ method: 'POST', url: twin, headers, body, timeoutMs, isEnough: () => true }).catch(
-        (error: unknown) => {
-          if (error instanceof NoAnswer) return undefined
-          throw error
-        },
-      ),
+      await answer.catch((error: unknown) => {
+        if (error instanceof NoAnswerStop) return undefined
+        throw error
+      }),
     )
   },
 }

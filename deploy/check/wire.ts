@@ -1,14 +1,23 @@
-/** The line to one server: adds what the user gave, keeps a record of what came, and gives up on a server that is silent. */
+/**
+ * The line to one server: adds what the user gave, keeps a record of what came, and gives up on a server that is silent, endless
+ * or slow.
+ */
 import type { Agent } from 'node:http'
-import { type Answer, describeMs, exchange, type HttpRequest, NoAnswer } from './http.ts'
+import { addressIn, guardedLookup, kindOf } from './addresses.ts'
+import { type Answer, describeMs, exchange, type HttpRequest, type IsEnough, NoAnswer } from './http.ts'
 import { Stop, skipped, wrong } from './outcome.ts'
+import { type Reply, readReply, untilResponse } from './reply.ts'
+import { type Seen, toSeen } from './seen.ts'
 
 export interface WireOptions {
   readonly url: URL
   readonly bearer: string | undefined
   /** The user's own, for every request to the server's origin. */
   readonly headers: { readonly [name: string]: string }
+  /** For one request. */
   readonly timeoutMs: number
+  /** For all of them. */
+  readonly deadlineMs: number
 }
 
 export interface Sending {
@@ -20,8 +29,11 @@ export interface Sending {
   readonly url?: URL
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
-  readonly isEnough?: HttpRequest['isEnough']
-  /** Default: the user's. */
+  /** Of the request in the body: the answer is there once its response is. */
+  readonly id?: string | number
+  /** Default: any response is there, or that to `id`. */
+  readonly isEnough?: IsEnough
+  /** Default: the user's, and a body that does not end by then counts as silence. */
   readonly timeoutMs?: number
   readonly agent?: Agent
   /** `none`: without `Authorization`. A foreign origin gets neither it nor the user's headers, whatever this says. */
@@ -30,23 +42,29 @@ export interface Sending {
   readonly statuses?: 'any'
 }
 
-export interface Seen {
-  readonly label: string
-  readonly answer: Answer
-}
-
 /** After so many requests without an answer the rest is skipped, or a dead server would take minutes. */
 const MAX_SILENCES = 4
+/** Of all answers together. */
+const MAX_BYTES = 64 * 1_048_576
+/** Of the time for all, what is kept for ending sessions. */
+const CLOSING_SHARE = 0.1
 
 export class Wire {
   readonly options: WireOptions
   /** Every answer of the server itself, in order of arrival. */
   readonly seen: Seen[] = []
+  /** Why the rest of the check is left out; undefined while nothing is. */
+  givenUp: string | undefined
+  #endsAt: number
   #silences = 0
+  #bytes = 0
   #lastId = 0
+  /** Of the server, once it has answered. */
+  #address: string | undefined
 
   constructor(options: WireOptions) {
     this.options = options
+    this.#endsAt = performance.now() + options.deadlineMs * (1 - CLOSING_SHARE)
   }
 
   freshId(): string {
@@ -56,34 +74,85 @@ export class Wire {
 
   /** Throws `Stop` where there is no answer, and where it is 401, 403 for want of scope, or 429. */
   async send(sending: Sending): Promise<Answer> {
+    return (await this.ask(sending)).answer
+  }
+
+  /** As `send`, with the answer read as JSON-RPC. */
+  async ask(sending: Sending): Promise<Reply> {
     const { options } = this
-    if (this.#silences >= MAX_SILENCES)
-      throw new Stop(skipped('given up: too many requests were not answered'))
-    const { label, method = 'POST', url = options.url, timeoutMs = options.timeoutMs } = sending
-    const isOwn = url.origin === options.url.origin
-    const headers = { ...(isOwn && this.#own(sending.credentials)), ...sending.headers }
-    const { body, isEnough, agent } = sending
-    const request = {
-      ...(body !== undefined && { body }),
-      ...(isEnough && { isEnough }),
-      ...(agent && { agent }),
-    }
+    const { label, id } = sending
+    const isOwn = (sending.url ?? options.url).origin === options.url.origin
+    const limitMs = sending.timeoutMs ?? options.timeoutMs
+    const leftMs = this.#timeLeft()
     let answer: Answer
     try {
-      answer = await exchange({ method, url, headers, timeoutMs, ...request })
+      answer = await exchange({ ...this.#toRequest(sending, isOwn), timeoutMs: Math.min(limitMs, leftMs) })
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error
-      this.#silences += 1
-      throw new Stop(
-        wrong(
-          `${label}: ${error.message}`,
-          `answer every request, within ${describeMs(timeoutMs)}, even if with an error`,
-        ),
-      )
+      if (error.why === 'timeout' && leftMs < limitMs) this.#timeLeft()
+      if (isOwn) this.#silences += 1
+      throw new NoAnswerStop(label, error, limitMs)
     }
-    if (isOwn) this.seen.push({ label, answer })
+    this.#bytes += answer.bytes
+    if (answer.ended === 'timeout' && leftMs < limitMs) this.#timeLeft()
+    if (isOwn && answer.ended === 'timeout' && sending.timeoutMs === undefined) this.#silences += 1
+    const reply = readReply(answer, id)
+    if (isOwn) {
+      this.#address ??= answer.address
+      this.seen.push(toSeen(label, reply))
+    }
     if (sending.statuses === undefined) refuseToGoOn(answer, options.bearer !== undefined)
-    return answer
+    return reply
+  }
+
+  /** From here on there is also the time that was kept for the end. */
+  startClosing(): void {
+    this.#endsAt += this.options.deadlineMs * CLOSING_SHARE
+    this.givenUp = undefined
+  }
+
+  /** In milliseconds. Throws `Stop` where the rest is to be left out. */
+  #timeLeft(): number {
+    const leftMs = this.#endsAt - performance.now()
+    const { deadlineMs } = this.options
+    // A timer may be early by a fraction of this.
+    if (leftMs <= 1) this.givenUp ??= `the check took over ${describeMs(deadlineMs)}`
+    if (this.#bytes >= MAX_BYTES) this.givenUp ??= `the server sent over ${MAX_BYTES / 1_048_576} MiB`
+    if (this.#silences >= MAX_SILENCES) this.givenUp ??= 'too many requests were not answered'
+    if (this.givenUp !== undefined) throw new Stop(skipped(`given up: ${this.givenUp}`))
+    return leftMs
+  }
+
+  #toRequest(sending: Sending, isOwn: boolean): Omit<HttpRequest, 'timeoutMs'> {
+    const { method = 'POST', url = this.options.url, body, agent, id } = sending
+    const { isEnough = untilResponse(id) } = sending
+    const literal = addressIn(url)
+    const isAllowed = (address: string): boolean => this.#isAllowed(address)
+    if (literal !== undefined && !isAllowed(literal))
+      throw new NoAnswerStop(
+        sending.label,
+        new NoAnswer(`a ${kindOf(literal)} address`, 'address refused'),
+        0,
+      )
+    return {
+      method,
+      url,
+      headers: { ...(isOwn && this.#own(sending.credentials)), ...sending.headers },
+      isEnough,
+      lookup: guardedLookup(isAllowed),
+      ...(body !== undefined && { body }),
+      ...(agent && { agent }),
+    }
+  }
+
+  /**
+   * The server's first address is the user's choice. All others, which names in its answers or in DNS lead to, are public, or of
+   * the kind that the server's own is.
+   */
+  #isAllowed(address: string): boolean {
+    if (this.#address === undefined) return true
+    const kind = kindOf(address)
+    return kind === 'public' || kind === kindOf(this.#address)
   }
 
   #own(credentials: Sending['credentials']): { [name: string]: string } {
@@ -97,6 +166,22 @@ export class Wire {
       ...others,
       ...(authorization !== undefined && credentials !== 'none' && { authorization }),
     }
+  }
+}
+
+/** There is no answer: told as a fault of the server. */
+export class NoAnswerStop extends Stop {
+  override name = 'NoAnswerStop'
+  readonly why: NoAnswer['why']
+
+  constructor(label: string, { message, why }: NoAnswer, timeoutMs: number) {
+    super(
+      wrong(
+        `${label}: ${message}`,
+        `answer every request, within ${describeMs(timeoutMs)}, even if with an error`,
+      ),
+    )
+    this.why = why
   }
 }
 

@@ -258,7 +258,7 @@ export function protectedServer(options: ProtectedOptions = {}): Promise<Running
 export type Expected = readonly [id: string, verdict: Verdict]
 
 export function check(url: URL, bearer?: string, timeoutMs = 5000): Promise<Report> {
-  return runProbes({ url, bearer, headers: {}, timeoutMs, origin: undefined, secrets: [] })
+  return runProbes({ url, bearer, headers: {}, timeoutMs, origin: undefined })
 }
 
 /** What is not as it should be. */

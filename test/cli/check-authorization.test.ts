@@ -122,7 +122,7 @@ describe('authorization', () => {
       response.writeHead(404).end()
     })
     await using server = await protectedServer({ metadata: { authorization_servers: [other.url.origin] } })
-    const options = { url: server.url, bearer: TOKEN, timeoutMs: 5000, origin: undefined, secrets: [] }
+    const options = { url: server.url, bearer: TOKEN, timeoutMs: 5000, origin: undefined }
     const report = await runProbes({ ...options, headers: { 'x-gateway-key': 'secret' } })
 
     expect(asExpected(found(report))).toEqual([['authorization.servers', 'wrong']])

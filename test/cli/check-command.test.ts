@@ -1,15 +1,13 @@
 /** `mayfly check` as a command: what it prints, its exit codes, and what it never prints. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { nodeListener } from '../../adapters/node.ts'
 import { renderTable } from '../../deploy/check/report.ts'
 import { testPort } from '../_port.ts'
+import { runCheck as check } from './_check-command.ts'
 import {
   broken,
   createMayfly,
@@ -22,23 +20,6 @@ import {
   withJson,
 } from './_check-servers.ts'
 import type { Output } from './_dev-process.ts'
-
-const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
-
-async function check(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
-  const child = spawn(process.execPath, [CLI, 'check', ...args], {
-    env: { ...process.env, NO_COLOR: '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code: code as number | null, ...output }
-}
 
 function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): void {
   expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)

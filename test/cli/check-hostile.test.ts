@@ -1,7 +1,49 @@
 /** `mayfly check` on what is no MCP server, makes no sense, or stops answering: a report in time, and never a crash. */
+
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Report, Result } from '../../deploy/check/run.ts'
+import { type Report, type Result, runProbes } from '../../deploy/check/run.ts'
+import { runCheck } from './_check-command.ts'
 import { asExpected, broken, check, found, listen, methodOf } from './_check-servers.ts'
+import { ATTACKS, type From, hostile } from './_hostile-servers.ts'
+
+/** What a terminal takes for more than text. A line ends with a line feed, and that is all. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+const STEERING = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u
+
+const HEAP_MB = 96
+const TIMEOUT_MS = 400
+const DEADLINE_MS = 4000
+/** For a process to start, where others are at work. */
+const START_MS = 4000
+
+// At once, as far as vitest goes: most of the time they wait.
+describe.for(['the first answer', 'the fourth answer'] satisfies From[])(
+  'an attack from %s on',
+  { concurrent: true },
+  (from) => {
+    test.for(Object.keys(ATTACKS))(
+      '%s → it ends in time, in little memory, with a documented exit code and plain text',
+      async (name) => {
+        await using server = await hostile(ATTACKS[name]!, from)
+        const startedAt = performance.now()
+        const { code, stdout, stderr } = await runCheck(
+          [server.url.href, '--timeout', `${TIMEOUT_MS}`, '--deadline', `${DEADLINE_MS}`, '--json'],
+          { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
+        )
+
+        expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + START_MS)
+        expect(stdout + stderr).not.toMatch(STEERING)
+        if (code === 2)
+          expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^mayfly: .+\n$/) })
+        else {
+          expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+          expect(found({ server: undefined, eras: [], results: JSON.parse(stdout).results })).not.toEqual([])
+        }
+      },
+    )
+  },
+)
 
 describe('what is no MCP server', () => {
   /** Of everything but what is judged of any HTTP server. */
@@ -129,4 +171,19 @@ test('a limit on the rate is told, and not taken for a fault', async () => {
 
   expect(found(report).filter(({ verdict }) => verdict === 'wrong')).toEqual([])
   expect(report.results.map(({ detail }) => detail)).toContain('the server limits the rate (429)')
+})
+
+test('a server that is just in time with each answer: the check ends at its deadline, and says so', async () => {
+  await using server = await broken(async (_request, next) => {
+    await delay(250)
+    return next()
+  })
+  const { url } = server
+  const startedAt = performance.now()
+  const options = { url, bearer: undefined, headers: {}, origin: undefined }
+  const report = await runProbes({ ...options, timeoutMs: 1000, deadlineMs: 1500 })
+
+  expect(performance.now() - startedAt).toBeLessThan(2500)
+  expect(asExpected(found(report))).toEqual([['afterwards.complete', 'wrong']])
+  expect(report.results.map(({ detail }) => detail)).toContain('given up: the check took over 1.5 s')
 })

@@ -17,7 +17,7 @@ import {
 } from './_check-servers.ts'
 
 function check(url: URL, bearer?: string): Promise<Report> {
-  return runProbes({ url, bearer, headers: {}, timeoutMs: 5000, origin: undefined, secrets: [] })
+  return runProbes({ url, bearer, headers: {}, timeoutMs: 5000, origin: undefined })
 }
 
 /** The ids that are neither well nor left out, each with its verdict. */

@@ -1,0 +1,75 @@
+/** Which addresses may be reached for what a server names: never another machine's inside for the sake of a stranger. */
+import { lookup as systemLookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'reserved'
+
+const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['link-local', ['169.254.0.0/16', 'fe80::/10']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', 'fec0::/10']],
+  [
+    'reserved',
+    [
+      '0.0.0.0/8',
+      '192.0.0.0/24',
+      '192.0.2.0/24',
+      '198.18.0.0/15',
+      '198.51.100.0/24',
+      '203.0.113.0/24',
+      '224.0.0.0/3',
+      '::/96',
+      // Addresses that hold another: what a gateway would make of them cannot be told here.
+      '64:ff9b::/96',
+      '64:ff9b:1::/48',
+      '2001::/23',
+      '2001:db8::/32',
+      '2002::/16',
+      'ff00::/8',
+    ],
+  ],
+]
+
+const LISTS = RANGES.map(([kind, ranges]) => [kind, toBlockList(ranges)] as const)
+
+/** Of an IPv4 or IPv6 address; an IPv4 address in IPv6 notation is what it stands for. */
+export function kindOf(address: string): AddressKind {
+  const [bare] = address.split('%') as [string]
+  const version = isIP(bare)
+  if (version === 0) return 'reserved'
+  return LISTS.find(([, list]) => list.check(bare, `ipv${version as 4 | 6}`))?.[0] ?? 'public'
+}
+
+/** The address that a URL names by itself; undefined for a name. */
+export function addressIn({ hostname }: URL): string | undefined {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return isIP(bare) === 0 ? undefined : bare
+}
+
+/** The name stands for an address that must not be reached. */
+export class AddressRefused extends Error {
+  override name = 'AddressRefused'
+}
+
+/** Resolves names as the system does, and rejects with `AddressRefused` where any address is not allowed. */
+export function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0)
+      const refused = addresses.find(({ address }) => !isAllowed(address))
+      if (refused) return callback(new AddressRefused(`a ${kindOf(refused.address)} address`), '', 0)
+      if (options.all) return callback(null, addresses)
+      const [{ address, family }] = addresses as [(typeof addresses)[number]]
+      callback(null, address, family)
+    })
+  }
+}
+
+function toBlockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address, bits] = range.split('/') as [string, string]
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}

@@ -1,0 +1,44 @@
+/** The record of an answer: what is judged at the end of a check, and no more, since a server may send as much as it likes. */
+
+import type { Answer } from './http.ts'
+import { essence } from './media-type.ts'
+import type { Reply } from './reply.ts'
+import { quote } from './shown.ts'
+
+export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tls'> {
+  readonly label: string
+  /** The beginning of the body where it is an error, else empty. */
+  readonly errorText: string
+  /** The id of a response to another request, to be shown. */
+  readonly strayId?: string
+}
+
+const MAX_KEPT = 65_536
+
+export function toSeen(label: string, reply: Reply): Seen {
+  const { status, headers, isUtf8, tls, body } = reply.answer
+  const [stray] = reply.strays
+  return {
+    label,
+    status,
+    headers,
+    isUtf8,
+    ...(tls && { tls }),
+    errorText: isError(reply) ? copy(body.slice(0, MAX_KEPT)) : '',
+    ...(stray && { strayId: quote(stray.id) }),
+  }
+}
+
+function isError({ answer, error, result }: Reply): boolean {
+  return (
+    answer.status >= 400 ||
+    error !== undefined ||
+    result?.isError === true ||
+    essence(answer.headers) === 'text/html'
+  )
+}
+
+/** A part of a string keeps the whole alive. */
+function copy(text: string): string {
+  return Buffer.from(text).toString()
+}
