@@ -1,28 +1,42 @@
 /** The metadata of an authorization server, looked for where clients look (RFC 8414, OpenID Connect Discovery). */
 
 import { fetchDocument } from './document.ts'
-import { isLocalHost } from './endpoint.ts'
+import { type Endpoint, isLocalHost } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
-import { degrades, type Outcome, works, wrong } from './outcome.ts'
+import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import { quote } from './shown.ts'
-import type { Wire } from './wire.ts'
 
 /** What is found for one issuer. Sends no token. */
-export async function authorizationServer(wire: Wire, issuer: string): Promise<Outcome> {
-  if (!/^https?:/.test(issuer) || !URL.canParse(issuer))
-    return wrong(`${quote(issuer)} is no URL`, 'name authorization servers by their issuer URL')
-  const { protocol, hostname } = new URL(issuer)
-  if (protocol === 'http:' && !isLocalHost(hostname))
+export async function authorizationServer(endpoint: Endpoint, issuer: string): Promise<Outcome> {
+  const url = /^https?:/.test(issuer) && URL.canParse(issuer) ? new URL(issuer) : undefined
+  if (url === undefined || url.search !== '' || url.hash !== '')
+    return wrong(`${quote(issuer)} is no URL of an issuer`, 'name authorization servers by their issuer URL')
+  const isLocal = isLocalHost(url.hostname)
+  if (url.protocol === 'http:' && !isLocal)
     return wrong(`${quote(issuer)} is not https`, 'serve the authorization server with https')
-  const places = wellKnownOf(new URL(issuer))
+  if (isLocal && !endpoint.isLocal)
+    return wrong(
+      `${quote(issuer)} is on the machine of whoever reads this: not asked`,
+      'name the authorization server by the URL at which clients reach it',
+    )
+  const places = wellKnownOf(url)
   for (const place of places) {
-    const found = await fetchDocument(wire, place)
-    if (found !== undefined) return judge(issuer, found.document)
+    const fetched = await fetchDocument(endpoint.wire, place)
+    if (fetched.kind === 'document') return judge(issuer, fetched.document, endpoint.isLocal)
+    if (fetched.kind === 'refused') return refused(issuer, fetched.why, isLocal)
   }
   return wrong(
     `${quote(issuer)} has no metadata`,
-    `serve it at ${places[0]!.href}, or name the issuer as the server itself does`,
+    `serve it at ${quote(places[0]!.href)}, or name the issuer as the server itself does`,
   )
+}
+
+/** On one machine, while a server is made, http is well; elsewhere no client may reach what this check must not. */
+function refused(issuer: string, why: string, isLocal: boolean): Outcome {
+  const said = `${quote(issuer)} is not asked, ${why}`
+  return isLocal
+    ? skipped(said)
+    : degrades(said, 'name the authorization server by a URL that clients can reach from everywhere')
 }
 
 /** In the order in which clients try. */
@@ -34,7 +48,7 @@ function wellKnownOf({ origin, pathname }: URL): URL[] {
   return path === '' ? inserted : [...inserted, new URL(`${origin}${path}/.well-known/openid-configuration`)]
 }
 
-function judge(issuer: string, document: JsonObject): Outcome {
+function judge(issuer: string, document: JsonObject, isLocal: boolean): Outcome {
   const name = quote(issuer)
   const missing = ['authorization_endpoint', 'token_endpoint'].filter(
     (key) => typeof document[key] !== 'string',
@@ -45,6 +59,12 @@ function judge(issuer: string, document: JsonObject): Outcome {
       'use the same string for the issuer in both documents, trailing slash included',
     )
   if (missing.length > 0) return wrong(`${name}: no ${missing.join(', ')}`, `add ${missing.join(', ')}`)
+  const unsafe = ENDPOINTS.find((key) => document[key] !== undefined && !isSafe(document[key], isLocal))
+  if (unsafe !== undefined)
+    return wrong(
+      `${name}: ${unsafe} is ${quote(document[unsafe])}, which clients must not open`,
+      `serve ${unsafe} with https`,
+    )
   const challenges = document.code_challenge_methods_supported
   if (!Array.isArray(challenges) || !challenges.includes('S256'))
     return wrong(
@@ -60,4 +80,13 @@ function judge(issuer: string, document: JsonObject): Outcome {
     `${name}: clients cannot register by themselves`,
     'support client ID metadata documents, or hand out client ids',
   )
+}
+
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'registration_endpoint'] as const
+
+/** MCP, "Communication Security": https, or http on a local host, which here is for servers that are there themselves. */
+function isSafe(endpoint: unknown, isLocal: boolean): boolean {
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
+  const { protocol, hostname } = new URL(endpoint)
+  return protocol === 'https:' || (isLocal && protocol === 'http:' && isLocalHost(hostname))
 }

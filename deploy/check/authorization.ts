@@ -1,13 +1,13 @@
 /** How a protected server tells a client where to log in (RFC 9728), and what it does with a token that is none. */
 import { authorizationServer } from './authorization-server.ts'
-import { fetchDocument } from './document.ts'
+import { type Fetched, fetchDocument } from './document.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { isJson } from './media-type.ts'
 import type { JsonObject } from './messages.ts'
 import { degrades, type Outcome, skipped, works, worst, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { quote } from './shown.ts'
+import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
@@ -20,7 +20,7 @@ const challenge: Probe = {
     const { status, headers } = await askAnonymously(endpoint)
     if (status !== 401) return open(endpoint, status)
     const header = headers.get('www-authenticate')
-    const documents = await findDocuments(endpoint)
+    const { documents } = await findMetadata(endpoint)
     const fix = `send WWW-Authenticate: Bearer resource_metadata="${pathInserted(endpoint.url)}" with the 401`
     if (header === null)
       return documents.length > 0
@@ -28,7 +28,11 @@ const challenge: Probe = {
         : wrong('401 without WWW-Authenticate: clients cannot tell how to log in', fix)
     if (!/^bearer\b|,\s*bearer\b/i.test(header))
       return wrong(`401 with WWW-Authenticate: ${quote(header)}, which is not Bearer`, fix)
-    if (metadataUrl(header) !== undefined) return works('401, and where to log in')
+    const named = metadataUrl(header)
+    if (named !== undefined)
+      return URL.canParse(named)
+        ? works('401, and where to log in')
+        : wrong(`401 with resource_metadata=${quote(named)}, which is no URL`, fix)
     return documents.length > 0
       ? works('401; the metadata is at its well-known place')
       : degrades(
@@ -68,15 +72,17 @@ const metadata: Probe = {
   title: 'protected resource metadata',
   spec: `${SPEC.rfc}/rfc9728#section-3`,
   async run(endpoint) {
-    const named = await challengeUrl(endpoint)
-    const documents = await findDocuments(endpoint)
-    const fetched = documents.map(({ url }) => url.href)
+    const { named, documents } = await findMetadata(endpoint)
     const fix = `serve the document at ${pathInserted(endpoint.url)}`
-    if (named === undefined && documents.length === 0) return skipped('none')
-    if (named !== undefined && !fetched.includes(named.href))
-      return wrong(`nothing at ${quote(named.href)}, which the challenge names`, fix)
+    if (named?.fetched.kind === 'refused')
+      return wrong(
+        `${quote(named.url.href)}, which the challenge names, is not fetched, ${named.fetched.why}`,
+        fix,
+      )
+    if (named?.fetched.kind === 'none')
+      return wrong(`nothing at ${quote(named.url.href)}, which the challenge names`, fix)
     const [first, ...others] = documents.map((document) => judgeDocument(document, endpoint.url))
-    return worst([first!, ...others])
+    return first === undefined ? skipped('none') : worst([first, ...others])
   },
 }
 
@@ -85,12 +91,11 @@ const servers: Probe = {
   title: 'authorization server metadata',
   spec: `${SPEC.authorizationServers}#authorization-server-metadata-discovery`,
   async run(endpoint) {
-    const documents = await findDocuments(endpoint)
+    const { documents } = await findMetadata(endpoint)
     const issuers = new Set(documents.flatMap(({ document }) => issuersIn(document)))
     if (issuers.size === 0) return skipped('none is named')
     const outcomes: Outcome[] = []
-    for (const issuer of [...issuers].slice(0, 3))
-      outcomes.push(await authorizationServer(endpoint.wire, issuer))
+    for (const issuer of [...issuers].slice(0, 3)) outcomes.push(await authorizationServer(endpoint, issuer))
     const [first, ...others] = outcomes
     return worst([first!, ...others])
   },
@@ -103,8 +108,23 @@ interface Found {
   readonly document: JsonObject
 }
 
+interface Metadata {
+  /** As the challenge has it. */
+  readonly named?: { readonly url: URL; readonly fetched: Fetched }
+  readonly documents: readonly Found[]
+}
+
+/** Once for all probes. */
+const looking = new WeakMap<Endpoint, Promise<Metadata>>()
+
+function findMetadata(endpoint: Endpoint): Promise<Metadata> {
+  const known = looking.get(endpoint) ?? lookForMetadata(endpoint)
+  looking.set(endpoint, known)
+  return known
+}
+
 /** What there is of what clients look at: the root only where nothing is at the other places, since it may be of another resource. */
-async function findDocuments(endpoint: Endpoint): Promise<Found[]> {
+async function lookForMetadata(endpoint: Endpoint): Promise<Metadata> {
   const { url, wire } = endpoint
   const named = await challengeUrl(endpoint)
   const places: [URL, Found['kind']][] = [
@@ -113,40 +133,44 @@ async function findDocuments(endpoint: Endpoint): Promise<Found[]> {
     [new URL(WELL_KNOWN, url), 'root'],
   ]
   const distinct = new Map(places.toReversed().map(([place, kind]) => [place.href, { place, kind }]))
-  const found = await Promise.all(
-    [...distinct.values()].map(async ({ place, kind }) => {
-      const fetched = await fetchDocument(wire, place)
-      return fetched === undefined ? [] : [{ url: place, kind, ...fetched }]
-    }),
+  const looked = await Promise.all(
+    [...distinct.values()].map(async ({ place, kind }) => ({
+      url: place,
+      kind,
+      fetched: await fetchDocument(wire, place),
+    })),
   )
-  const documents = found.flat()
-  const closer = documents.filter(({ kind }) => kind !== 'root')
-  return closer.length > 0 ? closer : documents
+  const found = looked.flatMap(({ url: place, kind, fetched }) =>
+    fetched.kind === 'document' ? [{ ...fetched, url: place, kind }] : [],
+  )
+  const closer = found.filter(({ kind }) => kind !== 'root')
+  const challenged = looked.find(({ url: place }) => place.href === named?.href)
+  return { ...(challenged && { named: challenged }), documents: closer.length > 0 ? closer : found }
 }
 
 function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): Outcome {
-  const { resource } = document
+  const { resource, authorization_servers: servers } = document
+  const place = cite(url.pathname)
   const fix = `set "resource" to ${endpoint.origin}${endpoint.pathname}, as clients write it`
-  if (typeof resource !== 'string') return wrong(`${url.pathname}: "resource" is missing`, fix)
+  if (typeof resource !== 'string') return wrong(`${place}: "resource" is missing`, fix)
   const match = compare(resource, endpoint)
   if (match === 'foreign' || (match === 'parent' && kind === 'path'))
-    return wrong(`${url.pathname}: "resource" is ${quote(resource)}, so clients refuse the document`, fix)
-  if (issuersIn(document).length === 0)
+    return wrong(`${place}: "resource" is ${quote(resource)}, so clients refuse the document`, fix)
+  if (servers !== undefined && !isListOfText(servers))
     return wrong(
-      `${url.pathname}: "authorization_servers" names none`,
-      'name at least one authorization server',
+      `${place}: "authorization_servers" is no array of strings`,
+      'name authorization servers by their issuer URLs; leave the member out where there is none',
     )
   if (!isJson(answer.headers))
-    return degrades(
-      `${url.pathname}: the content type is not application/json`,
-      'send it as application/json',
-    )
+    return degrades(`${place}: the content type is not application/json`, 'send it as application/json')
   if (match === 'parent')
-    return degrades(
-      `${url.pathname}: "resource" is ${quote(resource)}, of which this endpoint is a part`,
-      fix,
-    )
-  return works(quote(resource))
+    return degrades(`${place}: "resource" is ${quote(resource)}, of which this endpoint is a part`, fix)
+  // RFC 9728 §2: optional. Without one, tokens are given out beforehand, and no client can log in by itself.
+  return works(
+    issuersIn(document).length > 0
+      ? quote(resource)
+      : `${quote(resource)}; no authorization server is named: clients need a token that they are given`,
+  )
 }
 
 /** RFC 9728 §3.3 asks for the very URL; a trailing slash is what official clients overlook, and a parent too. */
@@ -160,7 +184,11 @@ function compare(resource: string, endpoint: URL): 'same' | 'parent' | 'foreign'
 }
 
 function issuersIn({ authorization_servers: servers }: JsonObject): string[] {
-  return Array.isArray(servers) ? servers.filter((server) => typeof server === 'string') : []
+  return isListOfText(servers) ? servers : []
+}
+
+function isListOfText(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function open({ wire }: Endpoint, status: number): Outcome {
@@ -176,7 +204,7 @@ function open({ wire }: Endpoint, status: number): Outcome {
 async function challengeUrl(endpoint: Endpoint): Promise<URL | undefined> {
   const { status, headers } = await askAnonymously(endpoint)
   const url = status === 401 ? metadataUrl(headers.get('www-authenticate') ?? '') : undefined
-  return url !== undefined && /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : undefined
+  return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
 }
 
 function metadataUrl(header: string): string | undefined {

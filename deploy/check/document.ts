@@ -1,18 +1,27 @@
-/** A JSON document on the web that anybody may read. */
+/** A JSON document on the web that anybody may read, at a URL that a server names: which may be anything. */
 import type { Answer } from './http.ts'
 import type { JsonObject } from './messages.ts'
 import { Stop } from './outcome.ts'
 import { isObject } from './reply.ts'
-import type { Wire } from './wire.ts'
+import { NoAnswerStop, type Wire } from './wire.ts'
 
-/** The JSON object at a URL, fetched without the token; undefined where there is none. Follows no redirect. */
-export async function fetchDocument(
-  wire: Wire,
-  url: URL,
-): Promise<{ answer: Answer; document: JsonObject } | undefined> {
+export type Fetched =
+  | { readonly kind: 'document'; readonly answer: Answer; readonly document: JsonObject }
+  | { readonly kind: 'none' }
+  /** `why`: as in `not fetched, since it is http`. */
+  | { readonly kind: 'refused'; readonly why: string }
+
+/**
+ * The JSON object at a URL, fetched without the token. Follows no redirect, and fetches nothing but what is https or of the very
+ * origin that is checked, at an address that is public or of the same kind as the server's own.
+ */
+export async function fetchDocument(wire: Wire, url: URL): Promise<Fetched> {
+  if (url.protocol !== 'https:' && url.origin !== wire.options.url.origin)
+    return { kind: 'refused', why: 'since it is not https, and not on the server that is checked' }
+  if (url.username !== '' || url.password !== '') return { kind: 'refused', why: 'since it holds a password' }
   try {
     const answer = await wire.send({
-      label: `GET ${url.pathname}`,
+      label: 'GET of metadata',
       method: 'GET',
       url,
       headers: { accept: 'application/json' },
@@ -20,10 +29,12 @@ export async function fetchDocument(
       statuses: 'any',
     })
     const document: unknown = answer.status === 200 ? JSON.parse(answer.body) : undefined
-    return isObject(document) ? { answer, document } : undefined
+    return isObject(document) ? { kind: 'document', answer, document } : { kind: 'none' }
   } catch (error) {
+    if (error instanceof NoAnswerStop && error.why === 'address refused')
+      return { kind: 'refused', why: `since it is at ${error.reason}` }
     // Silence, or a page that is not JSON: no document either way.
-    if (error instanceof Stop || error instanceof SyntaxError) return undefined
+    if (error instanceof Stop || error instanceof SyntaxError) return { kind: 'none' }
     throw error
   }
 }

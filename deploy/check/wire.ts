@@ -173,6 +173,8 @@ export class Wire {
 export class NoAnswerStop extends Stop {
   override name = 'NoAnswerStop'
   readonly why: NoAnswer['why']
+  /** In a few words, without what was asked. */
+  readonly reason: string
 
   constructor(label: string, { message, why }: NoAnswer, timeoutMs: number) {
     super(
@@ -182,6 +184,7 @@ export class NoAnswerStop extends Stop {
       ),
     )
     this.why = why
+    this.reason = message
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -154,7 +154,7 @@ export async function listen(listener: RequestListener): Promise<Running> {
   return listenOn(createServer(listener), 'http')
 }
 
-export async function listenOn(server: Server, scheme: 'http' | 'https'): Promise<Running> {
+export async function listenOn(server: Server | NetServer, scheme: 'http' | 'https'): Promise<Running> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
@@ -162,7 +162,7 @@ export async function listenOn(server: Server, scheme: 'http' | 'https'): Promis
   return {
     url: new URL(`${scheme}://127.0.0.1:${port}/mcp`),
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
+      if ('closeAllConnections' in server) server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -1,6 +1,13 @@
 /** `mayfly check` on servers that want a token, and say so well or badly. */
+import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { runProbes } from '../../deploy/check/run.ts'
+import { kindOf } from '../../deploy/check/addresses.ts'
+import { staticTokens } from '../../src/auth.ts'
+import { CERTIFICATE, trustingTestCertificate } from './_certificate.ts'
+import { runCheck } from './_check-command.ts'
 import {
   asExpected,
   broken,
@@ -8,8 +15,11 @@ import {
   type Expected,
   found,
   listen,
+  listenOn,
+  mayfly,
   type ProtectedOptions,
   protectedServer,
+  type Running,
   TOKEN,
 } from './_check-servers.ts'
 
@@ -56,9 +66,39 @@ describe('authorization', () => {
       finds: [['authorization.servers', 'wrong']],
     },
     {
-      name: 'metadata without authorization servers',
-      options: { metadata: { authorization_servers: [] } },
+      name: 'metadata without authorization servers: tokens are given out beforehand',
+      options: { metadata: { authorization_servers: undefined } },
+      finds: [],
+    },
+    {
+      name: 'authorization servers that are no list',
+      options: { metadata: { authorization_servers: 'https://auth.example' } },
       finds: [['authorization.metadata', 'wrong']],
+    },
+    {
+      name: 'a challenge that names no URL',
+      options: { challenge: () => 'Bearer resource_metadata="http://["' },
+      finds: [['authorization.challenge', 'wrong']],
+    },
+    {
+      name: 'a challenge that names a file',
+      options: { challenge: () => 'Bearer resource_metadata="file:///etc/passwd"' },
+      finds: [['authorization.metadata', 'wrong']],
+    },
+    {
+      name: 'an authorization server that sends users to a file',
+      options: { server: { authorization_endpoint: 'file:///etc/passwd' } },
+      finds: [['authorization.servers', 'wrong']],
+    },
+    {
+      name: 'an authorization server whose tokens come without TLS',
+      options: { server: { token_endpoint: 'http://auth.example/token' } },
+      finds: [['authorization.servers', 'wrong']],
+    },
+    {
+      name: 'an issuer with a query',
+      options: { metadata: { authorization_servers: ['https://auth.example/?a=b'] } },
+      finds: [['authorization.servers', 'wrong']],
     },
     {
       name: 'an authorization server that calls itself otherwise',
@@ -117,16 +157,139 @@ describe('authorization', () => {
 
   test('neither token nor headers reach another origin', async () => {
     const seen: Record<string, unknown>[] = []
-    await using other = await listen((request, response) => {
-      seen.push(request.headers)
-      response.writeHead(404).end()
-    })
+    const trusting = trustingTestCertificate()
+    await using other = await listenOn(
+      createServer(CERTIFICATE, (request, response) => {
+        seen.push(request.headers)
+        response.writeHead(404).end()
+      }),
+      'https',
+    )
     await using server = await protectedServer({ metadata: { authorization_servers: [other.url.origin] } })
-    const options = { url: server.url, bearer: TOKEN, timeoutMs: 5000, origin: undefined }
-    const report = await runProbes({ ...options, headers: { 'x-gateway-key': 'secret' } })
+    const { stdout } = await runCheck(
+      [server.url.href, '--bearer', TOKEN, '--header', 'X-Gateway-Key: secret', '--json'],
+      trusting,
+    )
 
-    expect(asExpected(found(report))).toEqual([['authorization.servers', 'wrong']])
+    expect(asExpected(found(JSON.parse(stdout)))).toEqual([['authorization.servers', 'wrong']])
     expect(seen.length).toBeGreaterThan(0)
     expect(JSON.stringify(seen)).not.toMatch(/the-right-token|x-gateway-key/)
+  })
+})
+
+test('staticTokens of our own: nothing is wrong and nothing degrades, with a token and without', async () => {
+  const token = 'a-token-that-was-given-out'
+  await using server = await mayfly({ auth: staticTokens([{ token, clientId: 'desk' }]) })
+
+  expect(asExpected(found(await check(server.url)))).toEqual([])
+  expect(asExpected(found(await check(server.url, token)))).toEqual([])
+})
+
+describe('what a 401 or a document names is not fetched', () => {
+  /** Something inside, which answers to anybody: how often it was reached. */
+  async function inside(): Promise<Running & { readonly reached: () => number }> {
+    let count = 0
+    const server = createTcpServer((socket) => {
+      count += 1
+      socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+    })
+    return { ...(await listenOn(server, 'http')), reached: () => count }
+  }
+
+  test.for([
+    [
+      'the metadata of the resource',
+      (url: string) => ({ challenge: () => `Bearer resource_metadata="${url}"` }),
+    ],
+    ['the issuer', (url: string) => ({ metadata: { authorization_servers: [url] } })],
+  ] as const)('%s, over http at another port of this machine', async ([, options]) => {
+    await using other = await inside()
+    await using server = await protectedServer(options(`http://127.0.0.1:${other.url.port}/`))
+    const report = await check(server.url)
+
+    expect(report.results.map(({ detail }) => detail).join()).toContain('since it is not https')
+    expect(other.reached()).toBe(0)
+  })
+
+  test('where it is redirected to', async () => {
+    await using other = await inside()
+    await using server = await broken((request, next) => {
+      const { pathname, origin } = new URL(request.url)
+      if (pathname.startsWith('/.well-known/')) return Response.redirect(other.url, 302)
+      const challenge = `Bearer resource_metadata="${origin}/.well-known/there"`
+      return request.method === 'POST'
+        ? new Response(null, { status: 401, headers: { 'www-authenticate': challenge } })
+        : next()
+    })
+
+    expect(asExpected(found(await check(server.url)))).toContainEqual(['authorization.metadata', 'wrong'])
+    expect(other.reached()).toBe(0)
+  })
+
+  test.for([
+    'https://169.254.169.254/latest/meta-data/',
+    'https://10.0.0.1/',
+    'https://[fd00::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://0xa000001/',
+  ])('an address inside of another network: %s', async (url) => {
+    await using server = await protectedServer({ challenge: () => `Bearer resource_metadata="${url}"` })
+    const { results } = await check(server.url)
+
+    expect(results.find(({ id }) => id === 'authorization.metadata')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringMatching(/is not fetched, since it is at a (link-local|private) address$/),
+    })
+  })
+
+  const own = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)
+
+  test.runIf(own !== undefined)('this machine, for a server that is not on it', async () => {
+    await using other = await inside()
+    const port = other.url.port
+    const named = [`https://127.0.0.1:${port}/`, `https://localhost:${port}/`, `https://[::1]:${port}/`]
+    for (const url of named) {
+      const server = createHttpServer((request, response) => {
+        request.resume()
+        response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${url}"` }).end()
+      })
+      await new Promise<void>((resolve) => server.listen(0, own!.address, resolve))
+      const { port: at } = server.address() as AddressInfo
+      const { results } = await check(new URL(`http://${own!.address}:${at}/mcp`))
+      server.close()
+
+      expect(results.find(({ id }) => id === 'authorization.metadata')?.detail).toContain(
+        'since it is at a loopback address',
+      )
+    }
+    expect(other.reached()).toBe(0)
+  })
+
+  test.for([
+    ['127.0.0.1', 'loopback'],
+    ['127.255.0.9', 'loopback'],
+    ['::1', 'loopback'],
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['10.1.2.3', 'private'],
+    ['172.31.0.1', 'private'],
+    ['172.32.0.1', 'public'],
+    ['192.168.1.1', 'private'],
+    ['100.64.0.1', 'private'],
+    ['fd12::1', 'private'],
+    ['169.254.169.254', 'link-local'],
+    ['fe80::1%eth0', 'link-local'],
+    ['0.0.0.0', 'reserved'],
+    ['::', 'reserved'],
+    ['::127.0.0.1', 'reserved'],
+    ['64:ff9b::7f00:1', 'reserved'],
+    ['2002:7f00:1::', 'reserved'],
+    ['224.0.0.1', 'reserved'],
+    ['8.8.8.8', 'public'],
+    ['2606:4700:4700::1111', 'public'],
+    ['shop.example', 'reserved'],
+  ] as const)('%s is %s', ([address, kind]) => {
+    expect(kindOf(address)).toBe(kind)
   })
 })

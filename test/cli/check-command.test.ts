@@ -1,12 +1,10 @@
 /** `mayfly check` as a command: what it prints, its exit codes, and what it never prints. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nodeListener } from '../../adapters/node.ts'
 import { renderTable } from '../../deploy/check/report.ts'
 import { testPort } from '../_port.ts'
+import { CERTIFICATE, trustingTestCertificate } from './_certificate.ts'
 import { runCheck as check } from './_check-command.ts'
 import {
   broken,
@@ -156,15 +154,12 @@ describe('nothing answers: one line, and exit code 2', () => {
 })
 
 test('https with a trusted certificate', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-test-'))
-  const file = join(folder, 'certificate.pem')
-  writeFileSync(file, CERTIFICATE.cert)
+  const trusting = trustingTestCertificate()
   await using server = await listenOn(
     createServer(CERTIFICATE, nodeListener(createMayfly(), { hostname: '127.0.0.1' })),
     'https',
   )
-  const { code, stdout } = await check([server.url.href], { NODE_EXTRA_CA_CERTS: file })
-  rmSync(folder, { recursive: true })
+  const { code, stdout } = await check([server.url.href], trusting)
 
   expect(code).toBe(0)
   expect(stdout).toMatch(/works +TLS +TLSv1\.3, certificate valid for \d+ days/)
@@ -238,24 +233,3 @@ test('--bearer opens a protected server, --header and --origin reach it', async 
   expect(seen.every((headers) => headers.get('x-gateway') === 'open')).toBe(true)
   expect(seen.some((headers) => headers.get('origin') === 'http://localhost:5173')).toBe(true)
 })
-
-/** For 127.0.0.1, until 2099, signed by itself; made for this test and of no use elsewhere. */
-const CERTIFICATE = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjPo0SzZQkD8n8vzx
-PzaJ/xMNTMyKai+uu0OIfWnXJfShRANCAAR0VvpaV5OWe/5YEehkF7W4UxpWUm16
-k8uwtrvnkqy33iVUPhX1EWcWOVv0w++iL+BxTPiWX9JGoxCeUlFjqhu+
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBXDCCAQKgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAkxMjcuMC4w
-LjEwIBcNMjAwMTAxMDAwMDAwWhgPMjA5OTAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
-CTEyNy4wLjAuMTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHRW+lpXk5Z7/lgR
-6GQXtbhTGlZSbXqTy7C2u+eSrLfeJVQ+FfURZxY5W/TD76Iv4HFM+JZf0kajEJ5S
-UWOqG76jQzBBMA8GA1UdEQQIMAaHBH8AAAEwDwYDVR0TAQH/BAUwAwEB/zAdBgNV
-HQ4EFgQUd3m00MdTyG6p08O9MU4Ju43wHY8wCgYIKoZIzj0EAwIDSAAwRQIgTNHR
-g4XFYYjAyyAPUEjD7JRt/0c80mvu4tBJB6T2iCwCIQCSNi2iQFckPaOzNX0GhkQf
-Tqqtl30o1z9aKkVDEjl9qg==
------END CERTIFICATE-----
-`,
-}
