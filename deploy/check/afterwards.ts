@@ -1,8 +1,9 @@
 /** What every answer of the run says about the server. */
+import { charsetOf, isJson, isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import type { Seen } from './seen.ts'
-import { quote } from './shown.ts'
+import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 /** Of the languages that servers are written in. Bounded: a body may be written to make them slow. */
@@ -55,6 +56,38 @@ const complete: Probe = {
         ),
 }
 
+const strays: Probe = {
+  id: 'afterwards.strays',
+  title: 'no answer came with a response to another request',
+  spec: `${SPEC.http}#receiving-messages`,
+  run({ wire }) {
+    const found = wire.seen.find(({ strayId }) => strayId !== undefined)
+    return found === undefined
+      ? works('none seen')
+      : wrong(
+          `in the answer to ${found.label}: a response with the id ${found.strayId}`,
+          'send each response on the connection of its request alone: here one client is sent what is for another',
+        )
+  },
+}
+
+const utf8: Probe = {
+  id: 'afterwards.utf8',
+  title: 'every answer was UTF-8',
+  spec: `${SPEC.basic}#messages`,
+  run({ wire }) {
+    const messages = wire.seen.filter(({ headers }) => isJson(headers) || isStream(headers))
+    const fix =
+      'write messages in UTF-8, and leave charset out of the content type: clients read nothing else'
+    const broken = messages.find(({ isUtf8 }) => !isUtf8)
+    if (broken !== undefined) return wrong(`the answer to ${broken.label} is not`, fix)
+    const named = messages.find(({ headers }) => !/^(utf-?8)?$/i.test(charsetOf(headers)))
+    return named === undefined
+      ? works('all of them')
+      : degrades(`the answer to ${named.label} says charset=${cite(charsetOf(named.headers))}`, fix)
+  },
+}
+
 const stacks: Probe = {
   id: 'afterwards.stacks',
   title: 'no error shows a stack trace',
@@ -84,5 +117,5 @@ function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
 export const afterwards: Topic = {
   title: 'All answers',
   runs: 'alone',
-  probes: [complete, faults, stacks, paths],
+  probes: [complete, faults, strays, utf8, stacks, paths],
 }

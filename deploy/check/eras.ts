@@ -1,12 +1,14 @@
 /** Which protocol versions the server speaks, and how it opens. */
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
-import { LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
+import { type JsonObject, LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe, faultsOf, isObject, type Reply } from './reply.ts'
+import { DISCOVER_RESULT, INITIALIZE_RESULT } from './shapes.ts'
 import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
+import { DECODABLE } from './transport.ts'
 
 const UNKNOWN_VERSION = '1999-01-01'
 
@@ -29,6 +31,8 @@ const answers: Probe = {
         'only the HTTP+SSE transport of 2024-11-05 answers here, which is deprecated',
         'serve Streamable HTTP: POST and JSON or SSE on one URL',
       )
+    if ([discover, initialize].some((word) => !(word instanceof Stop) && word.answer.ended === 'undecodable'))
+      return wrong(said, DECODABLE)
     if (said.includes('HTTP 403'))
       return wrong(
         said,
@@ -144,13 +148,14 @@ function modernOnly({ contact: { initialize } }: Endpoint): Outcome {
       )
 }
 
-function discoveryFaults(result: { readonly [name: string]: unknown }): string[] {
-  const { supportedVersions, capabilities, resultType, ttlMs, cacheScope } = result
+function discoveryFaults(result: JsonObject): string[] {
+  const { supportedVersions, resultType, ttlMs, cacheScope } = result
+  const fault = DISCOVER_RESULT(result, '')
   return [
+    ...(fault === undefined ? [] : [fault]),
     ...(Array.isArray(supportedVersions) && supportedVersions.includes(MODERN)
       ? []
       : [`supportedVersions does not name ${MODERN}`]),
-    ...(isObject(capabilities) ? [] : ['capabilities is no object']),
     ...(resultType === 'complete' ? [] : ['resultType is not "complete"']),
     ...(isTtl(ttlMs) ? [] : ['ttlMs is not a number from 0']),
     ...(cacheScope === 'public' || cacheScope === 'private'
@@ -165,14 +170,10 @@ export function isTtl(value: unknown): boolean {
 
 function initializeFaults({ answer, result }: Reply): string[] {
   if (result === undefined) return []
-  const { capabilities, serverInfo, protocolVersion } = result
+  const fault = INITIALIZE_RESULT(result, '')
   return [
     ...(answer.status === 200 ? [] : [`its status is ${answer.status}`]),
-    ...(typeof protocolVersion === 'string' ? [] : ['protocolVersion is no string']),
-    ...(isObject(capabilities) ? [] : ['capabilities is no object']),
-    ...(isObject(serverInfo) && typeof serverInfo.name === 'string' && typeof serverInfo.version === 'string'
-      ? []
-      : ['serverInfo has no name and version']),
+    ...(fault === undefined ? [] : [fault]),
   ]
 }
 

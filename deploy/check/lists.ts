@@ -1,71 +1,61 @@
 /** What the server offers: every list that it advertises, in every era that it speaks, page by page. */
-import type { Asked, Endpoint } from './endpoint.ts'
-import { isTtl } from './eras.ts'
+
+import { compileParamHeaders } from '../../src/definition/param-header.ts'
+import type { Endpoint } from './endpoint.ts'
+import { schemaFault } from './json-schema.ts'
 import type { Era, JsonObject } from './messages.ts'
-import { degrades, type Outcome, skipped, works, worst, wrong } from './outcome.ts'
+import { degrades, type Outcome, Stop, skipped, works, worst, wrong } from './outcome.ts'
+import { LISTS, type List, readPages, TOOLS } from './pages.ts'
 import type { Probe, Topic } from './probe.ts'
-import { brief, describe, faultsOf, isObject } from './reply.ts'
-import { quote } from './shown.ts'
+import { brief, describe, isObject } from './reply.ts'
+import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
-interface List {
-  readonly method: string
-  /** Of the capability that promises it. */
-  readonly capability: 'tools' | 'prompts' | 'resources'
-  /** Of the array in the result. */
-  readonly key: string
-  /** What tells one item from another. */
-  readonly name: string
-  /** Strings that every item has. */
-  readonly required: readonly string[]
-  readonly spec: string
-}
-
-const LISTS: readonly List[] = [
-  {
-    method: 'tools/list',
-    capability: 'tools',
-    key: 'tools',
-    name: 'name',
-    required: ['name'],
-    spec: `${SPEC.tools}#listing-tools`,
-  },
-  {
-    method: 'prompts/list',
-    capability: 'prompts',
-    key: 'prompts',
-    name: 'name',
-    required: ['name'],
-    spec: `${SPEC.prompts}#listing-prompts`,
-  },
-  {
-    method: 'resources/list',
-    capability: 'resources',
-    key: 'resources',
-    name: 'uri',
-    required: ['uri', 'name'],
-    spec: `${SPEC.resources}#listing-resources`,
-  },
-  {
-    method: 'resources/templates/list',
-    capability: 'resources',
-    key: 'resourceTemplates',
-    name: 'uriTemplate',
-    required: ['uriTemplate', 'name'],
-    spec: `${SPEC.resources}#resource-templates`,
-  },
-]
-
-const MAX_PAGES = 20
 const TOOL_NAME = /^[\w.-]{1,128}$/
 const STRANGE_CURSOR = 'mayfly-check-never-gave-this-out'
+/** Named in a detail; of the others it says how many there are. */
+const MAX_NAMED = 3
 
 const listProbes: readonly Probe[] = LISTS.map((list) => ({
   id: `lists.${list.key}`,
   title: list.method,
   spec: list.spec,
-  run: (endpoint) => perEra(endpoint, list, (era) => readList(endpoint, era, list)),
+  run: (endpoint) => perEra(endpoint, list, (era) => judgeList(endpoint, era, list)),
 }))
+
+const schemas: Probe = {
+  id: 'lists.schemas',
+  title: 'the schemas of tools are JSON Schema',
+  spec: `${SPEC.tools}#tool`,
+  run: (endpoint) =>
+    perEra(endpoint, TOOLS, async (era) => {
+      const items = await readTools(endpoint, era)
+      const faults = items.flatMap((tool) => toolSchemaFaults(tool, era))
+      if (faults.length === 0) return works(`of ${items.length}`)
+      return wrong(
+        `${era}: ${faults[0]}${faults.length > 1 ? `; and ${faults.length - 1} more` : ''}`,
+        'make it valid JSON Schema: clients compile it, and model APIs refuse calls with one that is not',
+      )
+    }),
+}
+
+const descriptions: Probe = {
+  id: 'lists.descriptions',
+  title: 'tools say what they do',
+  spec: `${SPEC.tools}#tool`,
+  run: (endpoint) =>
+    perEra(endpoint, TOOLS, async (era) => {
+      const items = await readTools(endpoint, era)
+      const silent = items.filter(({ description }) => isBlank(description))
+      if (silent.length === 0) return works(`all ${items.length}`)
+      const names = silent.slice(0, MAX_NAMED).map(({ name }) => quote(name))
+      const more = silent.length > MAX_NAMED ? ` and ${silent.length - MAX_NAMED} more` : ''
+      return degrades(
+        `${era}: no description of ${names.join(', ')}${more}`,
+        'describe what each tool does and when to use it: models choose by that',
+      )
+    }),
+}
 
 const cursor: Probe = {
   id: 'lists.cursor',
@@ -83,6 +73,16 @@ const cursor: Probe = {
     if (asked.result !== undefined) return degrades('answered as if there were none', fix)
     return asked.answer.status >= 500 ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
   },
+}
+
+/** Throws `Stop` where there is more to be wrong with the list than a look at its tools would show: `lists.tools` tells. */
+async function readTools(endpoint: Endpoint, era: Era): Promise<readonly JsonObject[]> {
+  const pages = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
+    if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
+    throw error
+  })
+  if (pages.fault?.verdict === 'wrong') throw new Stop(skipped('the list itself is wrong'))
+  return pages.items
 }
 
 /** The worst of the eras; where all are well, what each says. */
@@ -104,104 +104,60 @@ function isAdvertised({ contact }: Endpoint, era: Era, capability: string): bool
   return isObject(capabilities) && isObject(capabilities[capability])
 }
 
-async function readList(endpoint: Endpoint, era: Era, list: List): Promise<Outcome> {
-  const items: JsonObject[] = []
-  const scopes = new Set<unknown>()
-  const cursors = new Set<unknown>()
-  let next: unknown
-  for (let pages = 1; pages <= MAX_PAGES; pages++) {
-    const asked = await endpoint.ask(era, {
-      method: list.method,
-      ...(next !== undefined && { params: { cursor: next } }),
-    })
-    const fault = pageFault(asked, era, list)
-    if (fault !== undefined) return fault
-    const { [list.key]: page, cacheScope, nextCursor } = asked.result ?? {}
-    for (const item of page as JsonObject[]) items.push(item)
-    scopes.add(cacheScope)
-    next = nextCursor ?? undefined
-    if (next === undefined) return judge(items, pages, scopes, era, list)
-    if (cursors.has(next))
-      return wrong(
-        `${era}: the cursor ${quote(next)} comes twice, so a client never reaches the end`,
-        'give out each cursor once, and none on the last page',
-      )
-    cursors.add(next)
-  }
-  return works(`${items.length} on ${MAX_PAGES} pages, and more`)
-}
-
-function pageFault(asked: Asked, era: Era, { method, key, required, capability }: List): Outcome | undefined {
-  const { result, error, answer } = asked
-  if (error?.code === -32601 && key === 'resourceTemplates')
-    return degrades(
-      `${era}: ${describe(asked)}`,
-      'answer resources/templates/list, if with an empty list: clients ask for it',
-    )
-  if (answer.ended === 'too long')
-    return degrades(
-      `${era}: over 1 MiB, and not read any further`,
-      'answer in pages: clients may refuse so long a list',
-    )
-  if (result === undefined)
-    return wrong(`${era}: ${describe(asked)}`, `answer ${method}, or do not advertise ${capability}`)
-  const items = result[key]
-  const faults = faultsOf(asked, asked.id)
-  if (!Array.isArray(items) || !items.every(isObject)) {
-    faults.push(`"${key}" is no array of objects`)
-  } else {
-    const bad = items.find((item) => required.some((member) => typeof item[member] !== 'string'))
-    if (bad) faults.push(`an item has no string ${required.join(' or ')}: ${quote(bad)}`)
-    const schemaless = key === 'tools' && items.find(({ inputSchema }) => !isObjectSchema(inputSchema))
-    if (schemaless) faults.push(`the inputSchema of ${quote(schemaless.name)} does not say "type": "object"`)
-  }
-  if (era === 'modern') faults.push(...modernFaults(result))
-  if (faults.length > 0)
-    return wrong(`${era}: ${faults.join('; ')}`, `answer ${method} as the schema of the version asks`)
-  return undefined
-}
-
-function modernFaults({ resultType, ttlMs, cacheScope }: JsonObject): string[] {
-  return [
-    ...(resultType === 'complete' ? [] : ['resultType is not "complete"']),
-    ...(isTtl(ttlMs) ? [] : ['ttlMs is not a number from 0']),
-    ...(cacheScope === 'public' || cacheScope === 'private'
-      ? []
-      : ['cacheScope is not "public" or "private"']),
-  ]
-}
-
-function judge(
-  items: readonly JsonObject[],
-  pages: number,
-  scopes: ReadonlySet<unknown>,
-  era: Era,
-  { name, key }: List,
-): Outcome {
-  if (scopes.size > 1)
-    return wrong(
-      `${era}: the pages have different cacheScopes`,
-      'give every page of a list the same cacheScope',
-    )
-  const names = items.map((item) => String(item[name]))
+async function judgeList(endpoint: Endpoint, era: Era, list: List): Promise<Outcome> {
+  const { items, count, fault } = await readPages(endpoint, era, list)
+  if (fault !== undefined) return fault
+  const names = items.map((item) => String(item[list.name]))
   const seen = new Set<string>()
   const twice = names.find((value) => seen.size === seen.add(value).size)
   if (twice !== undefined)
     return degrades(
       `${era}: ${quote(twice)} comes twice`,
-      `give each a ${name} of its own: clients keep one of them`,
+      `give each a ${list.name} of its own: clients keep one of them`,
     )
-  const odd = key === 'tools' ? names.find((value) => !TOOL_NAME.test(value)) : undefined
+  const odd = list.key === 'tools' ? names.find((value) => !TOOL_NAME.test(value)) : undefined
   if (odd !== undefined)
     return degrades(
       `${era}: ${quote(odd)} is a name that some models cannot call`,
       'name tools with letters, digits, "_", "-" and ".", 128 at most',
     )
-  return works(`${items.length}${pages > 1 ? ` on ${pages} pages` : ''}`)
+  return works(`${items.length}${count > 1 ? ` on ${count} pages` : ''}`)
 }
 
-function isObjectSchema(schema: unknown): boolean {
-  return isObject(schema) && schema.type === 'object'
+function toolSchemaFaults(tool: JsonObject, era: Era): string[] {
+  const { inputSchema, outputSchema } = tool
+  const faults = [
+    [
+      'inputSchema',
+      schemaFault(inputSchema ?? {}) ?? (era === 'modern' ? headerFault(inputSchema) : undefined),
+    ],
+    ['outputSchema', schemaFault(outputSchema ?? {})],
+  ] as const
+  return faults.flatMap(([name, fault]) =>
+    fault === undefined ? [] : [`the ${name} of ${quote(tool.name)}: ${fault}`],
+  )
 }
 
-export const lists: Topic = { title: 'Lists', runs: 'together', probes: [...listProbes, cursor] }
+/** Clients of 2026-07-28 leave out a tool whose `x-mcp-header` breaks the rules (Streamable HTTP, "Custom Headers"). */
+function headerFault(inputSchema: unknown): string | undefined {
+  if (!isObject(inputSchema)) return undefined
+  try {
+    compileParamHeaders(inputSchema, '')
+    return undefined
+  } catch (error) {
+    return error instanceof TypeError
+      ? cite(error.message.replace(/^inputSchema of tool "": |\.$/g, ''))
+      : 'it is nested too deep to be looked through'
+  }
+}
+
+/** What is there but no text is told where the shape of the item is. */
+function isBlank(description: unknown): boolean {
+  return description === undefined || (typeof description === 'string' && description.trim() === '')
+}
+
+export const lists: Topic = {
+  title: 'Lists',
+  runs: 'together',
+  probes: [...listProbes, schemas, descriptions, cursor],
+}

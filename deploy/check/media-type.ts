@@ -11,3 +11,10 @@ export function isStream(headers: Headers): boolean {
 export function isJson(headers: Headers): boolean {
   return essence(headers) === 'application/json'
 }
+
+/** The parameter, empty where there is none. */
+export function charsetOf(headers: Headers): string {
+  const type = headers.get('content-type') ?? ''
+  const [, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i.exec(type) ?? []
+  return quoted ?? bare ?? ''
+}

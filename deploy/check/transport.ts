@@ -3,12 +3,16 @@ import type { Answer } from './http.ts'
 import { modernMessage } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { quote } from './shown.ts'
+import { describe } from './reply.ts'
+import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 import { NoAnswerStop } from './wire.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
+/** What to do about a body that is not what `Content-Encoding` says. */
+export const DECODABLE =
+  'compress the body, or leave Content-Encoding out: a proxy in front may have done one without the other'
 
 const tls: Probe = {
   id: 'transport.tls',
@@ -49,6 +53,26 @@ const plain: Probe = {
   },
 }
 
+const encoding: Probe = {
+  id: 'transport.encoding',
+  title: 'what is answered to a client that takes gzip can be decoded',
+  spec: `${SPEC.rfc}/rfc9110#section-8.4`,
+  async run(endpoint) {
+    const { body, headers, id } = endpoint.greeting()
+    const accepting = { ...headers, 'accept-encoding': 'gzip, deflate, br' }
+    const sending = {
+      label: 'a request that accepts gzip',
+      body,
+      id,
+      headers: accepting,
+      statuses: 'any',
+    } as const
+    const reply = await endpoint.wire.ask(sending)
+    if (reply.answer.ended === 'undecodable') return wrong(describe(reply), DECODABLE)
+    return works(cite(reply.answer.headers.get('content-encoding') ?? 'not compressed'))
+  },
+}
+
 /** For what answers a POST on the http twin of an https URL; undefined for nothing. */
 export function judgePlain(answer: Pick<Answer, 'status' | 'headers'> | undefined): Outcome {
   if (answer === undefined) return works('nothing answers there')
@@ -70,4 +94,4 @@ export function judgePlain(answer: Pick<Answer, 'status' | 'headers'> | undefine
       )
 }
 
-export const transport: Topic = { title: 'Transport', runs: 'together', probes: [tls, plain] }
+export const transport: Topic = { title: 'Transport', runs: 'together', probes: [tls, plain, encoding] }

@@ -69,7 +69,8 @@ export function broken(change: Breakage, config: Partial<MCPServerConfig> = {}):
 
 function createV2(): McpServerV2 {
   const server = new McpServerV2({ name: 'Official', version: '2.0.0' })
-  server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
+  const inputSchema = z.object({ text: z.string() })
+  server.registerTool('echo', { description: 'Says what it is told', inputSchema }, ({ text }) => ({
     content: [{ type: 'text', text }],
   }))
   return server
@@ -93,7 +94,8 @@ export function mayflySessions(): Promise<Running> {
 
 function createV1(): McpServerV1 {
   const server = new McpServerV1({ name: 'Official', version: '1.0.0' })
-  server.registerTool('echo', { inputSchema: { text: z.string() } }, ({ text }) => ({
+  const inputSchema = { text: z.string() }
+  server.registerTool('echo', { description: 'Says what it is told', inputSchema }, ({ text }) => ({
     content: [{ type: 'text', text }],
   }))
   return server

@@ -11,14 +11,20 @@ export type Attack = (request: IncomingMessage, response: ServerResponse, body: 
 /** Attacks at once, or only once it has shown itself to be an MCP server. */
 export type From = 'the first answer' | 'the fourth answer'
 
-export function hostile(attack: Attack, from: From): Promise<Running> {
+export async function hostile(
+  attack: Attack,
+  from: From,
+): Promise<Running & { readonly askedAt: () => number }> {
+  let askedAt = Number.NaN
   const good = nodeListener(createMayfly(), { hostname: '127.0.0.1' })
   let count = 0
-  return listen((request, response) => {
+  const running = await listen((request, response) => {
+    if (count === 0) askedAt = performance.now()
     count += 1
     if (from === 'the fourth answer' && count <= 3) return good(request, response)
     read(request, (body) => attack(request, response, body))
   })
+  return { ...running, askedAt: () => askedAt }
 }
 
 function read(request: IncomingMessage, take: (body: string) => void): void {

@@ -22,6 +22,43 @@ interface Case {
   readonly finds: readonly Expected[]
 }
 
+/** The first tool of every list, with members changed. */
+function withTool(changes: object): Breakage {
+  return async (_request, next) =>
+    withJson(await next(), (message) => {
+      const { tools } = message.result ?? {}
+      if (!Array.isArray(tools)) return message
+      return { ...message, result: { ...message.result, tools: [{ ...tools[0], ...changes }] } }
+    })
+}
+
+function withProperty(schema: object): object {
+  return { inputSchema: { type: 'object', properties: { a: schema } } }
+}
+
+function nested(depth: number): object {
+  return depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) }
+}
+
+/** A page of tools after the other, each with a cursor that was never there. */
+function endlessly(toolsOf: (page: number) => object[]): Breakage {
+  let page = 0
+  return async (_request, next) =>
+    withJson(await next(), (message) => {
+      if (!message.result?.tools) return message
+      page += 1
+      return { ...message, result: { ...message.result, tools: toolsOf(page), nextCursor: `page-${page}` } }
+    })
+}
+
+/** Prompts come as a stream of one event. */
+function inStreams(write: (data: string) => string): Breakage {
+  return async (request, next) => {
+    if ((await methodOf(request)) !== 'prompts/list') return next()
+    return stream([write(await (await next()).text())], 'closed')
+  }
+}
+
 /** The answer to one JSON-RPC method in place of Mayfly’s; the rest is Mayfly’s. */
 function inPlaceOf(method: string, respond: () => Response | Promise<Response>): Breakage {
   return async (request, next) => ((await methodOf(request)) === method ? respond() : next())
@@ -207,6 +244,171 @@ const ONE_FAULT: readonly Case[] = [
           : message,
       ),
     finds: [['lists.tools', 'wrong']],
+  },
+  ...[
+    ['no description', { description: undefined }, 'lists.descriptions', 'degrades'],
+    ['an empty description', { description: ' ' }, 'lists.descriptions', 'degrades'],
+    ['description: null', { description: null }, 'lists.tools', 'wrong'],
+    ['title: null', { title: null }, 'lists.tools', 'wrong'],
+    ['a string as outputSchema', { outputSchema: 'a number' }, 'lists.tools', 'wrong'],
+    ['annotations that are words', { annotations: { readOnlyHint: 'yes' } }, 'lists.tools', 'wrong'],
+    ['an icon without an address', { icons: [{ mimeType: 'image/png' }] }, 'lists.tools', 'wrong'],
+    ['_meta: null', { _meta: null }, 'lists.tools', 'wrong'],
+    ['a type that is none', withProperty({ type: 'objekt' }), 'lists.schemas', 'wrong'],
+    [
+      'a type that is none, deep inside',
+      withProperty({ type: 'array', items: { anyOf: [{ type: 1 }] } }),
+      'lists.schemas',
+      'wrong',
+    ],
+    ['required: true', withProperty({ type: 'string', required: true }), 'lists.schemas', 'wrong'],
+    [
+      'a description of a property that is null',
+      withProperty({ description: null }),
+      'lists.schemas',
+      'wrong',
+    ],
+    ['a pattern that does not compile', withProperty({ pattern: '(' }), 'lists.schemas', 'wrong'],
+    ['a reference to nothing', withProperty({ $ref: '#/$defs/none' }), 'lists.schemas', 'wrong'],
+    [
+      'a reference to elsewhere',
+      withProperty({ $ref: 'https://schemas.example/a' }),
+      'lists.schemas',
+      'wrong',
+    ],
+    ['a schema that is nested without end', withProperty(nested(200)), 'lists.schemas', 'wrong'],
+    [
+      'an outputSchema that is none inside',
+      { outputSchema: { type: 'object', properties: { a: { enum: 'b' } } } },
+      'lists.schemas',
+      'wrong',
+    ],
+    [
+      'a header that is none',
+      withProperty({ type: 'string', 'x-mcp-header': 'a b' }),
+      'lists.schemas',
+      'wrong',
+    ],
+  ].map(
+    ([name, tool, id, verdict]): Case => ({
+      name: `a tool with ${name}`,
+      change: withTool(tool as object),
+      finds: [[id, verdict] as Expected],
+    }),
+  ),
+  {
+    name: 'a list without end, with new cursors',
+    change: endlessly((page) => [
+      { name: `tool_${page}`, description: 'A tool', inputSchema: { type: 'object' } },
+    ]),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'a list without end, with the same tools and new cursors',
+    change: endlessly(() => [{ name: 'echo', description: 'A tool', inputSchema: { type: 'object' } }]),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'a list without end, with empty pages and new cursors',
+    change: endlessly(() => []),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'nextCursor: null',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.tools ? { ...message, result: { ...message.result, nextCursor: null } } : message,
+      ),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'a prompt whose arguments are an object',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.prompts
+          ? { ...message, result: { ...message.result, prompts: [{ name: 'hello', arguments: {} }] } }
+          : message,
+      ),
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'a capability that is a word',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.capabilities
+          ? { ...message, result: { ...message.result, capabilities: { prompts: { listChanged: 'yes' } } } }
+          : message,
+      ),
+    finds: [
+      ['eras.legacy.2025-03-26', 'wrong'],
+      ['eras.legacy.2025-06-18', 'wrong'],
+      ['eras.legacy.2025-11-25', 'wrong'],
+      ['eras.modern', 'wrong'],
+    ],
+  },
+  {
+    name: 'instructions: null',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.protocolVersion
+          ? { ...message, result: { ...message.result, instructions: null } }
+          : message,
+      ),
+    finds: [
+      ['eras.legacy.2025-03-26', 'wrong'],
+      ['eras.legacy.2025-06-18', 'wrong'],
+      ['eras.legacy.2025-11-25', 'wrong'],
+    ],
+  },
+  {
+    name: 'plain bytes that are called gzip, where gzip is accepted',
+    change: async (request, next) =>
+      /gzip/.test(request.headers.get('accept-encoding') ?? '')
+        ? withHeaders(await next(), { 'content-encoding': 'gzip' })
+        : next(),
+    finds: [['transport.encoding', 'wrong']],
+  },
+  {
+    name: 'somebody else’s response before one’s own',
+    change: async (request, next) => {
+      if ((await methodOf(request)) !== 'tools/list') return next()
+      const own = await (await next()).text()
+      const other = JSON.stringify({ jsonrpc: '2.0', id: 'of-another-client', result: { tools: [] } })
+      const safe = { 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' }
+      return withHeaders(stream([`data: ${other}\n\n`, `data: ${own}\n\n`], 'closed'), {
+        ...safe,
+        'access-control-allow-origin': '*',
+      })
+    },
+    finds: [['afterwards.strays', 'wrong']],
+  },
+  {
+    name: 'a member beside the result',
+    change: async (request, next) =>
+      (await methodOf(request)) === 'prompts/list'
+        ? withJson(await next(), (message) => ({ ...message, took: 3 }))
+        : next(),
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'events of a type of their own',
+    change: inStreams((data) => `event: response\ndata: ${data}\n\n`),
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'an event that is cut off by the end of the stream',
+    change: inStreams((data) => `data: ${data}\n`),
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'JSON in Latin-1',
+    change: async (request, next) => {
+      if ((await methodOf(request)) !== 'resources/list') return next()
+      const answer = await next()
+      const body = (await answer.text()).replace('note://1', 'note://caf\u00e9')
+      return new Response(Buffer.from(body, 'latin1'), { headers: answer.headers })
+    },
+    finds: [['afterwards.utf8', 'wrong']],
   },
   {
     name: 'ids that become strings',

@@ -1,0 +1,192 @@
+/** Reads a list page by page, once an era however many probes look at it. */
+import type { Asked, Endpoint } from './endpoint.ts'
+import { isTtl } from './eras.ts'
+import type { Era, JsonObject } from './messages.ts'
+import { degrades, type Outcome, wrong } from './outcome.ts'
+import { describe, faultsOf, isObject } from './reply.ts'
+import type { Shape } from './shape.ts'
+import { PROMPT, RESOURCE, RESOURCE_TEMPLATE, TOOL } from './shapes.ts'
+import { quote } from './shown.ts'
+import { SPEC } from './spec.ts'
+
+export interface List {
+  readonly method: string
+  /** Of the capability that promises it. */
+  readonly capability: 'tools' | 'prompts' | 'resources'
+  /** Of the array in the result. */
+  readonly key: string
+  /** What tells one item from another. */
+  readonly name: string
+  readonly item: { readonly [era in Era]: Shape }
+  readonly spec: string
+}
+
+export interface Pages {
+  /** Of the pages that are lists of objects, whatever is in them. */
+  readonly items: readonly JsonObject[]
+  readonly count: number
+  /** Why there are no more, or what is wrong with them. */
+  readonly fault?: Outcome
+}
+
+const inBoth = (shape: Shape): List['item'] => ({ modern: shape, legacy: shape })
+
+export const TOOLS: List = {
+  method: 'tools/list',
+  capability: 'tools',
+  key: 'tools',
+  name: 'name',
+  item: TOOL,
+  spec: `${SPEC.tools}#listing-tools`,
+}
+
+export const LISTS: readonly List[] = [
+  TOOLS,
+  {
+    method: 'prompts/list',
+    capability: 'prompts',
+    key: 'prompts',
+    name: 'name',
+    item: inBoth(PROMPT),
+    spec: `${SPEC.prompts}#listing-prompts`,
+  },
+  {
+    method: 'resources/list',
+    capability: 'resources',
+    key: 'resources',
+    name: 'uri',
+    item: inBoth(RESOURCE),
+    spec: `${SPEC.resources}#listing-resources`,
+  },
+  {
+    method: 'resources/templates/list',
+    capability: 'resources',
+    key: 'resourceTemplates',
+    name: 'uriTemplate',
+    item: inBoth(RESOURCE_TEMPLATE),
+    spec: `${SPEC.resources}#resource-templates`,
+  },
+]
+
+/** The official client gives up after so many, with an error and without a list. */
+const MAX_PAGES = 64
+/** Of one list. */
+const MAX_BYTES = 8 * 1_048_576
+
+const reading = new WeakMap<Endpoint, Map<string, Promise<Pages>>>()
+
+/** Throws `Stop` as `Endpoint.ask` does. */
+export function readPages(endpoint: Endpoint, era: Era, list: List): Promise<Pages> {
+  const known = reading.get(endpoint) ?? new Map<string, Promise<Pages>>()
+  reading.set(endpoint, known)
+  const key = `${era} ${list.method}`
+  const pages = known.get(key) ?? read(endpoint, era, list)
+  known.set(key, pages)
+  return pages
+}
+
+async function read(endpoint: Endpoint, era: Era, list: List): Promise<Pages> {
+  const items: JsonObject[] = []
+  const seen = { names: new Set<unknown>(), cursors: new Set<unknown>(), scopes: new Set<unknown>() }
+  let cursor: unknown
+  let bytes = 0
+  for (let count = 1; count <= MAX_PAGES; count++) {
+    const params = cursor !== undefined && { params: { cursor } }
+    const asked = await endpoint.ask(era, { method: list.method, ...params })
+    const page = asked.result?.[list.key]
+    // Not all at once: a page may have more items than a function takes arguments.
+    if (Array.isArray(page)) for (const item of page) if (isObject(item)) items.push(item)
+    const fault = pageFault(asked, era, list)
+    if (fault !== undefined) return { items, count, fault }
+
+    const { cacheScope, nextCursor } = asked.result ?? {}
+    seen.scopes.add(cacheScope)
+    if (seen.scopes.size > 1)
+      return { items, count, fault: wrong(`${era}: the pages have different cacheScopes`, SAME_SCOPE) }
+    if (nextCursor === undefined) return { items, count }
+    bytes += asked.answer.bytes
+    const endless = endlessness(page as JsonObject[], nextCursor, list, seen, bytes)
+    if (endless !== undefined) return { items, count, fault: wrong(`${era}: ${endless}`, END) }
+    cursor = nextCursor
+  }
+  const said = `${items.length} on ${MAX_PAGES} pages, and more: official clients give up here`
+  return { items, count: MAX_PAGES, fault: wrong(`${era}: ${said}`, END) }
+}
+
+const SAME_SCOPE = 'give every page of a list the same cacheScope'
+const END =
+  'leave nextCursor out on the last page, give out each cursor once, and put as much on a page as makes few of them'
+
+/** Why the pages would never come to an end. */
+function endlessness(
+  page: readonly JsonObject[],
+  cursor: unknown,
+  { name }: List,
+  seen: { readonly names: Set<unknown>; readonly cursors: Set<unknown> },
+  bytes: number,
+): string | undefined {
+  if (seen.cursors.has(cursor))
+    return `the cursor ${quote(cursor)} comes twice, so a client never reaches the end`
+  seen.cursors.add(cursor)
+  const known = seen.names.size
+  for (const item of page) seen.names.add(item[name])
+  if (page.length > 0 && seen.names.size === known)
+    return 'a page repeats what came before and names another, so a client never reaches the end'
+  return bytes > MAX_BYTES ? `over ${MAX_BYTES / 1_048_576} MiB, and more: not read any further` : undefined
+}
+
+function pageFault(
+  asked: Asked,
+  era: Era,
+  { method, key, capability, item, name }: List,
+): Outcome | undefined {
+  const { result, error, answer } = asked
+  if (error?.code === -32601 && key === 'resourceTemplates')
+    return degrades(
+      `${era}: ${describe(asked)}`,
+      'answer resources/templates/list, if with an empty list: clients ask for it',
+    )
+  if (answer.ended === 'too long')
+    return degrades(
+      `${era}: over 1 MiB, and not read any further`,
+      'answer in pages: clients may refuse so long a list',
+    )
+  if (result === undefined)
+    return wrong(`${era}: ${describe(asked)}`, `answer ${method}, or do not advertise ${capability}`)
+  const faults = [
+    ...faultsOf(asked, asked.id),
+    ...itemFaults(result[key], key, name, item[era]),
+    ...(result.nextCursor === undefined || typeof result.nextCursor === 'string'
+      ? []
+      : [`nextCursor is ${quote(result.nextCursor)}, not a string`]),
+    ...(era === 'modern' ? modernFaults(result) : []),
+  ]
+  return faults.length > 0
+    ? wrong(
+        `${era}: ${faults.join('; ')}`,
+        `answer ${method} as the schema of the version asks: official clients refuse the whole list`,
+      )
+    : undefined
+}
+
+/** Of the first item that has any. */
+function itemFaults(items: unknown, key: string, name: string, shape: Shape): string[] {
+  if (!Array.isArray(items)) return [`"${key}" is no array`]
+  for (const [index, item] of items.entries()) {
+    const fault = shape(item, '')
+    if (fault === undefined) continue
+    const label = isObject(item) && typeof item[name] === 'string' ? quote(item[name]) : `number ${index + 1}`
+    return [`in ${label}, ${fault}`]
+  }
+  return []
+}
+
+function modernFaults({ resultType, ttlMs, cacheScope }: JsonObject): string[] {
+  return [
+    ...(resultType === 'complete' ? [] : ['resultType is not "complete"']),
+    ...(isTtl(ttlMs) ? [] : ['ttlMs is not a number from 0']),
+    ...(cacheScope === 'public' || cacheScope === 'private'
+      ? []
+      : ['cacheScope is not "public" or "private"']),
+  ]
+}
