@@ -1,4 +1,6 @@
 /** How a protected server tells a client where to log in (RFC 9728), and what it does with a token that is none. */
+
+import { calls } from './authorization-calls.ts'
 import { authorizationServer } from './authorization-server.ts'
 import { type Fetched, fetchDocument } from './document.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -231,5 +233,5 @@ function pathInserted({ origin, pathname }: URL): string {
 export const authorization: Topic = {
   title: 'Authorization',
   runs: 'together',
-  probes: [challenge, badToken, given, metadata, servers],
+  probes: [challenge, badToken, given, calls, metadata, servers],
 }

@@ -10,7 +10,7 @@ import { cite } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 /** No server has it, so that calling it runs nothing. */
-const UNKNOWN_TOOL = 'mayfly_check_no_such_tool'
+export const UNKNOWN_TOOL = 'mayfly_check_no_such_tool'
 const UNKNOWN_VERSION = '1999-01-01'
 
 interface Refusal {

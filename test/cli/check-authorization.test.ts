@@ -17,6 +17,7 @@ import {
   listen,
   listenOn,
   mayfly,
+  methodOf,
   type ProtectedOptions,
   protectedServer,
   type Running,
@@ -183,6 +184,65 @@ test('staticTokens of our own: nothing is wrong and nothing degrades, with a tok
 
   expect(asExpected(found(await check(server.url)))).toEqual([])
   expect(asExpected(found(await check(server.url, token)))).toEqual([])
+})
+
+describe('calls that are open where other methods are not', () => {
+  /** A server whose gate stands open for what is `open`. */
+  const leaky = (open: (request: Request) => Promise<boolean> | boolean): Promise<Running> =>
+    broken(async (request, next) => {
+      const isPost = request.method === 'POST'
+      const isGood = request.headers.get('authorization') === `Bearer ${TOKEN}`
+      if (!isPost || isGood || (await open(request))) return next()
+      return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
+    })
+  const isModern = ({ headers }: Request): boolean => headers.get('mcp-protocol-version') === '2026-07-28'
+  const bodyOf = (request: Request): Promise<string> => request.clone().text()
+  const isCall = async (request: Request): Promise<boolean> =>
+    /"method":"tools\/call"/.test(await bodyOf(request))
+
+  const cases: readonly (readonly [name: string, open: (request: Request) => Promise<boolean> | boolean])[] =
+    [
+      ['tools/call', async (request) => (await methodOf(request)) === 'tools/call'],
+      ['tools/call in the modern era', async (request) => isModern(request) && isCall(request)],
+      ['tools/call in the legacy era', async (request) => !isModern(request) && isCall(request)],
+      ['tools/call in a batch', async (request) => (await bodyOf(request)).startsWith('[')],
+      [
+        'tools/call with any token',
+        async (request) => request.headers.has('authorization') && isCall(request),
+      ],
+      ['prompts/get', async (request) => (await methodOf(request)) === 'prompts/get'],
+      ['resources/read', async (request) => (await methodOf(request)) === 'resources/read'],
+    ]
+  test.for(cases)('%s', async ([, open]) => {
+    await using server = await leaky(open)
+
+    for (const token of [undefined, TOKEN])
+      expect(found(await check(server.url, token))).toContainEqual(
+        expect.objectContaining({
+          id: 'authorization.calls',
+          verdict: 'wrong',
+          detail: expect.stringMatching(/is answered \(HTTP \d+, .*\), though .* is 401$/),
+          fix: expect.stringContaining('token'),
+        }),
+      )
+  })
+
+  test('discovery that is open to anybody is well', async () => {
+    await using server = await leaky(async (request) =>
+      ['server/discover', 'initialize'].includes(String(await methodOf(request))),
+    )
+
+    expect(asExpected(found(await check(server.url, TOKEN)))).not.toContainEqual(
+      expect.arrayContaining(['authorization.calls']),
+    )
+  })
+
+  test('tools of our own that are open to anybody by name are well', async () => {
+    const auth = staticTokens([{ token: TOKEN }], { anonymous: { tools: ['echo'] } })
+    await using server = await mayfly({ auth })
+
+    expect(asExpected(found(await check(server.url)))).toEqual([])
+  })
 })
 
 describe('what a 401 or a document names is not fetched', () => {
