@@ -191,9 +191,9 @@ function redirected({ status, location }: { status: number; location: string }):
 }
 
 function describeEach(words: readonly (readonly [string, Reply | Stop])[]): string {
-  const texts = words.map(
-    ([name, word]) => `${name}: ${word instanceof Stop ? word.outcome.detail : describe(word)}`,
-  )
+  const said = words.map(([, word]) => (word instanceof Stop ? word.outcome.detail : describe(word)))
+  if (new Set(said).size === 1) return said[0]!
+  const texts = words.map(([name], index) => `${name}: ${said[index]}`)
   return texts.join('; ')
 }
 

@@ -46,8 +46,53 @@ test('something wrong → exit code 1, and each with what to do', async () => {
   const { code, stdout } = await check([server.url.href])
 
   expect(code).toBe(1)
-  expect(stdout).toMatch(/ {2}wrong {5}a foreign Origin +served .*\n {12}fix: answer 403 /)
+  expect(stdout).toMatch(
+    / {2}wrong {5}a foreign Origin +served .* {2}\[security\.origin\]\n {12}fix: answer 403 /,
+  )
   expect(stdout).toMatch(/, 2 wrong, \d+ skipped\n$/)
+})
+
+describe('a site that is no MCP server', () => {
+  const site = () =>
+    listen((_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>')
+    })
+
+  test('two lines, and exit code 1', async () => {
+    await using server = await site()
+    const { code, stdout, stderr } = await check([server.url.href])
+    const [first, second, ...others] = stdout.split('\n')
+
+    expect({ code, stderr, others }).toEqual({ code: 1, stderr: '', others: [''] })
+    expect(first).toBe(
+      `wrong     ${server.url.href} does not answer MCP: HTTP 404 with text/html, no JSON-RPC  [eras.any]`,
+    )
+    expect(second).toMatch(/^ {10}fix: check the path: /)
+  })
+
+  test('--json: one result', async () => {
+    await using server = await site()
+    const { code, stdout } = await check([server.url.href, '--json'])
+
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      server: null,
+      eras: [],
+      summary: { works: 0, degrades: 0, wrong: 1, skipped: 0 },
+      results: [{ id: 'eras.any', verdict: 'wrong' }],
+    })
+  })
+
+  test('it is asked five times at most', async () => {
+    let count = 0
+    await using server = await listen((_request, response) => {
+      count += 1
+      response.writeHead(404).end()
+    })
+    await check([server.url.href])
+
+    expect(count).toBeLessThanOrEqual(5)
+  })
 })
 
 test('--json prints one document of the documented shape', async () => {

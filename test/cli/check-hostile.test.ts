@@ -6,10 +6,7 @@ import { type Report, type Result, runProbes } from '../../deploy/check/run.ts'
 import { runCheck } from './_check-command.ts'
 import { asExpected, broken, check, found, listen, methodOf, withHeaders } from './_check-servers.ts'
 import { ATTACKS, type From, hostile } from './_hostile-servers.ts'
-
-/** What a terminal takes for more than text. A line ends with a line feed, and that is all. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
-const STEERING = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u
+import { STEERING } from './_terminal.ts'
 
 const HEAP_MB = 96
 const TIMEOUT_MS = 400
