@@ -4,6 +4,7 @@
  * Exports `bun`, which makes the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
  * gracefully.
  */
+import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 /** What `Bun.serve` returns, as far as it is used here; inlined, so that no package is needed for its type. */
@@ -92,9 +93,11 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
 
 function createFetch(server: FetchServer, options: BunOptions, track: Track): { fetch: BunFetch } {
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(console.error))
+  let loopback: boolean | undefined
   return {
     fetch: (request, listener) => {
       const { hostname } = listener
+      loopback ??= hostname !== undefined && isLoopbackAddress(hostname)
       const clientAddress = listener.requestIP(request)?.address
       // Bun ends a connection that was silent for 10 seconds; a call that is answered in JSON may take longer.
       listener.timeout(request, 0)
@@ -102,7 +105,7 @@ function createFetch(server: FetchServer, options: BunOptions, track: Track): { 
         env: options.env ?? platform().process.env,
         waitUntil,
         canStream: true,
-        loopback: hostname !== undefined && isLoopback(hostname),
+        loopback,
         ...(clientAddress !== undefined && { clientAddress }),
       })
     },
@@ -117,8 +120,4 @@ function platform(): BunGlobal {
 /** Running requests may register more `waitUntil` work while they are waited for. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }

@@ -2,6 +2,7 @@
  * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter makes a handler for
  * `Deno.serve`, which also tells the caller's address.
  */
+import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 /** What `Deno.serve` passes to its handler, as far as it is used here. */
@@ -33,7 +34,7 @@ export function deno(
   options: DenoOptions = {},
 ): (request: Request, info?: ServeHandlerInfo) => Promise<Response> {
   const { hostname } = options
-  const loopback = hostname !== undefined && isLoopback(hostname)
+  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
   let { env } = options
   return (request, info) => {
     env ??= platform().Deno.env.toObject()
@@ -49,8 +50,4 @@ export function deno(
 /** Its globals, where this runs. */
 function platform(): DenoGlobal {
   return globalThis as unknown as DenoGlobal
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }

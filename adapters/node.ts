@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { handleHTTP, type StartHTTP } from './_node/start.ts'
 
@@ -121,7 +122,7 @@ export function startHTTP(request: StartHTTP): Promise<void> {
 
 function createListener(server: FetchServer, options: NodeListenerOptions, track: Track): NodeListener {
   const { env = process.env, hostname } = options
-  const loopback = hostname !== undefined && isLoopback(hostname)
+  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
   // a request lives as long as its response.
@@ -185,10 +186,6 @@ async function closeGracefully(
 /** Running requests may register more `waitUntil` work while they are waited for. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }
 
 /** A wildcard address is not one to connect to. */

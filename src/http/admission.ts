@@ -8,6 +8,7 @@ import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
+import { servedHosts } from './hosts.ts'
 import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
 import { callerKey, type Traffic } from './traffic.ts'
@@ -53,7 +54,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
 export function refuseUnguarded(received: Received, options: AdmissionOptions): Response | undefined {
   const { request, platform, headers } = received
   const { allowedOrigins, trustProxy, maxHeaderBytes } = options
-  const allowedHosts = options.allowedHosts ?? hostsFrom(platform.env)
+  const allowedHosts = servedHosts(options.allowedHosts, platform.env)
   const guard = { allowedHosts, allowedOrigins, trustProxy }
   if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
     return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
@@ -146,10 +147,4 @@ function headerBytes(headers: Headers): number {
   let bytes = 0
   for (const [name, value] of headers) bytes += name.length + value.length
   return bytes
-}
-
-/** `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for deployments that know their hosts only at run time. */
-function hostsFrom(env: unknown): readonly string[] | undefined {
-  const hosts = (env as { MAYFLY_ALLOWED_HOSTS?: unknown } | null | undefined)?.MAYFLY_ALLOWED_HOSTS
-  return typeof hosts === 'string' && hosts !== '' ? hosts.toLowerCase().split(/\s*,\s*/) : undefined
 }

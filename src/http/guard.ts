@@ -1,45 +1,45 @@
 /**
  * Who may talk to this server at all: Host and Origin (MCP 2026-07-28, Streamable HTTP, "Security & Endpoint").
  */
-
+import { isLoopbackAddress, parseHost, reachOf } from '../request/address.ts'
+import { isListed } from './hosts.ts'
 import { publicHost } from './public-url.ts'
 
 export interface GuardOptions {
   /** Hosts served, `example.com` or `example.com:8443`. Undefined: any, but see `isAllowed`. */
   readonly allowedHosts: readonly string[] | undefined
-  /** Origins served, `https://app.example.com`. Undefined: any on a public host, local ones on a local host. */
+  /** Origins served, `https://app.example.com`. Undefined: any on a public host; on another one its own and local ones. */
   readonly allowedOrigins: readonly string[] | undefined
   /** Whether `X-Forwarded-Host` is the host a client addressed. */
   readonly trustProxy: boolean
 }
 
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
+/** As browsers write it: no path, no credentials. */
+const WEB_ORIGIN = /^https?:\/\/([^/@]+)$/
 
 /**
  * Whether the request comes to a host, and from an origin, that this server serves.
  *
  * With nothing declared, a server on a public host takes any origin: it keeps no cookies, so another site has no
- * authority to borrow. On a local host only local origins are taken, and on a loopback listener only local hosts:
- * that is what stops DNS rebinding. Trusts `Host`; reads `X-Forwarded-Host` only where `trustProxy` is set.
+ * authority to borrow. A host of this machine or of a private network is itself an authority, which every website in a browser there
+ * could borrow: it takes local origins and its own. A loopback listener takes only local hosts: that is what stops DNS
+ * rebinding. Trusts `Host`; reads `X-Forwarded-Host` only where `trustProxy` is set.
  */
 export function isAllowed(headers: Headers, url: string, loopback: boolean, options: GuardOptions): boolean {
-  const hosts = options.allowedHosts ?? (loopback ? LOCAL_HOSTS : undefined)
+  const { allowedHosts, allowedOrigins, trustProxy } = options
   const origin = headers.get('origin')
-  if (hosts === undefined && origin === null) return true
-  const host = publicHost(headers, url, options.trustProxy)
-  const name = withoutPort(host)
-  if (hosts !== undefined && !hosts.includes(name) && !hosts.includes(host)) return false
+  if (allowedHosts === undefined && !loopback && origin === null) return true
+  const host = publicHost(headers, url, trustProxy)
+  if (allowedHosts !== undefined && !isListed(host, allowedHosts)) return false
+  if (allowedHosts === undefined && loopback && !isLoopbackAddress(host)) return false
   if (origin === null) return true
-  if (options.allowedOrigins !== undefined)
-    return options.allowedOrigins.includes(origin) || options.allowedOrigins.includes('*')
-  return !LOCAL_HOSTS.includes(name) || isLocalOrigin(origin)
+  if (allowedOrigins !== undefined) return allowedOrigins.includes(origin) || allowedOrigins.includes('*')
+  return reachOf(host) === 'public' || isOwnOrigin(origin, host)
 }
 
-function isLocalOrigin(origin: string): boolean {
-  const match = /^https?:\/\/(.+)$/.exec(origin)
-  return match !== null && LOCAL_HOSTS.includes(withoutPort(match[1]!.toLowerCase()))
-}
-
-function withoutPort(host: string): string {
-  return host.replace(/:\d+$/, '')
+/** Of this machine, or of the host itself: any port may be another server of the same owner. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  const from = WEB_ORIGIN.exec(origin)?.[1] ?? ''
+  const name = parseHost(from)?.name
+  return isLoopbackAddress(from) || (name !== undefined && name === parseHost(host)?.name)
 }

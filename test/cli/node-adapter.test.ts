@@ -72,6 +72,22 @@ test('a listener bound to every address is not called loopback', async () => {
   expect((await platform.opened).loopback).toBe(false)
 })
 
+test.each(['LOCALHOST', '127.0.0.2', '127.1', '0x7f000001', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1'])(
+  'one bound to %s is',
+  async (hostname) => {
+    const seen: (boolean | undefined)[] = []
+    const handle = (_request: Request, { loopback }: RequestPlatform): Promise<Response> => {
+      seen.push(loopback)
+      return ok()
+    }
+    const running = await serve({ fetch: ok, handle }, { port: 0, hostname })
+    await fetch(running.url)
+    await running.close()
+
+    expect(seen).toEqual([true])
+  },
+)
+
 test('the request can be copied, and fetched responses stay instances of Response', async () => {
   const fetchCopy = async (request: Request): Promise<Response> =>
     new Response(await new Request(request).text())

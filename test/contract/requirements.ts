@@ -659,6 +659,10 @@ export const REQUIREMENTS = {
     statement: 'An Origin that is not allowed is 403.',
     source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
   },
+  'guard.private': {
+    statement: 'A host of a private network takes origins of its own and of this machine, or those declared.',
+    source: ['docs/http.md', `${LEGACY}/basic/transports#security-warning`],
+  },
   'guard.rebinding': {
     statement: 'A loopback listener serves local hosts alone, and a local host local origins alone.',
     source: [HTTP, `${LEGACY}/basic/transports#security-warning`],

@@ -5,8 +5,9 @@ import { hostile } from './_hostile.ts'
 hostile('workerd', {
   start: () => serveArtefact('test/hostile/fixture.ts', cloudflare),
   before: {
-    // Another way to write 127.0.0.1, which wrangler has done away with before the Worker sees it.
-    'Host: 2130706433': [200],
+    // Wrangler's proxy makes localhost of these before the Worker sees them.
+    'Host: localhost/evil.example': [200],
+    'Host: %6cocalhost': [200],
     // Wrangler's proxy answers these itself, before workerd.
     'GET *': [500],
     CONNECT: [500],

@@ -101,6 +101,16 @@ export function createCorpus(material: Material): { readonly [group: string]: re
         // An empty one names nobody else: the address of the connection counts.
         expected: host === '' ? ([200, ...CLOSED] as const) : ([400, 403, 404, 'closed'] as const),
       })),
+      ...OWN_HOSTS.flatMap((host) => [
+        { name: `Host: ${host}`, bytes: right({ http: { host } }), expected: [200, ...CLOSED] as const },
+        {
+          name: `Host: ${host}, read by a website`,
+          bytes: right({ http: { host }, headers: { origin: 'https://evil.example' } }),
+          expected: [400, 403, 404, 'closed'] as const,
+          check: (answer: string) =>
+            expect(answer.toLowerCase()).not.toContain('access-control-allow-origin'),
+        },
+      ]),
       ...ORIGINS.map((origin) => ({
         name: `Origin: ${origin}`,
         bytes: right({ headers: { origin } }),
@@ -429,9 +439,24 @@ const HOSTS = [
   '0.0.0.0',
   '10.0.0.1',
   'localhost@evil.example',
-  '[::ffff:127.0.0.1]',
-  '2130706433',
+  'localhost/evil.example',
+  '%6cocalhost',
+  '192.168.0.1',
+  'app.localhost',
+  'nas.local',
   '',
+]
+
+/** No attacker's names: this machine, as hardly anybody writes it. */
+const OWN_HOSTS = [
+  'LOCALHOST',
+  'localhost.',
+  '127.0.0.1.',
+  '2130706433',
+  '0x7f000001',
+  '0177.1',
+  '[0:0:0:0:0:0:0:1]',
+  '[::ffff:127.0.0.1]',
 ]
 
 const ORIGINS = [

@@ -28,12 +28,40 @@ async function statusOf({
 describe('allowedHosts', () => {
   const http = { allowedHosts: ['mcp.example', 'other.example:8443', 'UPPER.example'] }
 
-  it.each(['mcp.example', 'mcp.example:9000', 'MCP.EXAMPLE', 'other.example:8443', 'upper.example'])(
-    '%s → served [guard.host]',
+  it.each([
+    'mcp.example',
+    'mcp.example:9000',
+    'MCP.EXAMPLE',
+    'mcp.example.',
+    'mcp.example.:9000',
+    'other.example:8443',
+    'other.example.:8443',
+    'upper.example',
+  ])('%s → served [guard.host]', async (host) => {
+    expect(await statusOf({ host, http })).toBe(200)
+  })
+
+  it.each([
+    ['[::1]', '[0:0:0:0:0:0:0:1]:3000'],
+    ['::1', '[::1]'],
+    ['127.0.0.1', '0x7f.1'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['mcp.example.', 'mcp.example'],
+  ])('%s declared, %s asked for → served: they are one host [guard.host]', async (declared, host) => {
+    expect(await statusOf({ host, http: { allowedHosts: [declared] } })).toBe(200)
+  })
+
+  it.each(['', ':80', 'no host', 'mcp.example/x', 'x@mcp.example', 'mcp.example:http'])(
+    '%j, which is no host, is not one of them, whatever else is declared [guard.host]',
     async (host) => {
-      expect(await statusOf({ host, http })).toBe(200)
+      const url = 'https://evil.example/mcp'
+      expect(await statusOf({ url, host, http: { allowedHosts: [...http.allowedHosts, '', ' '] } })).toBe(403)
     },
   )
+
+  it('none of none → 403 [guard.host]', async () => {
+    expect(await statusOf({ host: 'mcp.example', http: { allowedHosts: [] } })).toBe(403)
+  })
 
   it.each([
     'evil.example',
@@ -41,6 +69,8 @@ describe('allowedHosts', () => {
     'xmcp.example',
     'other.example',
     'other.example:8444',
+    'other.example:844',
+    'other.example.evil.example:8443',
     'localhost',
     '127.0.0.1',
   ])('%s → 403 [guard.host]', async (host) => {
@@ -103,6 +133,21 @@ describe('MAYFLY_ALLOWED_HOSTS', () => {
     )
   })
 
+  it.each([' mcp.example ', 'mcp.example,', ',mcp.example', ' ,\tMCP.example\t, '])(
+    '%j declares one, and no empty one [guard.host]',
+    async (hosts) => {
+      const platform = { env: { MAYFLY_ALLOWED_HOSTS: hosts } }
+      expect(await statusOf({ host: 'mcp.example', platform })).toBe(200)
+      for (const host of ['evil.example', ':80']) expect(await statusOf({ host, platform })).toBe(403)
+    },
+  )
+
+  it.each([' ', ',', ' , '])('%j declares that no host is served [guard.host]', async (hosts) => {
+    expect(await statusOf({ host: 'mcp.example', platform: { env: { MAYFLY_ALLOWED_HOSTS: hosts } } })).toBe(
+      403,
+    )
+  })
+
   it.each([undefined, '', 5])('%j declares none [guard.host]', async (hosts) => {
     expect(await statusOf({ host: 'evil.example', platform: { env: { MAYFLY_ALLOWED_HOSTS: hosts } } })).toBe(
       200,
@@ -141,15 +186,116 @@ describe('origins', () => {
   })
 })
 
+describe('origins of a private host', () => {
+  const PRIVATE = [
+    '10.0.0.7:3000',
+    '172.16.0.1',
+    '192.168.0.7:3000',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0:3000',
+    '[fd00::7]:3000',
+    '[fe80::1]',
+    'printer.local:3000',
+    'mcp.internal',
+    'app.localhost:3000',
+    'nas.lan',
+    'router.home.arpa',
+    'MCP:3000',
+    'mcp',
+    'no host',
+  ]
+
+  it.each(PRIVATE)('of a website to %s → 403, and nothing that it may read [guard.private]', async (host) => {
+    for (const origin of [
+      'https://evil.example',
+      'http://192.168.0.8',
+      'http://localhost.evil.example',
+      'null',
+      '',
+    ]) {
+      const headers = { host, origin }
+      const server = createServer({})
+      const response = await server.fetch(modernRequest('server/discover', {}, { headers }))
+      expect([origin, response.status]).toEqual([origin, 403])
+      expect(response.headers.has('access-control-allow-origin')).toBe(false)
+      const preflight = await server.fetch(
+        new Request('https://mcp.example/mcp', { method: 'OPTIONS', headers }),
+      )
+      expect(preflight.status).toBe(403)
+      expect(preflight.headers.has('access-control-allow-origin')).toBe(false)
+    }
+  })
+
+  it.each(PRIVATE)('of this machine, or none, to %s → served [guard.private]', async (host) => {
+    for (const origin of [undefined, 'http://localhost:5173', 'http://127.0.0.1', 'https://[::1]:8443'])
+      expect([origin, await statusOf({ host, ...(origin && { origin }) })]).toEqual([origin, 200])
+  })
+
+  it.each([
+    ['192.168.0.7:3000', 'http://192.168.0.7:8080', 200],
+    ['nas.lan:3000', 'https://nas.lan', 200],
+    ['nas.lan:3000', 'https://NAS.lan', 200],
+    ['nas.lan.', 'http://nas.lan:80', 200],
+    ['nas.lan', 'http://nas.lan.evil.example', 403],
+    ['nas.lan', 'http://other.lan', 403],
+    ['nas.lan', 'http://nas.lan/', 403],
+    ['nas.lan', 'chrome-extension://nas.lan', 403],
+    ['nas.lan', 'http://nas.lan@evil.example', 403],
+    ['nas.lan', 'xhttp://nas.lan', 403],
+    ['no host', 'http://no host', 403],
+  ])(
+    'to %s from %s → %i: a page of the same host, on any port [guard.private]',
+    async (host, origin, status) => {
+      expect(await statusOf({ host, origin })).toBe(status)
+    },
+  )
+
+  it('declared → served, and those alone [guard.private]', async () => {
+    const http = { allowedOrigins: ['https://app.example'] }
+    expect(await statusOf({ host: 'nas.lan', origin: 'https://app.example', http })).toBe(200)
+    expect(await statusOf({ host: 'nas.lan', origin: 'https://nas.lan', http })).toBe(403)
+  })
+
+  it('a private host that is declared is still private [guard.private]', async () => {
+    const http = { allowedHosts: ['nas.lan'] }
+    expect(await statusOf({ host: 'nas.lan', origin: 'https://evil.example', http })).toBe(403)
+    expect(await statusOf({ host: 'nas.lan', origin: 'https://nas.lan', http })).toBe(200)
+  })
+
+  it('behind a proxy of one’s own the forwarded host counts [guard.private]', async () => {
+    const statusBehind = async (trustProxy: boolean) => {
+      const headers = { host: 'mcp:3000', origin: 'https://app.example', 'x-forwarded-host': 'shop.example' }
+      const server = createServer({ http: { trustProxy } })
+      return (await server.fetch(modernRequest('server/discover', {}, { headers }))).status
+    }
+    expect([await statusBehind(true), await statusBehind(false)]).toEqual([200, 403])
+  })
+})
+
 describe('DNS rebinding', () => {
   const loopback = { platform: { loopback: true } }
 
-  it.each(['localhost:3000', '127.0.0.1:3000', '[::1]:3000', 'LOCALHOST:3000', 'localhost'])(
-    'a loopback listener serves %s [guard.rebinding]',
-    async (host) => {
-      expect(await statusOf({ host, ...loopback })).toBe(200)
-    },
-  )
+  it.each([
+    'localhost:3000',
+    '127.0.0.1:3000',
+    '[::1]:3000',
+    'LOCALHOST:3000',
+    'localhost',
+    'localhost.',
+    '127.0.0.2',
+    '0x7f000001',
+    '[0:0:0:0:0:0:0:1]:3000',
+    '[::ffff:127.0.0.1]',
+  ])('a loopback listener serves %s [guard.rebinding]', async (host) => {
+    expect(await statusOf({ host, ...loopback })).toBe(200)
+  })
+
+  it('hosts that are declared are served by a loopback listener, too: a proxy stands before it [guard.rebinding]', async () => {
+    const http = { allowedHosts: ['mcp.example'] }
+    expect(await statusOf({ host: 'mcp.example', http, ...loopback })).toBe(200)
+    expect(await statusOf({ host: 'localhost', http, ...loopback })).toBe(403)
+  })
 
   it.each([
     'evil.example',
@@ -158,6 +304,10 @@ describe('DNS rebinding', () => {
     '127.0.0.1.evil.example',
     '0.0.0.0',
     '192.168.0.7',
+    'app.localhost',
+    'nas.lan',
+    '127.0.0.1@evil.example',
+    'localhost/evil.example',
   ])('and %s → 403 [guard.rebinding]', async (host) => {
     expect(await statusOf({ host, ...loopback })).toBe(403)
   })
@@ -176,7 +326,18 @@ describe('DNS rebinding', () => {
     'file://',
     'http://evil.example/localhost',
   ])('the origin %s to a local host → 403, loopback known or not [guard.rebinding]', async (origin) => {
-    for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
+    for (const host of [
+      'localhost:3000',
+      '127.0.0.1:3000',
+      '[::1]:3000',
+      'LOCALHOST',
+      'localhost.',
+      '127.0.0.2',
+      '0:0:0:0:0:0:0:1',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0177.1',
+    ]) {
       expect(await statusOf({ host, origin })).toBe(403)
       expect(await statusOf({ host, origin, ...loopback })).toBe(403)
     }
