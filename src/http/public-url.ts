@@ -2,6 +2,7 @@
  * Where clients reach this server: explicit, else as the platform says, with forwarded headers only where they are trusted.
  */
 import type { ResourceLocation } from '../auth/auth.ts'
+import { toAddress } from '../request/address.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 
 export interface PublicUrlOptions {
@@ -108,15 +109,15 @@ export function publicHost(headers: Headers, url: string, trustProxy: boolean): 
   return host.toLowerCase()
 }
 
-/** The caller's address: the one the nearest proxy saw, where that proxy is trusted. */
+/** The caller's address, without a port: the one the nearest proxy saw, where that proxy is trusted and says it. */
 export function callerAddress(
   headers: Headers,
   platform: RequestPlatform,
   trustProxy: boolean,
 ): string | undefined {
   // The last entry is the proxy's own; those before it are whatever the client sent.
-  const seen = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
-  return seen || platform.clientAddress
+  const seen = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1) : undefined
+  return toAddress(seen ?? '') ?? toAddress(platform.clientAddress ?? '')
 }
 
 function forwardedOrigin(headers: Headers, origin: string): string {

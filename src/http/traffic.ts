@@ -3,7 +3,9 @@
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { Refusal } from '../protocol/options.ts'
+import { toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
+import { principalOf } from '../request/principal.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export interface TrafficOptions {
@@ -91,8 +93,11 @@ function tooMany(retryAfterSeconds: number): Refusal {
   return { status: 429, message: 'Too many requests: slow down.', headers }
 }
 
-/** Whom calls are counted for: the principal, else the address, else everybody who cannot be told apart. */
+/**
+ * Whom calls are counted for: the principal, else the address (of IPv6 its first 64 bits, which are one customer's), else everybody
+ * who cannot be told apart.
+ */
 export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
-  if (auth !== undefined) return `principal ${JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])}`
-  return address === undefined ? 'anonymous' : `address ${address}`
+  if (auth !== undefined) return `principal ${principalOf({ auth })}`
+  return address === undefined ? 'anonymous' : `address ${toNetwork(address)}`
 }

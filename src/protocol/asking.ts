@@ -11,20 +11,18 @@ import { EMPTY_JOURNAL, type Journal } from '../interaction/replay.ts'
 import type { Binding } from '../interaction/seal.ts'
 import { restoreJournal, type StateOptions } from '../interaction/state.ts'
 import type { Params } from '../request/params.ts'
+import { principalOf } from '../request/principal.ts'
 import type { Call } from './answer.ts'
 import { isObject } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+
+export { principalOf }
 
 /** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and what they name. */
 const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
-}
-
-/** Who asks, for the binding; empty for an anonymous caller. As JSON: either part may hold any separator. */
-export function principalOf({ auth }: Pick<Incoming, 'auth'>): string {
-  return auth === undefined ? '' : JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])
 }
 
 function bindingOf({ method, params }: Call, incoming: Incoming): Binding {

@@ -1,7 +1,7 @@
 /** Hosts and addresses have many spellings; the guard and the counter see one. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLoopbackAddress, parseHost, reachOf, toAddress } from '../../src/request/address.ts'
+import { isLoopbackAddress, parseHost, reachOf, toAddress, toNetwork } from '../../src/request/address.ts'
 import { createServer, modernRequest } from '../unit/_client.ts'
 import { check } from './_seeded.ts'
 
@@ -92,6 +92,26 @@ describe('an IPv6 address', () => {
         expect(toAddress(`[${written}]${port}`)).toBe(toAddress(`${plain}%eth0`))
       }),
       300,
+    )
+  })
+
+  test('is counted with those of its first 64 bits, and with no others', async () => {
+    const groups = fc.tuple(...Array.from({ length: 8 }, () => fc.oneof(group, fc.constant(0))))
+    const networkOf = (groups: readonly number[]) =>
+      toNetwork(toAddress(`[${groups.map((one) => one.toString(16)).join(':')}]`)!)
+    await check(
+      fc.property(groups, groups, (one, other) => {
+        const first = networkOf(one)
+        expect(networkOf([...one.slice(0, 4), ...other.slice(4)])).toBe(first)
+        expect(first).toBe(
+          `${one
+            .slice(0, 4)
+            .map((part) => part.toString(16))
+            .join(':')}::/64`,
+        )
+        expect(networkOf(other) === first).toBe(String(one.slice(0, 4)) === String(other.slice(0, 4)))
+      }),
+      500,
     )
   })
 

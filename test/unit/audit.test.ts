@@ -21,7 +21,13 @@ const auth = bearer((token) =>
 )
 
 async function audited(
-  options: SendOptions & { token?: string; method?: string; params?: object; audit?: Partial<AuditOptions> },
+  options: SendOptions & {
+    token?: string
+    method?: string
+    params?: object
+    audit?: Partial<AuditOptions>
+    clientAddress?: string
+  },
 ): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = []
   const {
@@ -29,6 +35,7 @@ async function audited(
     method = 'tools/call',
     params = { name: 'pay', arguments: { card: '4242' } },
     audit,
+    clientAddress = '192.0.2.1',
     ...rest
   } = options
   const server = createServer({
@@ -38,7 +45,7 @@ async function audited(
   })
   const headers = { authorization: `Bearer ${token}`, ...rest.headers }
   const response = await server.handle(modernRequest(method, { ...params }, { ...rest, headers }), {
-    clientAddress: '192.0.2.1',
+    clientAddress,
   })
   await response.text()
   return entries
@@ -61,6 +68,13 @@ describe('audit', () => {
         durationMs: expect.any(Number),
       },
     ])
+  })
+
+  it('the address is without its port, and whole [audit.entry]', async () => {
+    const addressOf = async (clientAddress: string) => (await audited({ clientAddress }))[0]!.address
+    expect(await addressOf('192.0.2.1:5678')).toBe('192.0.2.1')
+    expect(await addressOf('[2001:DB8:1:2:3::4]:123')).toBe('2001:db8:1:2:3::4')
+    expect(await addressOf('unknown')).toBeUndefined()
   })
 
   it('once for a stream, when it has ended [audit.entry]', async () => {

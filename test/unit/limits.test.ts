@@ -94,6 +94,80 @@ describe('rateLimiter', () => {
     ])
   })
 
+  /** Whether two callers are counted as one. */
+  const isOneCaller = async (
+    [first, second]: readonly [string | undefined, string | undefined],
+    forwarded: readonly [string?, string?] = [],
+  ) => {
+    const trustProxy = forwarded.length > 0
+    const rateLimiter = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
+    const server = createServer({ http: { rateLimiter, trustProxy } })
+    const statusOf = async (clientAddress: string | undefined, header: string | undefined) => {
+      const headers = { 'x-forwarded-for': header }
+      const platform = clientAddress === undefined ? {} : { clientAddress }
+      return (await server.handle(modernRequest('server/discover', {}, { headers }), platform)).status
+    }
+    expect(await statusOf(first, forwarded[0])).toBe(200)
+    return (await statusOf(second, forwarded[1])) === 429
+  }
+
+  it.each([
+    ['192.0.2.1:5678', '192.0.2.1:5679'],
+    ['192.0.2.1', '192.0.2.1:443'],
+    ['[2001:db8::1]:123', '2001:db8::1'],
+    ['2001:db8::1', '2001:0DB8:0:0:0:0:0:1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['fe80::1%eth0', 'fe80::1%eth1'],
+    // One customer has as many of these as there are grains of sand.
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+    ['2001:db8::1', '2001:db8:0:0:1::'],
+    // No addresses: nobody can tell them apart.
+    ['', undefined],
+    ['unknown', 'unix:/tmp/socket'],
+  ])('%j and %j are one caller [limits.rate]', async (first, second) => {
+    expect(await isOneCaller([first, second])).toBe(true)
+    expect(await isOneCaller([second, first])).toBe(true)
+  })
+
+  it.each([
+    ['192.0.2.1', '192.0.2.2'],
+    ['192.0.2.1', '192.0.20.1'],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ['2001:db8::1', '2001:db8:0:1::1'],
+    ['2001:db8::', '::2001:db8'],
+    ['192.0.2.1', undefined],
+    ['192.0.2.1', 'unknown'],
+  ])('%j and %j are two [limits.rate]', async (first, second) => {
+    expect(await isOneCaller([first, second])).toBe(false)
+  })
+
+  it.each([
+    ['198.51.100.1:1', '198.51.100.1:2'],
+    ['10.0.0.1, 198.51.100.1', '10.0.0.2,198.51.100.1'],
+    ['for=198.51.100.1', 'For="198.51.100.1:443"'],
+    ['"[2001:db8::1]:4711"', '2001:db8::2'],
+  ])('of a trusted proxy %j and %j are one [limits.rate]', async (first, second) => {
+    expect(await isOneCaller(['10.9.9.1', '10.9.9.2'], [first, second])).toBe(true)
+  })
+
+  it.each([
+    '',
+    ' ',
+    'unknown',
+    '_hidden',
+    '198.51.100.1,',
+    '198.51.100.1, unknown',
+    '198.51.100.1, unix:',
+    '1 2',
+    ',',
+  ])(
+    'what is no address at the end of a trusted proxy’s list, %j, is no caller: the connection’s counts [limits.rate]',
+    async (header) => {
+      expect(await isOneCaller(['192.0.2.1', '192.0.2.1'], [header, '192.0.2.1'])).toBe(true)
+      expect(await isOneCaller(['192.0.2.1', '192.0.2.2'], [header, header])).toBe(false)
+    },
+  )
+
   it('a limiter that fails lets calls in, and is reported [limits.rate]', async () => {
     const onError = vi.fn()
     const rateLimiter = { limit: () => Promise.reject(new Error('The store is down.')) }
