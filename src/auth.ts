@@ -22,8 +22,11 @@ export {
 export { type StaticToken, type StaticTokens, staticTokens } from './auth/static-tokens.ts'
 export {
   InvalidTokenError,
+  type TokenAnswer,
+  type TokenContext,
   type VerifiedToken,
   type Verifier,
+  VerifierMisconfiguredError,
   VerifierUnavailableError,
 } from './auth/verifier.ts'
 export { type HonoAuthOptions, type HonoAuthVariables, honoAuth } from './http/hono-auth.ts'

@@ -3,13 +3,13 @@
  */
 import type { Auth } from './auth.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import { InvalidTokenError, type VerifiedToken, type Verifier } from './verifier.ts'
+import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
-/** Resolves with what the token says; undefined, null or false for a token that is not good. */
-export type VerifyToken = (
-  token: string,
-  context: { env: unknown; resource: string; request: Request },
-) => Promise<VerifiedToken | undefined | null | false> | VerifiedToken | undefined | null | false
+/**
+ * Resolves with what the token says; undefined, null, false or `{ valid: false }` for a token that is not good. Anything else that
+ * names nobody (`true`, `{}`) is refused, and reported once.
+ */
+export type VerifyToken = (token: string, context: TokenContext) => Promise<TokenAnswer> | TokenAnswer
 
 export interface BearerOptions extends GateOptions {
   /** Issuer URLs, for clients to find where tokens come from. Default none. */
@@ -27,11 +27,7 @@ export function bearer(verify: VerifyToken, options: BearerOptions = {}): Auth {
   if (typeof verify !== 'function') throw new TypeError('bearer needs a function that checks a token.')
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
-    verify: async (token, context) => {
-      const verified = await verify(token, context)
-      if (!verified) throw new InvalidTokenError('The token is not valid.')
-      return verified
-    },
+    verify: async (token, context) => verify(token, context),
   }
   return createGate(verifier, options)
 }

@@ -9,8 +9,17 @@ export interface FetchJsonOptions {
   readonly init?: RequestInit
 }
 
-const TIMEOUT_MS = 5000
+/** Milliseconds that one question may take. */
+export const ASK_TIMEOUT_MS = 5000
 const MAX_BYTES = 256 * 1024
+
+class StatusError extends Error {
+  readonly status: number
+  constructor(status: number) {
+    super(`status ${status}`)
+    this.status = status
+  }
+}
 
 /** @throws VerifierUnavailableError for any other answer than a JSON object with status 200. */
 export async function fetchJson(
@@ -18,8 +27,16 @@ export async function fetchJson(
   { fetch = globalThis.fetch, init = {} }: FetchJsonOptions = {},
 ): Promise<Record<string, unknown>> {
   try {
-    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    // Not followed: what is asked for may hold our credentials. Some platforms know no `error` here.
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    })
+    if (response.status !== 200) {
+      void response.body?.cancel().catch(() => {})
+      throw new StatusError(response.status)
+    }
     const value: unknown = JSON.parse(await readText(response))
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object')
     return value as Record<string, unknown>
@@ -28,8 +45,14 @@ export async function fetchJson(
   }
 }
 
+/** Whether the server refused what it was asked, and may well answer another question. */
+export function isAboutQuestion(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown }
+  return cause instanceof StatusError && [400, 413, 422].includes(cause.status)
+}
+
 /** The body, up to 256 KiB. */
-export async function readText(response: Response): Promise<string> {
+async function readText(response: Response): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
   if (reader === undefined) return ''
   const decoder = new TextDecoder()
@@ -40,7 +63,7 @@ export async function readText(response: Response): Promise<string> {
     if (done) return text + decoder.decode()
     bytes += value.byteLength
     if (bytes > MAX_BYTES) {
-      void reader.cancel()
+      void reader.cancel().catch(() => {})
       throw new Error(`more than ${MAX_BYTES} bytes`)
     }
     text += decoder.decode(value, { stream: true })

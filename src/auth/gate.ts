@@ -5,7 +5,14 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
-import { InvalidTokenError, type VerifiedToken, type Verifier, VerifierUnavailableError } from './verifier.ts'
+import { type Identity, toIdentity } from './identity.ts'
+import {
+  InvalidTokenError,
+  KnownOutageError,
+  type Verifier,
+  VerifierMisconfiguredError,
+  VerifierUnavailableError,
+} from './verifier.ts'
 
 export interface GateOptions {
   /** Scopes that every call needs. Default none. */
@@ -66,24 +73,40 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
         refusal: unauthorized(context, 'invalid_token', 'The Authorization header is malformed.'),
       }
     }
-    let verified: VerifiedToken
+    let identity: Identity
     try {
       const { resource } = context.location()
-      verified = await verifier.verify(found.token, { env: context.env, resource, request })
+      const answer = await verifier.verify(found.token, { env: context.env, resource, request })
+      identity = await toIdentity(answer, found.token)
     } catch (error) {
-      return { ok: false, refusal: refusalFor(error, context, unauthorized) }
+      return { ok: false, refusal: refusalFor(error, context) }
     }
-    if (verified.expiresAt !== undefined && verified.expiresAt * 1000 <= Date.now()) {
+    if (identity.expiresAt !== undefined && identity.expiresAt * 1000 <= Date.now()) {
       return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
     }
-    const missing = scopes.filter((scope) => !verified.scopes.includes(scope))
-    if (missing.length > 0) return { ok: false, refusal: insufficient(scopes, context) }
-    const auth = { ...verified, token: found.token }
+    // A copy: what is in `ctx.auth` belongs to the tools.
+    const granted = [...identity.scopes]
+    if (!scopes.every((scope) => granted.includes(scope))) {
+      return { ok: false, refusal: insufficient(scopes, context) }
+    }
     return {
       ok: true,
-      auth,
-      access: createScopedAccess(verified.scopes, scopes, () => context.location().metadataUrl),
+      auth: { ...identity, token: found.token },
+      access: createScopedAccess(granted, scopes, () => context.location().metadataUrl),
     }
+  }
+
+  let isReported = false
+  const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
+    if (error instanceof InvalidTokenError) return unauthorized(context, 'invalid_token', error.message)
+    if (error instanceof VerifierMisconfiguredError) {
+      const refusal = unauthorized(context, 'invalid_token', 'The token is not valid.')
+      if (isReported) return refusal
+      isReported = true
+      return { ...refusal, cause: error }
+    }
+    if (error instanceof VerifierUnavailableError) return unavailable(error)
+    throw error
   }
 
   return {
@@ -93,18 +116,12 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
   }
 }
 
-function refusalFor(
-  error: unknown,
-  context: AuthContext,
-  unauthorized: (context: AuthContext, error: 'invalid_token', description: string) => AuthRefusal,
-): AuthRefusal {
-  if (error instanceof InvalidTokenError) return unauthorized(context, 'invalid_token', error.message)
-  if (!(error instanceof VerifierUnavailableError)) throw error
+function unavailable(cause: VerifierUnavailableError): AuthRefusal {
   return {
     status: 503,
     message: 'The token could not be checked: try again in a few seconds.',
     headers: { 'retry-after': RETRY_AFTER_SECONDS },
-    cause: error,
+    ...(!(cause instanceof KnownOutageError) && { cause }),
   }
 }
 

@@ -2,13 +2,15 @@
  * Tokens that only their issuer can read: it is asked about each (RFC 7662).
  */
 import type { Auth } from './auth.ts'
-import { fetchJson } from './fetch-json.ts'
+import { fetchJson, isAboutQuestion } from './fetch-json.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import { toScopes } from './jwt.ts'
-import { InvalidTokenError, type VerifiedToken, type Verifier } from './verifier.ts'
+import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
+import { createLookUp } from './look-ups.ts'
+import { toScopes } from './scopes.ts'
+import { KnownOutageError, type TokenAnswer, type Verifier } from './verifier.ts'
 
 export interface IntrospectionOptions extends GateOptions {
-  /** The introspection endpoint. */
+  /** The introspection endpoint, an https URL: this server's credentials go there, and what it says is believed. */
   endpoint: string
   /** This server's own credentials there. */
   clientId: string
@@ -23,66 +25,95 @@ export interface IntrospectionOptions extends GateOptions {
   fetch?: typeof globalThis.fetch
 }
 
-/** Tokens an isolate remembers answers for. */
+/** Tokens an isolate remembers answers for; as many again of those that are not good, so that these push none out. */
 const MAX_CACHED = 1000
 
-interface Cached {
-  readonly token: VerifiedToken | undefined
+/** Milliseconds for which a token that the issuer cannot answer for is not asked about again. */
+const REFUSED_MS = 5000
+
+interface Known {
+  /** Undefined: not good. */
+  readonly answer?: TokenAnswer
+  /** The issuer refused the question. */
+  readonly isRefused?: boolean
   readonly until: number
 }
 
 /**
- * Asks the issuer about a token, and remembers the answer for a short while, by the token's hash, for 1000 tokens at most.
+ * Asks the issuer about a token, and remembers the answer for a short while, by the token's hash, for 1000 good tokens and 1000 others.
+ * While the issuer fails it is asked once in up to 5 seconds.
  *
  * ```ts
  * introspection({ endpoint: 'https://login.example.com/introspect', clientId: 'shop', clientSecret, issuer, audience })
  * ```
  *
- * @throws TypeError for an option that is missing.
+ * @throws TypeError for an option that is missing, and for an endpoint without TLS.
  */
 export function introspection(options: IntrospectionOptions): Auth {
-  for (const option of ['endpoint', 'clientId', 'clientSecret', 'issuer'] as const) {
-    if (typeof options[option] !== 'string' || options[option] === '') {
-      throw new TypeError(`introspection needs "${option}": a string that is not empty.`)
+  checkOptions(options)
+  const { cacheMs = 30_000 } = options
+  const good = new Map<string, Known>()
+  const others = new Map<string, Known>()
+  const lookUp = createLookUp()
+
+  const remember = (key: string, known: Known): Known => {
+    good.delete(key)
+    others.delete(key)
+    const cache = known.answer ? good : others
+    // The oldest goes first.
+    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!)
+    cache.set(key, known)
+    return known
+  }
+
+  const ask = async (token: string, key: string): Promise<Known> => {
+    const now = Date.now()
+    try {
+      const answer = await lookUp(() => introspect(token, options))
+      return remember(key, { answer, until: Math.min(now + cacheMs, expiryMs(answer)) })
+    } catch (failure) {
+      if (isAboutQuestion(failure)) remember(key, { isRefused: true, until: now + REFUSED_MS })
+      throw failure
     }
   }
-  if (options.audience === undefined || options.audience.length === 0) {
-    throw new TypeError(
-      'introspection needs "audience": without it, tokens for any other service would be taken.',
-    )
-  }
-  const { cacheMs = 30_000 } = options
-  const cache = new Map<string, Cached>()
+
   const verifier: Verifier = {
     authorizationServers: [options.issuer],
     verify: async (token) => {
       const key = await digest(token)
-      const now = Date.now()
-      let known = cache.get(key)
-      if (known === undefined || known.until <= now) {
-        const verified = await introspect(token, options)
-        const expiresAtMs = (verified?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
-        known = { token: verified, until: Math.min(now + cacheMs, expiresAtMs) }
-        remember(cache, key, known)
-      }
-      if (known.token === undefined) throw new InvalidTokenError('The token is not valid.')
-      return known.token
+      const remembered = good.get(key) ?? others.get(key)
+      const known =
+        remembered !== undefined && remembered.until > Date.now() ? remembered : await ask(token, key)
+      if (known.isRefused) throw new KnownOutageError('The issuer refused this token a moment ago.')
+      // A copy: what a tool does to it is not to be seen by the next call.
+      return structuredClone(known.answer)
     },
   }
   return createGate(verifier, options)
 }
 
-/** The oldest goes first. */
-function remember(cache: Map<string, Cached>, key: string, entry: Cached): void {
-  cache.delete(key)
-  if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!)
-  cache.set(key, entry)
+function checkOptions(options: IntrospectionOptions): void {
+  for (const option of ['clientId', 'clientSecret', 'issuer'] as const) {
+    if (typeof options[option] !== 'string' || options[option] === '') {
+      throw new TypeError(`introspection needs "${option}": a string that is not empty.`)
+    }
+  }
+  if (!isSecureUrl(options.endpoint)) throw new TypeError('introspection needs "endpoint": an https URL.')
+  checkAudienceOption('introspection', options.audience)
+  const { cacheMs = 0 } = options
+  if (!(Number.isFinite(cacheMs) && cacheMs >= 0)) {
+    throw new TypeError('"cacheMs" of introspection must be a number of 0 or more.')
+  }
+}
+
+function expiryMs(answer: TokenAnswer): number {
+  return answer && answer.exp !== undefined ? answer.exp * 1000 : Number.POSITIVE_INFINITY
 }
 
 async function introspect(
   token: string,
   { endpoint, clientId, clientSecret, audience, issuer, fetch }: IntrospectionOptions,
-): Promise<VerifiedToken | undefined> {
+): Promise<TokenAnswer> {
   const answer = await fetchJson(endpoint, {
     fetch,
     init: {
@@ -95,17 +126,16 @@ async function introspect(
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
     },
   })
-  const { active, aud, iss, exp, scope, client_id: id, sub } = answer
-  const wanted = [audience].flat()
-  if (active !== true || (iss !== undefined && iss !== issuer)) return undefined
-  if (![aud].flat().some((one) => wanted.includes(one as string))) return undefined
+  const { active, aud, iss, exp, scope, client_id, sub, username } = answer
+  if (active !== true || (iss !== undefined && iss !== issuer) || !isFor(aud, audience)) return undefined
   if (exp !== undefined && !(typeof exp === 'number' && exp * 1000 > Date.now())) return undefined
-  const clientOrUser = [id, sub].find((one) => typeof one === 'string' && one !== '')
   return {
-    clientId: (clientOrUser as string | undefined) ?? 'unknown',
+    active,
+    client_id,
     scopes: toScopes(scope),
-    ...(typeof exp === 'number' && { expiresAt: exp }),
-    extra: answer,
+    ...(exp !== undefined && { exp }),
+    // Users of one client are told apart by it; some issuers name them in this way alone.
+    extra: { ...answer, sub: sub ?? username },
   }
 }
 

@@ -10,9 +10,12 @@ import {
   jwtVerify,
 } from 'jose'
 import type { Auth } from './auth.ts'
-import { fetchJson, readText } from './fetch-json.ts'
+import { fetchJson } from './fetch-json.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import { InvalidTokenError, type VerifiedToken, type Verifier, VerifierUnavailableError } from './verifier.ts'
+import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
+import { createLookUp } from './look-ups.ts'
+import { toScopes } from './scopes.ts'
+import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
 export interface JwtOptions extends GateOptions {
   /** The `iss` of every token, and where its keys are found when `jwksUri` is not given. */
@@ -44,14 +47,15 @@ const ASYMMETRIC = [
 
 const SCOPE_CLAIMS = ['scope', 'scp', 'permissions']
 const MAX_CLOCK_TOLERANCE_SECONDS = 60
-const JWKS_MAX_AGE_MS = 600_000
+const KEYS_MAX_AGE_MS = 600_000
+/** Keys are used for this long while they cannot be fetched again. */
+const KEYS_MAX_KEPT_MS = 86_400_000
 /** At most one look for a key id that is not known, in this time: else any caller could make us ask. */
-const JWKS_COOLDOWN_MS = 60_000
-const JWKS_TIMEOUT_MS = 5000
+const KEYS_COOLDOWN_MS = 60_000
 
 /**
- * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, kept for 10 minutes, and
- * looked for again at most once a minute for a key id that is not known.
+ * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, again after 10 minutes, and
+ * at most once a minute for a key id that is not known. While that fails those that are known are used, for a day at most.
  *
  * ```ts
  * jwt({ issuer: 'https://login.example.com', audience: 'https://shop.example/mcp', scopes: ['shop'] })
@@ -77,17 +81,19 @@ export function jwt(options: JwtOptions): Auth {
     authorizationServers: [issuer],
     ...(header !== undefined && { header }),
     verify: async (token) => {
-      const claims = await verifyClaims(token, await findKey(), {
+      const claims = await verifyClaims(token, findKey, {
         issuer,
         algorithms: [...algorithms],
         clockTolerance: clockToleranceSeconds,
         requiredClaims: ['exp'],
         ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
       })
-      if (!isStandardAudience) checkAudience(claims[audienceClaim], audience)
+      if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
+        throw new InvalidTokenError('The token is for somebody else.')
+      }
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
-      return toVerifiedToken(claims, scopeClaims)
+      return toAnswer(claims, scopeClaims)
     },
   }
   return createGate(verifier, options)
@@ -103,9 +109,7 @@ function checkOptions({
   if (!isSecureUrl(issuer)) throw new TypeError('jwt needs "issuer": an https URL.')
   if (jwksUri !== undefined && !isSecureUrl(jwksUri))
     throw new TypeError('"jwksUri" of jwt must be an https URL.')
-  if (audience === undefined || audience.length === 0) {
-    throw new TypeError('jwt needs "audience": without it, tokens for any other service would be taken.')
-  }
+  checkAudienceOption('jwt', audience)
   const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
   if (weak !== undefined) throw new TypeError(`jwt takes no ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
   if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= MAX_CLOCK_TOLERANCE_SECONDS)) {
@@ -113,35 +117,40 @@ function checkOptions({
   }
 }
 
-/** Plain http is for this machine alone. */
-function isSecureUrl(text: unknown): boolean {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false
-  const { protocol, hostname } = new URL(text)
-  return (
-    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-  )
-}
+function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptions): JWTVerifyGetKey {
+  const lookUp = createLookUp()
+  let fetchedAt = Number.POSITIVE_INFINITY
+  let nextRefreshAt = 0
 
-function createKeyFinder({
-  issuer,
-  jwksUri,
-  fetch = globalThis.fetch,
-}: JwtOptions): () => Promise<JWTVerifyGetKey> {
-  let keys: JWTVerifyGetKey | undefined
-  const use = (uri: string): JWTVerifyGetKey =>
-    createRemoteJWKSet(new URL(uri), {
-      cacheMaxAge: JWKS_MAX_AGE_MS,
-      cooldownDuration: JWKS_COOLDOWN_MS,
-      timeoutDuration: JWKS_TIMEOUT_MS,
-      // Bounded: whoever answers there could send anything.
-      [customFetch]: async (url, init) => {
-        const response = await fetch(url, init)
-        return response.status === 200 ? new Response(await readText(response)) : response
-      },
-    })
-  return async () => {
-    keys ??= use(jwksUri ?? (await discoverKeys(issuer, fetch)))
+  const fetchKeys = async (): Promise<Record<string, unknown>> => {
+    const uri = jwksUri ?? (await discoverKeys(issuer, fetch))
+    const keys = await fetchJson(uri, { fetch })
+    if (!Array.isArray(keys.keys)) throw new VerifierUnavailableError(`${uri} has no keys.`)
     return keys
+  }
+
+  const keys = createRemoteJWKSet(new URL(jwksUri ?? issuer), {
+    // Its own way would be to drop them at that age, whether there are new ones or not.
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: KEYS_COOLDOWN_MS,
+    [customFetch]: async () => {
+      const found = await lookUp(fetchKeys)
+      fetchedAt = Date.now()
+      return Response.json(found)
+    },
+  })
+
+  return async (header, token) => {
+    const now = Date.now()
+    const age = now - fetchedAt
+    const isTooOld = age >= KEYS_MAX_KEPT_MS
+    if (age >= KEYS_MAX_AGE_MS && (now >= nextRefreshAt || isTooOld)) {
+      nextRefreshAt = now + KEYS_COOLDOWN_MS
+      await keys.reload().catch((error: unknown) => {
+        if (isTooOld) throw error
+      })
+    }
+    return keys(header, token)
   }
 }
 
@@ -181,6 +190,7 @@ async function verifyClaims(
 
 /** Which of jose's errors are the token's fault; the rest is that of whoever has the keys. */
 function refusalOf(error: unknown): Error {
+  if (error instanceof VerifierUnavailableError) return error
   if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')
   if (error instanceof errors.JWTClaimValidationFailed) {
     return new InvalidTokenError(`The token has the wrong ${error.claim}.`)
@@ -199,26 +209,14 @@ function refusalOf(error: unknown): Error {
   return new VerifierUnavailableError("The issuer's keys cannot be had.", { cause: error })
 }
 
-function checkAudience(claim: unknown, audience: string | readonly string[]): void {
-  const wanted = [audience].flat()
-  if ([claim].flat().some((one) => wanted.includes(one as string))) return
-  throw new InvalidTokenError('The token is for somebody else.')
-}
-
-function toVerifiedToken(claims: JWTPayload, scopeClaims: readonly string[]): VerifiedToken {
-  const { sub, exp, azp, client_id: clientId } = claims
-  const id = [clientId, azp, sub].find((one) => typeof one === 'string' && one !== '')
+function toAnswer(claims: JWTPayload, scopeClaims: readonly string[]): TokenAnswer {
+  const { exp, azp, client_id } = claims
   return {
-    clientId: typeof id === 'string' ? id : 'unknown',
+    valid: true,
+    client_id,
+    azp,
     scopes: scopeClaims.flatMap((claim) => toScopes(claims[claim])),
     ...(exp !== undefined && { expiresAt: exp }),
-    extra: { ...claims },
+    extra: claims,
   }
-}
-
-/** As text with spaces (RFC 8693 §4.2), or as a list. */
-export function toScopes(value: unknown): string[] {
-  if (typeof value === 'string') return value.split(' ').filter((scope) => scope !== '')
-  if (!Array.isArray(value)) return []
-  return value.filter((scope): scope is string => typeof scope === 'string')
 }

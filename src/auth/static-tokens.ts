@@ -1,15 +1,14 @@
 /**
  * Tokens that are known beforehand: for machines, and for the first day.
  */
-import type { AuthInfo } from '../definition/context.ts'
 import type { Auth } from './auth.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import { InvalidTokenError, type Verifier } from './verifier.ts'
+import type { TokenAnswer, Verifier } from './verifier.ts'
 
 export interface StaticToken {
   /** At least 16 characters. */
   token: string
-  /** Who it is for, `ctx.auth.clientId`. Default `static`. */
+  /** Who it is for, `ctx.auth.clientId`: tokens of one client are one caller. Default: a name derived from the token, `token-…`. */
   clientId?: string
   scopes?: readonly string[]
   extra?: Record<string, unknown>
@@ -47,15 +46,14 @@ export function staticTokens(tokens: StaticTokens, options: GateOptions = {}): A
         checkToken(entry)
         if (isEqual(await digestOf(entry), presented)) found = entry
       }
-      if (found === undefined) throw new InvalidTokenError('The token is not valid.')
-      return toAuthInfo(found)
+      return found && toAnswer(found)
     },
   }
   return createGate(verifier, options)
 }
 
-function toAuthInfo({ clientId = 'static', scopes = [], extra }: StaticToken): Omit<AuthInfo, 'token'> {
-  return { clientId, scopes: [...scopes], ...(extra !== undefined && { extra }) }
+function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnswer {
+  return { valid: true, scopes, extra, ...(clientId !== undefined && { clientId }) }
 }
 
 function checkToken({ token }: StaticToken): void {

@@ -483,6 +483,20 @@ export const REQUIREMENTS = {
     statement: 'The page shows nobody what is not for everybody.',
     source: ['docs/auth.md'],
   },
+  'auth.identity': {
+    statement:
+      'What a verifier answers is an identity only if it names a client or a subject, or says yes; anything else is refused and reported once.',
+    source: ['docs/auth.md', `${AUTHORIZATION}#token-handling`],
+  },
+  'auth.principal': {
+    statement:
+      'Tokens are one caller where they name the same client and subject; those that name neither are each their own.',
+    source: ['docs/auth.md'],
+  },
+  'auth.outage': {
+    statement: 'While the issuer fails it is asked seldom, and the keys and answers that are known are used.',
+    source: ['docs/auth.md'],
+  },
   'auth.static': {
     statement: 'Static tokens are compared whole.',
     source: ['docs/auth.md'],

@@ -13,6 +13,8 @@ export interface Issuer extends AsyncDisposable {
   readonly asked: Map<string, number>
   /** The private keys by key id; those added later are served from then on. */
   addKey(kid: string, algorithm?: string): Promise<void>
+  /** Not served from then on. */
+  withdrawKey(kid: string): void
   sign(
     claims?: { readonly [claim: string]: unknown },
     header?: { kid?: string; alg?: string },
@@ -64,6 +66,7 @@ export async function startIssuer(): Promise<Issuer> {
         jwk: { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' },
       })
     },
+    withdrawKey: (kid) => void keys.delete(kid),
     sign: async (claims = {}, { kid = 'first', alg } = {}) => {
       const { privateKey, algorithm } = keys.get(kid)!
       const now = Math.floor(Date.now() / 1000)

@@ -8,6 +8,7 @@ import {
 } from '../../../src/auth.ts'
 import {
   createMemoryBus,
+  createMemoryRateLimiter,
   createPrompt,
   createResource,
   createTool,
@@ -399,6 +400,39 @@ describe('static tokens', () => {
     expect((await server.handle(request(), { env: { CI_TOKEN: 'something-else-entirely' } })).status).toBe(
       401,
     )
+  })
+
+  it('without a clientId each is a caller of its own; those of one client are one [auth.principal]', async () => {
+    const server = createServer({
+      auth: staticTokens([
+        { token: 'first-token-for-machines' },
+        { token: 'second-token-for-machines' },
+        { token: 'old-token-of-the-desk', clientId: 'desk' },
+        { token: 'new-token-of-the-desk', clientId: 'desk' },
+      ]),
+      http: { rateLimiter: createMemoryRateLimiter({ calls: 1, windowMs: 60_000 }) },
+      tools: { who: createTool({ id: 'who', execute: (_input, ctx) => `${ctx.auth?.clientId}` }) },
+    })
+    const call = async (token: string) => {
+      const request = modernRequest(
+        'tools/call',
+        { name: 'who' },
+        { headers: { authorization: `Bearer ${token}` } },
+      )
+      const { status, result } = await readAnswer(await server.fetch(request))
+      return [status, (result?.content as { text: string }[] | undefined)?.[0]?.text]
+    }
+    const derived = expect.stringMatching(/^token-[\da-f]{32}$/)
+    const first = await call('first-token-for-machines')
+    const second = await call('second-token-for-machines')
+    expect([first, second]).toEqual([
+      [200, derived],
+      [200, derived],
+    ])
+    expect(first).not.toEqual(second)
+    expect(await call('first-token-for-machines')).toEqual([429, undefined])
+    expect(await call('old-token-of-the-desk')).toEqual([200, 'desk'])
+    expect(await call('new-token-of-the-desk')).toEqual([429, undefined])
   })
 
   it('a short one → TypeError [auth.static]', () => {

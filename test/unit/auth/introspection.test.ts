@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type IntrospectionOptions, introspection } from '../../../src/auth.ts'
-import { createServer } from '../_client.ts'
+import { createMemoryRateLimiter, createTool } from '../../../src/index.ts'
+import { createServer, modern } from '../_client.ts'
 import { AUDIENCE, discover, type Issuer, startIssuer } from './_issuer.ts'
 
 let issuer: Issuer
@@ -84,14 +85,88 @@ describe('introspection', () => {
     }
   })
 
-  it('for a thousand tokens at most [auth.introspection]', async () => {
-    const one = server()
-    issuer.known.set('first', { active: true, aud: AUDIENCE })
-    await discover(one, 'first')
-    for (let n = 0; n < 1000; n++) await discover(one, `token-${n}`)
-    issuer.asked.clear()
-    await discover(one, 'first')
-    expect(issuer.asked.get('/introspect')).toBe(1)
+  /** Asks in this process, for very many tokens. */
+  const inProcess = (isActive: (token: string) => boolean) => {
+    const asked: string[] = []
+    const fetchAs: typeof fetch = async (_input, init) => {
+      const token = new URLSearchParams(String(init?.body)).get('token') ?? ''
+      asked.push(token)
+      return Response.json(isActive(token) ? { active: true, aud: AUDIENCE } : { active: false })
+    }
+    return { asked, one: server({ fetch: fetchAs }) }
+  }
+
+  it('for a thousand tokens at most, good ones and others [auth.introspection]', async () => {
+    for (const isActive of [true, false]) {
+      const { asked, one } = inProcess(() => isActive)
+      const status = isActive ? 200 : 401
+      for (let n = 0; n < 1000; n++) expect((await discover(one, `token-${n}`)).status).toBe(status)
+      await discover(one, 'token-0')
+      expect(asked).toHaveLength(1000)
+      await discover(one, 'one-more')
+      await discover(one, 'token-1')
+      expect(asked).toHaveLength(1001)
+      await discover(one, 'token-0')
+      expect(asked).toHaveLength(1002)
+    }
+  })
+
+  it('tokens that are not good push out none that is [auth.introspection]', async () => {
+    const { asked, one } = inProcess((token) => token === 'good')
+    await discover(one, 'good')
+    for (let n = 0; n < 1001; n++) await discover(one, `token-${n}`)
+    asked.length = 0
+    expect((await discover(one, 'good')).status).toBe(200)
+    expect(asked).toEqual([])
+  })
+
+  it('a token that is revoked is then remembered as that [auth.introspection]', async () => {
+    let isActive = true
+    const { asked, one } = inProcess(() => isActive)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      expect((await discover(one, 'good')).status).toBe(200)
+      isActive = false
+      vi.setSystemTime(Date.now() + 29_000)
+      expect((await discover(one, 'good')).status).toBe(200)
+      vi.setSystemTime(Date.now() + 1000)
+      for (let call = 0; call < 3; call++) expect((await discover(one, 'good')).status).toBe(401)
+      expect(asked).toHaveLength(2)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('an answer is each call’s own: what a tool does to it is gone with it [auth.introspection]', async () => {
+    issuer.known.set('good', { active: true, aud: AUDIENCE, scope: 'shop', address: { city: 'Rome' } })
+    const rise = createTool({
+      id: 'rise',
+      execute: (_input, { auth }) => {
+        const was = JSON.stringify([auth?.scopes, auth?.extra?.address])
+        auth!.scopes.push('admin')
+        ;(auth!.extra!.address as { city: string }).city = 'Oslo'
+        return was
+      },
+    })
+    const one = createServer({ auth: introspection(optionsFor()), tools: { rise } })
+    const headers = { authorization: 'Bearer good' }
+    for (let call = 0; call < 2; call++) {
+      const { result } = await modern(one, 'tools/call', { name: 'rise' }, { headers })
+      expect(result?.content).toMatchObject([{ text: '[["shop"],{"city":"Rome"}]' }])
+    }
+  })
+
+  it('users of one client are told apart by sub, else by username [auth.principal]', async () => {
+    const rateLimiter = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
+    const one = createServer({ auth: introspection(optionsFor()), http: { rateLimiter } })
+    const client = { active: true, aud: AUDIENCE, client_id: 'desk' }
+    issuer.known.set('ann', { ...client, username: 'ann' })
+    issuer.known.set('bob', { ...client, username: 'bob' })
+    issuer.known.set('cid', { ...client, sub: 'cid', username: 'ann' })
+    issuer.known.set('ann-again', { ...client, username: 'ann' })
+    const statuses = []
+    for (const token of ['ann', 'bob', 'cid', 'ann-again']) statuses.push((await discover(one, token)).status)
+    expect(statuses).toEqual([200, 200, 200, 429])
   })
 
   it('an endpoint that refuses us or is broken → 503 [auth.unavailable]', async () => {
@@ -104,10 +179,162 @@ describe('introspection', () => {
     }
   })
 
+  it.each<[string, Partial<IntrospectionOptions>]>([
+    ['an endpoint that is no URL', { endpoint: 'introspect' }],
+    ['an endpoint without TLS', { endpoint: 'http://login.example/introspect' }],
+    ['an audience that is not set', { audience: [undefined as never] }],
+    ['an audience of nothing', { audience: [] }],
+    ['an empty audience', { audience: ['https://mcp.example', ''] }],
+    ['a time before now', { cacheMs: -1 }],
+    ['a time that is none', { cacheMs: Number.NaN }],
+    ['all time', { cacheMs: Number.POSITIVE_INFINITY }],
+  ])('%s → TypeError [auth.introspection]', (_what, options) => {
+    expect(() => introspection(optionsFor(options))).toThrow(TypeError)
+  })
+
   it.each(['endpoint', 'clientId', 'clientSecret', 'issuer', 'audience'] as const)(
     'without %s → TypeError [auth.introspection]',
     (option) => {
       expect(() => introspection(optionsFor({ [option]: '' }))).toThrow(TypeError)
     },
   )
+})
+
+describe('an issuer that fails', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+  afterEach(() => {
+    vi.useRealTimers()
+    delete issuer.broken
+  })
+  const later = (ms: number) => void vi.setSystemTime(Date.now() + ms)
+  const asked = () => issuer.asked.get('/introspect') ?? 0
+
+  it.each([
+    { status: 500, body: '{}' },
+    { status: 502, body: '' },
+    { status: 429, body: '' },
+    { status: 401, body: '{}' },
+    { status: 404, body: '{}' },
+    { status: 302, body: '' },
+    { status: 200, body: 'no JSON' },
+    { status: 200, body: 'null' },
+  ])('with %j is not asked about each token, and asked again later [auth.outage]', async (broken) => {
+    const onError = vi.fn()
+    const one = createServer({ auth: introspection(optionsFor()), onError })
+    issuer.broken = broken
+    for (let n = 0; n < 20; n++) {
+      const response = await discover(one, `bad-${n}`)
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    }
+    expect(asked()).toBe(1)
+    // Once for each time that it failed, not for each token.
+    expect(onError).toHaveBeenCalledOnce()
+
+    // Twice as long each time, up to 5 seconds.
+    for (const [pauseMs, total] of [
+      [1000, 2],
+      [2000, 3],
+      [4000, 4],
+      [5000, 5],
+      [5000, 6],
+    ] as const) {
+      later(pauseMs - 1)
+      await discover(one, 'early')
+      expect(asked()).toBe(total - 1)
+      later(1)
+      await discover(one, 'late')
+      await discover(one, 'late too')
+      expect(asked()).toBe(total)
+    }
+    expect(onError).toHaveBeenCalledTimes(6)
+
+    delete issuer.broken
+    issuer.known.set('good', { active: true, aud: AUDIENCE })
+    later(5000)
+    expect((await discover(one, 'good')).status).toBe(200)
+    expect((await discover(one, 'bad')).status).toBe(401)
+    issuer.broken = broken
+    await discover(one, 'bad-again')
+    later(1000)
+    delete issuer.broken
+    expect((await discover(one, 'worse')).status).toBe(401)
+  })
+
+  it('tokens that are known are served meanwhile [auth.outage]', async () => {
+    const one = server()
+    issuer.known.set('good', { active: true, aud: AUDIENCE })
+    await discover(one, 'good')
+    issuer.broken = { status: 500, body: '' }
+    expect((await discover(one, 'bad')).status).toBe(503)
+    expect((await discover(one, 'good')).status).toBe(200)
+  })
+
+  it('with one token alone does not keep others out [auth.outage]', async () => {
+    for (const status of [400, 413, 422]) {
+      const one = server()
+      issuer.known.set('good', { active: true, aud: AUDIENCE })
+      issuer.asked.clear()
+      issuer.broken = { status, body: '{"error":"invalid_request"}' }
+      expect((await discover(one, 'crafted')).status).toBe(503)
+      delete issuer.broken
+      expect((await discover(one, 'good')).status).toBe(200)
+      // That token is not asked about again for 5 seconds.
+      later(4999)
+      expect((await discover(one, 'crafted')).status).toBe(503)
+      expect(asked()).toBe(2)
+      later(1)
+      expect((await discover(one, 'crafted')).status).toBe(401)
+      expect(asked()).toBe(3)
+    }
+  })
+
+  it('is tried by one question at a time, and by the next when that one is lost [auth.outage]', async () => {
+    const waiting: ((response: Response) => void)[] = []
+    let onAsked = (): void => {}
+    let isDown = true
+    const fetchAs: typeof fetch = async () => {
+      if (isDown) return new Response('', { status: 500 })
+      return new Promise((resolve) => {
+        waiting.push(resolve)
+        onAsked()
+      })
+    }
+    const one = server({ fetch: fetchAs })
+    /** Resolves when the issuer is asked, with what will be the answer. */
+    const asking = async (token: string): Promise<{ response: Promise<Response> }> => {
+      const asked = new Promise<void>((resolve) => {
+        onAsked = resolve
+      })
+      const response = discover(one, token)
+      await asked
+      return { response }
+    }
+    await discover(one, 'bad')
+    isDown = false
+    later(1000)
+
+    const lost = await asking('first')
+    expect((await discover(one, 'second')).status).toBe(503)
+    later(4999)
+    expect((await discover(one, 'third')).status).toBe(503)
+    later(1)
+    const next = await asking('fourth')
+    expect((await discover(one, 'fifth')).status).toBe(503)
+
+    waiting[1]!(Response.json({ active: false }))
+    expect((await next.response).status).toBe(401)
+    const well = await asking('sixth')
+    for (const answer of waiting) answer(Response.json({ active: false }))
+    expect([(await well.response).status, (await lost.response).status]).toEqual([401, 401])
+  })
+
+  it('our credentials are not sent after a redirect [auth.outage]', async () => {
+    const seen: (string | undefined)[] = []
+    const fetchAs: typeof fetch = async (_input, init) => {
+      seen.push(init?.redirect)
+      return new Response('', { status: 302, headers: { location: 'https://evil.example' } })
+    }
+    expect((await discover(server({ fetch: fetchAs }), 'any')).status).toBe(503)
+    expect(seen).toEqual(['manual'])
+  })
 })

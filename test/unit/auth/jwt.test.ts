@@ -1,5 +1,5 @@
 import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type JwtOptions, jwt } from '../../../src/auth.ts'
 import { createTool, type RequestContext } from '../../../src/index.ts'
 import { createServer, modernRequest } from '../_client.ts'
@@ -192,12 +192,46 @@ describe('keys', () => {
     } finally {
       delete issuer.broken
     }
-    expect((await discover(one, token)).status).toBe(200)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      vi.setSystemTime(Date.now() + 5000)
+      expect((await discover(one, token)).status).toBe(200)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
-  it('an issuer that nobody reaches → 503 [auth.unavailable]', async () => {
-    const auth = jwt({ issuer: 'http://127.0.0.1:9', audience: AUDIENCE })
-    expect((await discover(createServer({ auth }), await issuer.sign())).status).toBe(503)
+  it.each([
+    ['issuer', {}],
+    ['jwksUri', { jwksUri: 'http://127.0.0.1:9/jwks' }],
+  ])(
+    'an %s that nobody reaches → 503, for the token may be good [auth.unavailable]',
+    async (_what, options) => {
+      const auth = jwt({ issuer: 'http://127.0.0.1:9', audience: AUDIENCE, ...options })
+      expect((await discover(createServer({ auth }), await issuer.sign())).status).toBe(503)
+    },
+  )
+
+  it('are asked for once by many tokens that come at once [auth.keys]', async () => {
+    const one = server()
+    const token = await issuer.sign()
+    const responses = await Promise.all(Array.from({ length: 20 }, () => discover(one, token)))
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+    expect([...issuer.asked.values()]).toEqual([1, 1])
+  })
+
+  it('are looked for where the metadata says, as it says today [auth.keys]', async () => {
+    const one = server()
+    expect((await discover(one, await issuer.sign())).status).toBe(200)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      vi.setSystemTime(Date.now() + 600_000)
+      expect((await discover(one, await issuer.sign())).status).toBe(200)
+      expect(issuer.asked.get('/.well-known/oauth-authorization-server')).toBe(2)
+      expect(issuer.asked.get('/jwks')).toBe(2)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('metadata of another issuer is not used [auth.keys]', async () => {
@@ -212,6 +246,97 @@ describe('keys', () => {
   })
 })
 
+describe('an issuer that fails', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+  afterEach(() => {
+    vi.useRealTimers()
+    delete issuer.broken
+  })
+  const later = (ms: number) => void vi.setSystemTime(Date.now() + ms)
+  const asked = () => [...issuer.asked.values()].reduce((sum, count) => sum + count, 0)
+  const DAY_MS = 86_400_000
+
+  it.each([
+    { status: 500, body: '' },
+    { status: 200, body: '{}' },
+    { status: 200, body: '{"keys":5}' },
+    { status: 200, body: '{"keys":[' },
+  ])('with %j is not asked about each token [auth.outage]', async (broken) => {
+    const onError = vi.fn()
+    const auth = jwt({ issuer: issuer.url, audience: AUDIENCE, jwksUri: `${issuer.url}/jwks` })
+    const one = createServer({ auth, onError })
+    issuer.broken = broken
+    const token = await issuer.sign()
+    for (let n = 0; n < 20; n++) expect((await discover(one, token)).status).toBe(503)
+    expect(asked()).toBe(1)
+    expect(onError).toHaveBeenCalledOnce()
+    later(1000)
+    for (let n = 0; n < 20; n++) expect((await discover(one, token)).status).toBe(503)
+    expect(asked()).toBe(2)
+    expect(onError).toHaveBeenCalledTimes(2)
+    delete issuer.broken
+    later(2000)
+    expect((await discover(one, token)).status).toBe(200)
+  })
+
+  it('known keys are used on, for a day; a look each minute [auth.outage]', async () => {
+    const one = server()
+    const good = () => issuer.sign({ exp: seconds(60) })
+    expect((await discover(one, await good())).status).toBe(200)
+    issuer.broken = { status: 500, body: '' }
+    issuer.asked.clear()
+    later(599_999)
+    expect((await discover(one, await good())).status).toBe(200)
+    expect(asked()).toBe(0)
+    later(1)
+    for (let n = 0; n < 5; n++) expect((await discover(one, await good())).status).toBe(200)
+    // The two places where metadata may be.
+    expect(asked()).toBe(2)
+    later(59_999)
+    expect((await discover(one, await good())).status).toBe(200)
+    expect(asked()).toBe(2)
+    later(1)
+    expect((await discover(one, await good())).status).toBe(200)
+    expect(asked()).toBe(4)
+    later(DAY_MS - 600_000 - 60_000 - 1)
+    expect((await discover(one, await good())).status).toBe(200)
+    later(1)
+    for (let n = 0; n < 5; n++) expect((await discover(one, await good())).status).toBe(503)
+    delete issuer.broken
+    later(5000)
+    expect((await discover(one, await good())).status).toBe(200)
+  })
+
+  it('unknown key ids do not make us ask about each either [auth.outage]', async () => {
+    const one = server({ jwksUri: `${issuer.url}/jwks` })
+    expect((await discover(one, await issuer.sign())).status).toBe(200)
+    issuer.broken = { status: 500, body: '' }
+    issuer.asked.clear()
+    later(60_000)
+    const [, body, signature] = (await issuer.sign()).split('.')
+    for (let id = 0; id < 20; id++) {
+      const header = btoa(JSON.stringify({ alg: 'ES256', kid: `made-up-${id}` })).replaceAll('=', '')
+      expect((await discover(one, `${header}.${body}.${signature}`)).status).toBe(503)
+    }
+    expect(asked()).toBe(1)
+    expect((await discover(one, await issuer.sign())).status).toBe(200)
+  })
+
+  it('a key that was withdrawn is gone with the next look [auth.outage]', async () => {
+    await using own = await startIssuer()
+    const one = createServer({ auth: jwt({ issuer: own.url, audience: AUDIENCE }) })
+    const withdrawn = await own.sign({ exp: seconds(3600) })
+    expect((await discover(one, withdrawn)).status).toBe(200)
+    own.broken = { status: 500, body: '' }
+    later(600_000)
+    expect((await discover(one, withdrawn)).status).toBe(200)
+    delete own.broken
+    own.withdrawKey('first')
+    later(60_000)
+    expect((await discover(one, withdrawn)).status).toBe(401)
+  })
+})
+
 describe('options', () => {
   it.each<[string, Partial<JwtOptions>]>([
     ['no issuer', { issuer: undefined as never }],
@@ -219,7 +344,10 @@ describe('options', () => {
     ['an issuer without TLS', { issuer: 'http://login.example' }],
     ['keys without TLS', { jwksUri: 'http://login.example/jwks' }],
     ['no audience', { audience: undefined as never }],
-    ['an empty audience', { audience: [] }],
+    ['an empty list of audiences', { audience: [] }],
+    ['an empty audience', { audience: '' }],
+    ['one empty audience of two', { audience: [AUDIENCE, ''] }],
+    ['an audience that is not set', { audience: [undefined as never], audienceClaim: 'client_id' }],
     ['none', { algorithms: ['none'] }],
     ['a shared secret', { algorithms: ['HS256'] }],
     ['clocks that may differ by an hour', { clockToleranceSeconds: 3600 }],

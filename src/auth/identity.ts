@@ -1,0 +1,117 @@
+/**
+ * What a verifier answered, as an identity: what is not clearly one is refused.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+import { toScopes } from './scopes.ts'
+import { InvalidTokenError, VerifierMisconfiguredError } from './verifier.ts'
+
+export type Identity = Omit<AuthInfo, 'token'>
+
+type Members = { readonly [member: string]: unknown }
+
+/** By which libraries say whether a token is good: each that is there must be `true`. `true` of the first two is a yes. */
+const VERDICTS = ['valid', 'active', 'ok', 'success', 'isValid', 'verified', 'authenticated', 'authorized']
+
+/** In seconds it is the year 33658, in milliseconds 2001. */
+const LEAST_MILLISECONDS = 1e12
+
+/** 128 bits of a digest. */
+const DIGEST_BYTES = 16
+
+/**
+ * Reads what a verifier answered for `token`. A token that names neither client nor subject gets a client that is derived from the
+ * token: else all such tokens were one principal.
+ *
+ * @throws InvalidTokenError for an answer that says no; VerifierMisconfiguredError for one that is no identity.
+ */
+export async function toIdentity(answer: unknown, token: string): Promise<Identity> {
+  if (answer === undefined || answer === null || answer === false) throw invalidToken()
+  if (!isObject(answer)) throw misconfigured('is no object')
+  checkVerdicts(answer)
+  const { valid, active, clientId, client_id, azp, scopes, scope, expiresAt, exp, ...others } = answer
+  const { sub, subject, resource, extra: _extra, token: _token, ...rest } = others
+  const { sub: own, ...details } = { ...rest, ...toExtra(others.extra) }
+  const user = [own, sub, subject].find(isGiven)
+  const client = [clientId, client_id, azp, user].find(isGiven)
+  if (client === undefined && valid !== true && active !== true) {
+    throw misconfigured('names no client and no subject')
+  }
+  checkName('subject', user)
+  checkName('clientId', client)
+  const expiry = toExpiry(expiresAt ?? exp)
+  const known = { ...details, ...(user !== undefined && { sub: user }) }
+  return {
+    clientId: client === undefined ? await derivedClient(token) : String(client),
+    scopes: readScopes(scopes ?? scope),
+    ...(expiry !== undefined && { expiresAt: expiry }),
+    ...(resource instanceof URL && { resource }),
+    ...(Object.keys(known).length > 0 && { extra: known }),
+  }
+}
+
+function checkVerdicts(answer: Members): void {
+  const verdicts = VERDICTS.filter((name) => name in answer).map((name) => answer[name])
+  if (verdicts.some((verdict) => verdict === false || verdict === undefined || verdict === null)) {
+    throw invalidToken()
+  }
+  if (verdicts.some((verdict) => verdict !== true)) throw misconfigured('is neither valid nor not')
+  if (answer.error !== undefined && answer.error !== null && answer.error !== false) throw invalidToken()
+}
+
+function isGiven(name: unknown): boolean {
+  return name !== undefined && name !== null && name !== ''
+}
+
+/** Anything else would be the same text for everybody. */
+function checkName(what: string, name: unknown): void {
+  const isName =
+    name === undefined || typeof name === 'string' || typeof name === 'bigint' || Number.isFinite(name)
+  if (!isName) throw misconfigured(`has a ${what} that is neither a text nor a number`)
+}
+
+function toExtra(extra: unknown): { [member: string]: unknown } {
+  if (extra === undefined || extra === null) return {}
+  if (!isObject(extra)) throw misconfigured('has an "extra" that is no object')
+  return extra
+}
+
+function readScopes(scopes: unknown): string[] {
+  const isReadable =
+    scopes === undefined ||
+    scopes === null ||
+    typeof scopes === 'string' ||
+    (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))
+  if (!isReadable) throw misconfigured('has "scopes" that are neither a list of texts nor a text')
+  return toScopes(scopes)
+}
+
+/** In seconds since the epoch. */
+function toExpiry(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const number = value instanceof Date ? value.getTime() : value
+  if (typeof number !== 'number' || Number.isNaN(number)) {
+    throw misconfigured('has an "expiresAt" that is no number of seconds')
+  }
+  return value instanceof Date || number >= LEAST_MILLISECONDS ? Math.floor(number / 1000) : number
+}
+
+/** Says nothing of the token, which is long and random, and is the same each time. */
+async function derivedClient(token: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+  const bytes = new Uint8Array(digest, 0, DIGEST_BYTES)
+  return `token-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function invalidToken(): InvalidTokenError {
+  return new InvalidTokenError('The token is not valid.')
+}
+
+function misconfigured(what: string): VerifierMisconfiguredError {
+  return new VerifierMisconfiguredError(
+    `The function that checks tokens returned something that ${what}: return { clientId, scopes } for a good token, undefined for any other.`,
+  )
+}
