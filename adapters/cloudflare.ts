@@ -54,6 +54,8 @@ export function cloudflare(
     return serveRequest(server, request, {
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
+      // Cloudflare routes by host, to the Workers of the account that has it.
+      vouchesForHost: true,
       ...(clientAddress !== null && { clientAddress }),
     })
   }

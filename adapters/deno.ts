@@ -38,10 +38,13 @@ export function deno(
   let { env } = options
   return (request, info) => {
     env ??= platform().Deno.env.toObject()
+    const { DENO_DEPLOYMENT_ID } = env as { readonly DENO_DEPLOYMENT_ID?: unknown }
     const clientAddress = info?.remoteAddr.hostname
     return serveRequest(server, request, {
       env,
       loopback,
+      // Deno Deploy routes by host, to the app that has the domain.
+      vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
       ...(clientAddress !== undefined && { clientAddress }),
     })
   }

@@ -99,7 +99,7 @@ export function streamingLambda(server: FetchServer, options: LambdaOptions = {}
 }
 
 function platformOf(
-  { prefix, clientAddress }: LambdaCall,
+  { prefix, vouchesForHost, clientAddress }: LambdaCall,
   { waitUntil }: Background,
   deadline: number,
   { env = process.env }: LambdaOptions,
@@ -110,6 +110,7 @@ function platformOf(
     deadline,
     deadlineName: 'the timeout of the Lambda function',
     prefix,
+    vouchesForHost,
     ...(clientAddress !== undefined && { clientAddress }),
   }
 }

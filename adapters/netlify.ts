@@ -78,6 +78,8 @@ function createHandler(
     const env = options.env ?? Netlify?.env.toObject() ?? process?.env ?? {}
     return serveRequest(server, request, {
       env,
+      // It routes by host, to the site that has the domain.
+      vouchesForHost: Netlify !== undefined,
       ...limitsOf(env),
       ...(context?.waitUntil !== undefined && {
         waitUntil: (promise: Promise<unknown>) => context.waitUntil?.(promise),

@@ -40,10 +40,11 @@ export function supabase(
   const workerStartedAt = Date.now()
   return (request) => {
     const now = Date.now()
-    const { url, prefix } = publicAddress(request.url, variables.SUPABASE_URL)
+    const { url, prefix, vouchesForHost } = publicAddress(request.url, variables.SUPABASE_URL)
     return serveRequest(server, new Request(url, request), {
       env,
       prefix,
+      vouchesForHost,
       // Plain deno has no such end.
       deadline:
         EdgeRuntime === undefined ? now + maxDurationMs : workerEnd(workerStartedAt, now, maxDurationMs),
@@ -63,15 +64,20 @@ function workerEnd(startedAt: number, now: number, maxDurationMs: number): numbe
 }
 
 /** As clients write it: the gateway has taken its own prefix off, and the function's name is the first segment left. */
-function publicAddress(seen: string, projectUrl: string | undefined): { url: string; prefix: string } {
+function publicAddress(
+  seen: string,
+  projectUrl: string | undefined,
+): { url: string; prefix: string; vouchesForHost: boolean } {
   const url = new URL(seen)
   const path = url.pathname.startsWith(`${GATEWAY_PREFIX}/`)
     ? url.pathname.slice(GATEWAY_PREFIX.length)
     : url.pathname
   const name = path.split('/', 2)[1] ?? ''
   // Of a local stack it names a host inside its network, `http://kong:8000`, which no client knows.
-  const origin = projectUrl?.startsWith('https://') ? new URL(projectUrl).origin : url.origin
+  const publicOrigin = projectUrl?.startsWith('https://') ? new URL(projectUrl).origin : undefined
+  const origin = publicOrigin ?? url.origin
   return {
+    vouchesForHost: publicOrigin !== undefined,
     url: origin + GATEWAY_PREFIX + path + url.search,
     prefix: name === '' ? GATEWAY_PREFIX : `${GATEWAY_PREFIX}/${name}`,
   }

@@ -55,12 +55,15 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
       const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
       const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
       // Vercel sets it, whatever a client sent under that name; elsewhere anybody could.
-      const clientAddress = process?.env.VERCEL === undefined ? null : request.headers.get('x-real-ip')
+      const isVercel = process?.env.VERCEL !== undefined
+      const clientAddress = isVercel ? request.headers.get('x-real-ip') : null
       const now = Date.now()
       return serveRequest(server, request, {
         env,
         deadline: now + maxDurationMs,
         deadlineName: 'the maximum duration of the Vercel Function',
+        // It routes by host, to the project that has the domain.
+        vouchesForHost: isVercel,
         ...(firstByteMs !== undefined && { firstByteBy: now + firstByteMs }),
         ...(typeof waitUntil === 'function' && {
           waitUntil: (promise: Promise<unknown>) => waitUntil.call(context, promise),

@@ -4,7 +4,8 @@
  */
 export type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth/auth.ts'
 export { type BearerOptions, bearer, type VerifyToken } from './auth/bearer.ts'
-export { createGate, type GateOptions } from './auth/gate.ts'
+export { createGate } from './auth/gate.ts'
+export type { GateOptions } from './auth/gate-options.ts'
 export { type IntrospectionOptions, introspection } from './auth/introspection.ts'
 export { type JwtOptions, jwt } from './auth/jwt.ts'
 export {

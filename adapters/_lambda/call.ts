@@ -16,6 +16,8 @@ export interface LambdaCall {
   readonly request: Request | undefined
   /** The stage, where it is part of the path that clients use: `/prod`. May be empty. */
   readonly prefix: string
+  /** The host is the one that AWS routed by; else the one that the client wrote. */
+  readonly vouchesForHost: boolean
   readonly clientAddress: string | undefined
 }
 
@@ -39,7 +41,8 @@ const PLAIN_HOST = /^(?:[a-z\d_.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 /** Throws `TypeError` for an event that comes from none of the HTTP triggers. */
 export function readCall(event: unknown): LambdaCall {
   const { shape, prefix, clientAddress, ...parts } = readParts(event)
-  return { shape, prefix, clientAddress, request: toRequest(parts, event as Json) }
+  const vouchesForHost = isPlainHost(parts.host)
+  return { shape, prefix, vouchesForHost, clientAddress, request: toRequest(parts, event as Json) }
 }
 
 function readParts(event: unknown): Parts {
@@ -138,8 +141,12 @@ function toRequest(
 
 /** The one the platform vouches for, else the one the client addressed. */
 function plainHost(host: string | undefined, headers: Parts['headers']): string {
-  const named = host ?? headerOf(headers, 'host') ?? ''
-  return PLAIN_HOST.test(named) && URL.canParse(`https://${named}`) ? named : 'localhost'
+  const named = host ?? headerOf(headers, 'host')
+  return isPlainHost(named) ? named : 'localhost'
+}
+
+function isPlainHost(host: string | undefined): host is string {
+  return host !== undefined && PLAIN_HOST.test(host) && URL.canParse(`https://${host}`)
 }
 
 function singleHeaders(headers: unknown): [string, string][] {

@@ -8,12 +8,16 @@ import type { Access } from '../request/access.ts'
 export interface ResourceLocation {
   /** The resource identifier: the URL of the MCP endpoint as clients see it. */
   readonly resource: string
+  /** Whether the operator or the platform says that this is our address; else it is what the caller's `Host` header says. */
+  readonly isVouchedFor: boolean
   /** Where clients find the metadata of that resource. */
   readonly metadataUrl: string
 }
 
 export interface AuthContext {
   readonly env: unknown
+  /** Refuses a caller without a token, whatever is open to everybody. Default false. */
+  readonly isTokenRequired?: boolean
   /** Computed when it is asked for: most requests never need it. */
   location(): ResourceLocation
 }

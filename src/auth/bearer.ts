@@ -2,7 +2,8 @@
  * Tokens that a function of one's own checks.
  */
 import type { Auth } from './auth.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate } from './gate.ts'
+import type { GateOptions } from './gate-options.ts'
 import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
 /**

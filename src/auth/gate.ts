@@ -5,43 +5,39 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
+import { checkGateOptions, type GateOptions } from './gate-options.ts'
 import { type Identity, toIdentity } from './identity.ts'
 import {
   InvalidTokenError,
   KnownOutageError,
+  type TokenAnswer,
+  UnknownResourceError,
   type Verifier,
   VerifierMisconfiguredError,
   VerifierUnavailableError,
 } from './verifier.ts'
-
-export interface GateOptions {
-  /** Scopes that every call needs. Default none. */
-  scopes?: readonly string[]
-  /** Scopes for the metadata's `scopes_supported`. Default `scopes`. */
-  scopesSupported?: readonly string[]
-  /** What anybody may use without a token, by name; resources by URI or URI template. Default nothing. */
-  anonymous?: {
-    readonly tools?: readonly string[]
-    readonly prompts?: readonly string[]
-    readonly resources?: readonly string[]
-  }
-  /** Issuer URLs for the metadata. Default the verifier's own. */
-  authorizationServers?: readonly string[]
-  /** A page for people (RFC 9728 `resource_documentation`). */
-  documentationUrl?: string
-}
 
 /** `b64token` of RFC 6750 §2.1, with the colons that Cloudflare's provider puts in, and no longer than any token should be. */
 const BEARER = /^bearer +([\w.~+/:-]+=*)$/i
 const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
 
-const RETRY_AFTER_SECONDS = '5'
+const UNAVAILABLE: AuthRefusal = {
+  status: 503,
+  message: 'The token could not be checked: try again in a few seconds.',
+  headers: { 'retry-after': '5' },
+}
 
-/** Puts a verifier before a server. A token in the query string is never looked at (MCP, "Access Token Usage"). */
+/**
+ * Puts a verifier before a server. A token in the query string is never looked at (MCP, "Access Token Usage").
+ *
+ * @throws TypeError for options that would not mean what they seem to.
+ */
 export function createGate(verifier: Verifier, options: GateOptions = {}): Auth {
+  checkGateOptions(options)
   const { scopes = [], anonymous } = options
-  const anonymousAccess = createAnonymousAccess(anonymous, '')
+  const { clockToleranceSeconds = 0 } = verifier
+  const anonymousAccess = createAnonymousAccess(anonymous, scopes, '')
 
   const unauthorized = (
     context: AuthContext,
@@ -63,9 +59,11 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {
     const found = readToken(request, verifier.header)
     if (found.kind === 'none') {
-      if (anonymous === undefined) return { ok: false, refusal: unauthorized(context) }
+      if (anonymous === undefined || context.isTokenRequired === true) {
+        return { ok: false, refusal: unauthorized(context) }
+      }
       const { metadataUrl } = context.location()
-      return { ok: true, auth: undefined, access: createAnonymousAccess(anonymous, metadataUrl) }
+      return { ok: true, auth: undefined, access: createAnonymousAccess(anonymous, scopes, metadataUrl) }
     }
     if (found.kind === 'malformed') {
       return {
@@ -75,13 +73,12 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
     }
     let identity: Identity
     try {
-      const { resource } = context.location()
-      const answer = await verifier.verify(found.token, { env: context.env, resource, request })
-      identity = await toIdentity(answer, found.token)
+      identity = await toIdentity(await verify(found.token, verifier, request, context), found.token)
     } catch (error) {
       return { ok: false, refusal: refusalFor(error, context) }
     }
-    if (identity.expiresAt !== undefined && identity.expiresAt * 1000 <= Date.now()) {
+    const { expiresAt = Number.POSITIVE_INFINITY } = identity
+    if ((expiresAt + clockToleranceSeconds) * 1000 <= Date.now()) {
       return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
     }
     // A copy: what is in `ctx.auth` belongs to the tools.
@@ -96,16 +93,22 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
     }
   }
 
-  let isReported = false
+  const reported = new Set<string>()
+  /** What only the operator can mend is told once, and not for each token. */
+  const once = (error: Error): { cause?: Error } => {
+    if (reported.has(error.name)) return {}
+    reported.add(error.name)
+    return { cause: error }
+  }
+
   const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
     if (error instanceof InvalidTokenError) return unauthorized(context, 'invalid_token', error.message)
     if (error instanceof VerifierMisconfiguredError) {
-      const refusal = unauthorized(context, 'invalid_token', 'The token is not valid.')
-      if (isReported) return refusal
-      isReported = true
-      return { ...refusal, cause: error }
+      return { ...unauthorized(context, 'invalid_token', 'The token is not valid.'), ...once(error) }
     }
-    if (error instanceof VerifierUnavailableError) return unavailable(error)
+    if (error instanceof UnknownResourceError) return { ...UNAVAILABLE, ...once(error) }
+    if (error instanceof KnownOutageError) return UNAVAILABLE
+    if (error instanceof VerifierUnavailableError) return { ...UNAVAILABLE, cause: error }
     throw error
   }
 
@@ -116,13 +119,31 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
   }
 }
 
-function unavailable(cause: VerifierUnavailableError): AuthRefusal {
-  return {
-    status: 503,
-    message: 'The token could not be checked: try again in a few seconds.',
-    headers: { 'retry-after': RETRY_AFTER_SECONDS },
-    ...(!(cause instanceof KnownOutageError) && { cause }),
+/** Asks the verifier. Its `resource` is never the caller's word for it, whatever the verifier makes of the error. */
+async function verify(
+  token: string,
+  verifier: Verifier,
+  request: Request,
+  context: AuthContext,
+): Promise<TokenAnswer> {
+  const seen: { fault?: Error } = {}
+  let answer: TokenAnswer
+  try {
+    answer = await verifier.verify(token, {
+      env: context.env,
+      request,
+      get resource() {
+        const { resource, isVouchedFor } = context.location()
+        if (isVouchedFor) return resource
+        seen.fault = new UnknownResourceError()
+        throw seen.fault
+      },
+    })
+  } catch (error) {
+    throw seen.fault ?? error
   }
+  if (seen.fault !== undefined) throw seen.fault
+  return answer
 }
 
 function insufficient(scopes: readonly string[], context: AuthContext): AuthRefusal {
@@ -146,10 +167,7 @@ function readToken({ headers }: Request, header: string | undefined): FoundToken
   return { kind: 'token', token }
 }
 
-/**
- * Whoever has a token may use what needs no scope, or scopes that the token has. A challenge names what every call needs, too: a
- * client that asks for just what it is told would lose the rest.
- */
+/** A caller with a token may use what needs no scope, or scopes that the token has. */
 function createScopedAccess(
   granted: readonly string[],
   ofEveryCall: readonly string[],
@@ -159,7 +177,7 @@ function createScopedAccess(
     isAnonymous: false,
     allows: ({ scopes = [] }) => scopes.every((scope) => granted.includes(scope)),
     refusal: ({ kind, name, scopes = [] }) => {
-      const needed = [...new Set([...ofEveryCall, ...scopes])]
+      const needed = union(ofEveryCall, scopes)
       const challenge = { metadataUrl: metadataUrl(), scopes: needed, error: 'insufficient_scope' as const }
       return new ProtocolError(
         ErrorCode.invalidRequest,
@@ -171,35 +189,50 @@ function createScopedAccess(
   }
 }
 
-function createAnonymousAccess(open: GateOptions['anonymous'], metadataUrl: string): Access {
+function createAnonymousAccess(
+  open: GateOptions['anonymous'],
+  ofEveryCall: readonly string[],
+  metadataUrl: string,
+): Access {
   const { tools = [], prompts = [], resources = [] } = open ?? {}
   const names = { tool: tools, prompt: prompts, resource: resources }
   return {
     isAnonymous: true,
     allows: ({ kind, name }: Guarded) => names[kind].includes(name),
-    refusal: ({ kind, name, scopes = [] }) =>
-      new ProtocolError(
+    refusal: ({ kind, name, scopes = [] }) => {
+      const challenge = bearerChallenge({ metadataUrl, scopes: union(ofEveryCall, scopes) })
+      return new ProtocolError(
         ErrorCode.invalidRequest,
         `Unauthorized: ${kind} ${name} needs an access token.`,
         undefined,
-        { status: 401, headers: { 'www-authenticate': bearerChallenge({ metadataUrl, scopes }) } },
-      ),
+        { status: 401, headers: { 'www-authenticate': challenge } },
+      )
+    },
   }
 }
 
-/** RFC 9728 §2. */
+/** RFC 9728 §2; §3.2: what has no values is left out. */
 function toMetadata(
   { resource }: ResourceLocation,
   verifier: Verifier,
-  { authorizationServers, scopes, scopesSupported = scopes, documentationUrl }: GateOptions,
+  { authorizationServers, scopes = [], scopesSupported = scopes, documentationUrl }: GateOptions,
 ): object {
   return {
     resource,
-    authorization_servers: authorizationServers ?? verifier.authorizationServers,
+    ...nonEmpty('authorization_servers', authorizationServers ?? verifier.authorizationServers),
     bearer_methods_supported: ['header'],
-    ...(scopesSupported !== undefined && { scopes_supported: scopesSupported }),
+    ...nonEmpty('scopes_supported', scopesSupported),
     ...(documentationUrl !== undefined && { resource_documentation: documentationUrl }),
   }
+}
+
+function nonEmpty(name: string, values: readonly string[]): object {
+  return values.length > 0 ? { [name]: values } : {}
+}
+
+/** A challenge names what every call needs, too: a client that asks for just what it is told would lose the rest. */
+function union(ofEveryCall: readonly string[], own: readonly string[]): string[] {
+  return [...new Set([...ofEveryCall, ...own])]
 }
 
 function describeScopes(scopes: readonly string[]): string {

@@ -3,7 +3,8 @@
  */
 import type { Auth } from './auth.ts'
 import { fetchJson, isAboutQuestion } from './fetch-json.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate } from './gate.ts'
+import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'

@@ -11,7 +11,8 @@ import {
 } from 'jose'
 import type { Auth } from './auth.ts'
 import { fetchJson } from './fetch-json.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate } from './gate.ts'
+import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
@@ -79,6 +80,7 @@ export function jwt(options: JwtOptions): Auth {
   const isStandardAudience = audienceClaim === 'aud'
   const verifier: Verifier = {
     authorizationServers: [issuer],
+    clockToleranceSeconds,
     ...(header !== undefined && { header }),
     verify: async (token) => {
       const claims = await verifyClaims(token, findKey, {

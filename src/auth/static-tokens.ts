@@ -2,7 +2,8 @@
  * Tokens that are known beforehand: for machines, and for the first day.
  */
 import type { Auth } from './auth.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate } from './gate.ts'
+import type { GateOptions } from './gate-options.ts'
 import type { TokenAnswer, Verifier } from './verifier.ts'
 
 export interface StaticToken {

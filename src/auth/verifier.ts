@@ -72,12 +72,22 @@ export class InvalidTokenError extends Error {
 
 /** Whoever would have to be asked cannot be: the client gets 503, and the server's log the cause. */
 export class VerifierUnavailableError extends Error {
-  override readonly name = 'VerifierUnavailableError'
+  override readonly name: string = 'VerifierUnavailableError'
   readonly code = 'verifier_unavailable'
 }
 
 /** Was found unavailable a moment ago, which is in the log already. */
 export class KnownOutageError extends VerifierUnavailableError {}
+
+/** A verifier wants to compare with the address of this server, which only its callers have named. */
+export class UnknownResourceError extends VerifierUnavailableError {
+  override readonly name = 'UnknownResourceError'
+  constructor() {
+    super(
+      'Tokens are compared with the URL of this server, which is not known: set http.publicUrl, or name its host (and port) in http.allowedHosts or MAYFLY_ALLOWED_HOSTS.',
+    )
+  }
+}
 
 /** The verifier answers what is no identity: the client gets 401, and the server's log this, once. */
 export class VerifierMisconfiguredError extends Error {

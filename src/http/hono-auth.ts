@@ -47,7 +47,7 @@ export function honoAuth(
   auth: Auth,
   { publicUrl, trustProxy = false, onError = console.error }: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
-  const location = { publicUrl, trustProxy }
+  const location = { publicUrl, trustProxy, allowedHosts: undefined }
   return async (context, next) => {
     const { env, req } = context
     const request = req.raw

@@ -1,7 +1,7 @@
 /**
  * Which hosts are this server's: as its operator declares them, in code or in the environment.
  */
-import { parseHost } from '../request/address.ts'
+import { isLoopbackAddress, parseHost } from '../request/address.ts'
 
 /** Those of the code, else of `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for deployments that know their hosts only at run time. */
 export function servedHosts(
@@ -22,4 +22,14 @@ export function isListed(host: string, hosts: readonly string[]): boolean {
     const listed = parseHost(one)
     return listed?.name === asked.name && (listed.port === '' || listed.port === asked.port)
   })
+}
+
+/**
+ * Whether `host` is among `hosts` with the very port that it has: another port may be another server. Of this machine any port is ours,
+ * as it changes from one start to the next.
+ */
+export function isOneOf(host: string, hosts: readonly string[]): boolean {
+  const port = parseHost(host)?.port
+  const ofSamePort = hosts.filter((one) => parseHost(one)?.port === port)
+  return isListed(host, isLoopbackAddress(host) ? hosts : ofSamePort)
 }

@@ -2,12 +2,15 @@
  * Where clients reach this server: explicit, else as the platform says, with forwarded headers only where they are trusted.
  */
 import type { ResourceLocation } from '../auth/auth.ts'
-import { toAddress } from '../request/address.ts'
+import { isLoopbackAddress, toAddress } from '../request/address.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import { isOneOf, servedHosts } from './hosts.ts'
 
 export interface PublicUrlOptions {
   /** The URL of the MCP endpoint as clients see it. Undefined: found from the request. */
   readonly publicUrl: string | undefined
+  /** Hosts served. Undefined: `MAYFLY_ALLOWED_HOSTS`, else any. */
+  readonly allowedHosts: readonly string[] | undefined
   /** Whether a proxy of one's own sets `X-Forwarded-*`: a client that reaches the server past it could set them too. */
   readonly trustProxy: boolean
 }
@@ -79,9 +82,9 @@ export function describedResource(
 ): ResourceLocation | undefined {
   const { path } = publicUrlOf(request, platform, options.trustProxy)
   if (path !== METADATA_PATH && !path.startsWith(`${METADATA_PATH}/`)) return undefined
-  const own = path.slice(METADATA_PATH.length) || '/'
+  const own = withoutSlashes(path.slice(METADATA_PATH.length)) || '/'
   const { publicUrl } = options
-  const isForeign = publicUrl !== undefined && own !== '/' && !new URL(publicUrl).pathname.endsWith(own)
+  const isForeign = publicUrl !== undefined && own !== '/' && !pathOf(publicUrl).endsWith(own)
   return isForeign ? undefined : locate(own, request, platform, options)
 }
 
@@ -90,17 +93,39 @@ function locate(
   own: string,
   request: Request,
   platform: RequestPlatform,
-  { publicUrl, trustProxy }: PublicUrlOptions,
+  options: PublicUrlOptions,
 ): ResourceLocation {
+  const { publicUrl, trustProxy } = options
   if (publicUrl === undefined) {
     const { origin, prefix } = publicUrlOf(request, platform, trustProxy)
     const rest = withoutSlashes(own) || DEFAULT_PATH
-    return { resource: origin + prefix + rest, metadataUrl: origin + prefix + METADATA_PATH + rest }
+    return {
+      resource: origin + prefix + rest,
+      isVouchedFor: isOwnOrigin(origin, request, platform, options),
+      metadataUrl: origin + prefix + METADATA_PATH + rest,
+    }
   }
-  const { origin, pathname } = new URL(publicUrl)
-  const prefix = own !== '/' && pathname.endsWith(own) ? pathname.slice(0, -own.length) : ''
-  const rest = withoutSlashes(pathname.slice(prefix.length))
-  return { resource: publicUrl, metadataUrl: origin + prefix + METADATA_PATH + rest }
+  const path = pathOf(publicUrl)
+  const prefix = own !== '/' && path.endsWith(own) ? path.slice(0, -own.length) : ''
+  const metadataUrl = new URL(publicUrl).origin + prefix + METADATA_PATH + path.slice(prefix.length)
+  return { resource: publicUrl, isVouchedFor: true, metadataUrl }
+}
+
+/** Whether an origin is ours by more than the word of the caller, who writes `Host` and its port. */
+function isOwnOrigin(
+  origin: string,
+  request: Request,
+  platform: RequestPlatform,
+  { allowedHosts }: PublicUrlOptions,
+): boolean {
+  const { host } = new URL(origin)
+  if (platform.vouchesForHost === true && origin === new URL(request.url).origin) return true
+  const hosts = servedHosts(allowedHosts, platform.env)
+  return hosts === undefined ? platform.loopback === true && isLoopbackAddress(host) : isOneOf(host, hosts)
+}
+
+function pathOf(url: string): string {
+  return withoutSlashes(new URL(url).pathname)
 }
 
 /** The host a client addressed: what the guard compares. */

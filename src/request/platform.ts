@@ -28,6 +28,8 @@ export interface RequestPlatform {
   readonly prefix?: string
   /** The listener is bound to a loopback address: only local hosts and origins are served (DNS rebinding). */
   readonly loopback?: boolean
+  /** The platform serves no hosts but this server's: the host in the URL is more than what the client wrote. Default false. */
+  readonly vouchesForHost?: boolean
   /** The caller's address as the platform vouches for it. */
   readonly clientAddress?: string
   /** The connection that the request came on, where it lasts longer than the request. Default: there is none. */

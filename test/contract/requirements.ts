@@ -488,6 +488,15 @@ export const REQUIREMENTS = {
       'What a verifier answers is an identity only if it names a client or a subject, or says yes; anything else is refused and reported once.',
     source: ['docs/auth.md', `${AUTHORIZATION}#token-handling`],
   },
+  'auth.resource': {
+    statement:
+      'A verifier is told to compare with an address that the operator or the platform names, never with the Host header of a caller.',
+    source: ['docs/auth.md', `${AUTHORIZATION}#token-handling`],
+  },
+  'auth.options': {
+    statement: 'Options that would not mean what they seem to are refused when the server is made.',
+    source: ['docs/auth.md'],
+  },
   'auth.principal': {
     statement:
       'Tokens are one caller where they name the same client and subject; those that name neither are each their own.',

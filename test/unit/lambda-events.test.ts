@@ -121,15 +121,17 @@ const SHAPES = [
     event: functionUrlEvent,
     host: 'abc123.lambda-url.eu-central-1.on.aws',
     prefix: '',
+    vouches: true,
   },
-  { shape: 'HTTP API', event: httpApiEvent, host: API_HOST, prefix: '' },
-  { shape: 'REST API', event: restApiEvent, host: API_HOST, prefix: '/prod' },
-  { shape: 'load balancer', event: albEvent, host: 'shop.example', prefix: '' },
+  { shape: 'HTTP API', event: httpApiEvent, host: API_HOST, prefix: '', vouches: true },
+  { shape: 'REST API', event: restApiEvent, host: API_HOST, prefix: '/prod', vouches: true },
+  // It passes on what the client wrote.
+  { shape: 'load balancer', event: albEvent, host: 'shop.example', prefix: '', vouches: false },
 ] as const
 
 const context = { getRemainingTimeInMillis: () => 10_000 }
 
-describe.each(SHAPES)('$shape', ({ event, host, prefix }) => {
+describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
   it('the request has the public URL, the method and the address the platform saw', () => {
     const { request, clientAddress, ...call } = readCall(event())
 
@@ -140,6 +142,7 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix }) => {
     expect(request!.method).toBe('POST')
     expect(clientAddress).toBe('198.51.100.7')
     expect(call.prefix).toBe(prefix)
+    expect(call.vouchesForHost).toBe(vouches)
   })
 
   it('HEAD → the headers of a GET and no body, whatever the server answers', async () => {
@@ -550,6 +553,7 @@ it('the server is given what Lambda tells of the call', async () => {
     canStream: false,
     maxResponseBytes: 4_706_379,
     prefix: '/beta',
+    vouchesForHost: true,
     clientAddress: '198.51.100.7',
   })
   expect(platform.deadline).toBeGreaterThanOrEqual(before + 10_000)

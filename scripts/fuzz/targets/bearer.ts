@@ -27,6 +27,7 @@ const context = {
   env: undefined,
   location: () => ({
     resource: AUDIENCE,
+    isVouchedFor: true,
     metadataUrl: 'https://fuzz.example/.well-known/oauth-protected-resource/mcp',
   }),
 }

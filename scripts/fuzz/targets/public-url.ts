@@ -33,7 +33,7 @@ function headersOf(values: readonly string[], names: readonly string[]): Headers
 /** All that is derived from one request. */
 function derive(url: string, headers: Headers, prefix: string, trustProxy: boolean, publicUrl?: string) {
   const request = new Request(url, { headers })
-  const options = { trustProxy, publicUrl }
+  const options = { trustProxy, publicUrl, allowedHosts: undefined }
   const platform = { prefix, clientAddress: '192.0.2.1' }
   const guard = { allowedHosts: undefined, allowedOrigins: undefined, trustProxy }
   return {

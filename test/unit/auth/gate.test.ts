@@ -2,6 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import {
   type BearerOptions,
   bearer,
+  createGate,
+  type GateOptions,
   InvalidTokenError,
   staticTokens,
   VerifierUnavailableError,
@@ -171,6 +173,53 @@ describe('metadata (RFC 9728)', () => {
       'https://evil.example/mcp',
     )
   })
+
+  it('what is not known is left out, and not said to be none (RFC 9728 §3.2) [auth.metadata]', async () => {
+    const metadataOf = async (options: BearerOptions) =>
+      (await createServer({ auth: bearer(() => undefined, options) }).fetch(new Request(METADATA))).json()
+    const least = { resource: 'https://mcp.example/mcp', bearer_methods_supported: ['header'] }
+    expect(await metadataOf({})).toEqual(least)
+    expect(await metadataOf({ authorizationServers: [], scopes: [], scopesSupported: [] })).toEqual(least)
+    expect(await metadataOf({ scopes: ['shop'], scopesSupported: [] })).toEqual(least)
+    expect(
+      await metadataOf({
+        scopes: ['shop'],
+        scopesSupported: ['shop', 'read'],
+        authorizationServers: ['https://a.example'],
+        documentationUrl: 'https://docs.example',
+      }),
+    ).toEqual({
+      ...least,
+      scopes_supported: ['shop', 'read'],
+      authorization_servers: ['https://a.example'],
+      resource_documentation: 'https://docs.example',
+    })
+  })
+
+  it('the options’ issuers win over the verifier’s own [auth.metadata]', async () => {
+    const verifier = { authorizationServers: ['https://own.example'], verify: async () => undefined }
+    const serversOf = async (options: GateOptions) => {
+      const server = createServer({ auth: createGate(verifier, options) })
+      return ((await (await server.fetch(new Request(METADATA))).json()) as Record<string, unknown>)
+        .authorization_servers
+    }
+    expect(await serversOf({})).toEqual(['https://own.example'])
+    expect(await serversOf({ authorizationServers: ['https://other.example'] })).toEqual([
+      'https://other.example',
+    ])
+  })
+
+  it.each(['/api/mcp/', '/api/mcp//'])(
+    'a publicUrl that ends with a slash, %s, is found again where we say [auth.metadata]',
+    async (path) => {
+      const http = { publicUrl: `https://shop.example${path}` }
+      const challenged = await discover(protectedServer({}, { http }))
+      const url = /resource_metadata="([^"]+)"/.exec(challengeOf(challenged))?.[1] ?? ''
+      expect(url).toBe('https://shop.example/api/.well-known/oauth-protected-resource/mcp')
+      const inside = await get('http://10.0.0.7/.well-known/oauth-protected-resource/mcp', http)
+      expect(await inside.json()).toMatchObject({ resource: http.publicUrl })
+    },
+  )
 
   it('there is none where there is no auth [auth.metadata]', async () => {
     expect((await createServer({}).fetch(new Request(METADATA))).status).toBe(404)
@@ -353,6 +402,23 @@ describe('anonymous access to a declared subset', () => {
     expect(headers.get('www-authenticate')).toContain(METADATA)
   })
 
+  it('the way to a token names the scopes of every call, and the tool’s own, once each [auth.anonymous]', async () => {
+    const tools = {
+      look: createTool({ id: 'look', execute: () => 'looked' }),
+      buy: createTool({ id: 'buy', scopes: ['buy', 'shop'], execute: () => 'bought' }),
+      list: createTool({ id: 'list', execute: () => 'listed' }),
+    }
+    const one = protectedServer({ scopes: ['shop', 'read'], anonymous: { tools: ['look'] } }, { tools })
+    const challengeFor = async (name: string) =>
+      challengeOf(await one.fetch(modernRequest('tools/call', { name })))
+    expect(await challengeFor('buy')).toBe(`Bearer scope="shop read buy", resource_metadata="${METADATA}"`)
+    expect(await challengeFor('list')).toBe(`Bearer scope="shop read", resource_metadata="${METADATA}"`)
+    const { status, message } = await readAnswer(
+      await one.fetch(modernRequest('tools/call', { name: 'buy' })),
+    )
+    expect([status, message?.error?.message]).toEqual([401, 'Unauthorized: tool buy needs an access token.'])
+  })
+
   it('a bad token is not better than none [auth.anonymous]', async () => {
     expect((await discover(server, 'bad')).status).toBe(401)
   })
@@ -437,6 +503,55 @@ describe('static tokens', () => {
 
   it('a short one → TypeError [auth.static]', () => {
     expect(() => staticTokens([{ token: 'short' }])).toThrow(TypeError)
+  })
+})
+
+describe('options of the gate', () => {
+  it.each<[string, object]>([
+    ['scopes', { scopes: 'shop' }],
+    ['scopes', { scopes: [''] }],
+    ['scopes', { scopes: ['shop read'] }],
+    ['scopes', { scopes: ['a"b'] }],
+    ['scopes', { scopes: ['a\\b'] }],
+    ['scopes', { scopes: ['é'] }],
+    ['scopes', { scopes: [undefined] }],
+    ['scopesSupported', { scopesSupported: 'shop' }],
+    ['scopesSupported', { scopesSupported: ['shop', 5] }],
+    ['authorizationServers', { authorizationServers: 'https://login.example' }],
+    ['authorizationServers', { authorizationServers: ['login.example'] }],
+    ['anonymous', { anonymous: true }],
+    ['anonymous', { anonymous: ['look'] }],
+    ['anonymous', { anonymous: null }],
+    // As a text it would open each tool whose name is a part of it.
+    ['anonymous.tools', { anonymous: { tools: 'look' } }],
+    ['anonymous.prompts', { anonymous: { prompts: {} } }],
+    ['anonymous.resources', { anonymous: { resources: [/.*/] } }],
+  ])('"%s" of %j → TypeError that names it [auth.options]', (option, options) => {
+    const name = new RegExp(`"${option}"`)
+    expect(() => bearer(() => undefined, options)).toThrow(TypeError)
+    expect(() => bearer(() => undefined, options)).toThrow(name)
+  })
+
+  it('undefined is as if it was not there [auth.options]', async () => {
+    const options = {
+      scopes: undefined,
+      scopesSupported: undefined,
+      anonymous: undefined,
+      authorizationServers: undefined,
+    }
+    const auth = bearer(() => ({ clientId: 'a' }), options as never)
+    expect((await discover(createServer({ auth }), 'a')).status).toBe(200)
+    expect((await discover(createServer({ auth }))).status).toBe(401)
+    expect(() => bearer(undefined as never)).toThrow(/function/)
+  })
+
+  it('an empty subset opens nothing but the lists, which are empty [auth.options]', async () => {
+    const server = protectedServer(
+      { anonymous: {} },
+      { tools: { look: createTool({ id: 'look', execute: () => 1 }) } },
+    )
+    expect((await readAnswer(await server.fetch(modernRequest('tools/list')))).result?.tools).toEqual([])
+    expect((await server.fetch(modernRequest('tools/call', { name: 'look' }))).status).toBe(401)
   })
 })
 

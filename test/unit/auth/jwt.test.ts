@@ -50,11 +50,25 @@ describe('a good token', () => {
     expect(await statusOf(await issuer.sign({ aud: ['https://other.example', AUDIENCE] }))).toBe(200)
   })
 
-  it('a little early or late is let in, and no more than that [auth.jwt]', async () => {
-    expect(await statusOf(await issuer.sign({ exp: seconds(-20) }))).toBe(401)
-    expect(await statusOf(await issuer.sign({ nbf: seconds(20) }))).toBe(200)
-    expect(await statusOf(await issuer.sign({ nbf: seconds(40) }))).toBe(401)
-  })
+  it.each([
+    [undefined, 30],
+    [0, 0],
+    [60, 60],
+  ])(
+    'with a clock tolerance of %j is let in %i s early or late, and no more [auth.jwt]',
+    async (given, tolerance) => {
+      const options = given === undefined ? {} : { clockToleranceSeconds: given }
+      vi.useFakeTimers({ toFake: ['Date'], now: Math.floor(Date.now() / 1000) * 1000 })
+      try {
+        expect(await statusOf(await issuer.sign({ exp: seconds(1 - tolerance) }), options)).toBe(200)
+        expect(await statusOf(await issuer.sign({ exp: seconds(-tolerance) }), options)).toBe(401)
+        expect(await statusOf(await issuer.sign({ nbf: seconds(tolerance) }), options)).toBe(200)
+        expect(await statusOf(await issuer.sign({ nbf: seconds(tolerance + 1) }), options)).toBe(401)
+      } finally {
+        vi.useRealTimers()
+      }
+    },
+  )
 })
 
 describe('a bad token → 401', () => {

@@ -1,0 +1,50 @@
+/**
+ * What every verifier's gate can be told.
+ */
+
+export interface GateOptions {
+  /** Scopes that every call needs. Default none. */
+  scopes?: readonly string[]
+  /** Scopes for the metadata's `scopes_supported`. Default `scopes`. */
+  scopesSupported?: readonly string[]
+  /** What anybody may use without a token, by name; resources by URI or URI template. Default nothing. */
+  anonymous?: {
+    readonly tools?: readonly string[]
+    readonly prompts?: readonly string[]
+    readonly resources?: readonly string[]
+  }
+  /** Issuer URLs for the metadata. Default the verifier's own. */
+  authorizationServers?: readonly string[]
+  /** A page for people (RFC 9728 `resource_documentation`). */
+  documentationUrl?: string
+}
+
+/** RFC 6749 §3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** @throws TypeError naming the option: a text in place of a list would be searched for parts of it. */
+export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
+  checkList('scopes', options.scopes, isScope, 'scopes, each a text without spaces')
+  checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a text without spaces')
+  checkList('authorizationServers', options.authorizationServers, isUrl, 'URLs')
+  if (anonymous === undefined) return
+  if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {
+    throw new TypeError('"anonymous" must be an object with "tools", "prompts" or "resources".')
+  }
+  for (const kind of ['tools', 'prompts', 'resources'] as const) {
+    checkList(`anonymous.${kind}`, anonymous[kind], (name) => typeof name === 'string', 'names')
+  }
+}
+
+function checkList(option: string, value: unknown, isRight: (item: unknown) => boolean, items: string): void {
+  if (value === undefined || (Array.isArray(value) && value.every(isRight))) return
+  throw new TypeError(`"${option}" must be a list of ${items}.`)
+}
+
+function isScope(scope: unknown): boolean {
+  return typeof scope === 'string' && SCOPE.test(scope)
+}
+
+function isUrl(url: unknown): boolean {
+  return typeof url === 'string' && URL.canParse(url)
+}

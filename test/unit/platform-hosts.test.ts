@@ -1,0 +1,120 @@
+/** What adapters say of the host in a request's URL: whether its listener is bound to this machine, and whether the platform vouches for it. */
+import { afterEach, expect, it, vi } from 'vitest'
+import { bun } from '../../adapters/bun.ts'
+import { cloudflare } from '../../adapters/cloudflare.ts'
+import { deno } from '../../adapters/deno.ts'
+import { netlify, netlifyEdge } from '../../adapters/netlify.ts'
+import type { FetchServer } from '../../adapters/node.ts'
+import { supabase } from '../../adapters/supabase.ts'
+import { routeHandlers, vercel } from '../../adapters/vercel.ts'
+import type { RequestPlatform } from '../../src/index.ts'
+
+const LOOPBACK = [
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  '127.0.0.1',
+  '127.0.0.2',
+  '127.1',
+  '0x7f000001',
+  '2130706433',
+  '0177.0.0.1',
+  '::1',
+  '0:0:0:0:0:0:0:1',
+  '::ffff:127.0.0.1',
+]
+const OPEN = [
+  undefined,
+  '',
+  '0.0.0.0',
+  '::',
+  '192.168.0.7',
+  'mcp.example',
+  '127.evil.example',
+  'localhost.evil.example',
+]
+
+function createSpy(): { server: FetchServer; seen: RequestPlatform[] } {
+  const seen: RequestPlatform[] = []
+  const handle = async (_request: Request, platform: RequestPlatform) => {
+    seen.push(platform)
+    return new Response('ok')
+  }
+  return { server: { fetch: () => new Response('no'), handle }, seen }
+}
+
+it.each([...LOOPBACK.map((name) => [name, true] as const), ...OPEN.map((name) => [name, false] as const)])(
+  'a listener on %j is loopback: %j [guard.rebinding]',
+  async (hostname, isLoopback) => {
+    const { server, seen } = createSpy()
+    const request = new Request('http://localhost:3000/mcp')
+    await deno(server, { env: {}, ...(hostname !== undefined && { hostname }) })(request)
+    const listener = { hostname, requestIP: () => null, timeout: () => {}, stop: async () => {} }
+    const { fetch } = bun(server, { env: {} })
+    await fetch(request, listener)
+    await fetch(request, listener)
+    expect(seen.map(({ loopback }) => loopback)).toEqual([isLoopback, isLoopback, isLoopback])
+  },
+)
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+})
+
+const request = () => new Request('https://mcp.example/mcp')
+
+it('Workers vouch for the host [auth.resource]', async () => {
+  const { server, seen } = createSpy()
+  await cloudflare(server)(request(), {}, { waitUntil: () => {} })
+  expect(seen).toMatchObject([{ vouchesForHost: true }])
+})
+
+it.each([
+  ['1', true],
+  [undefined, false],
+])('Vercel’s variable is %j → vouches: %j [auth.resource]', async (variable, vouchesForHost) => {
+  const { server, seen } = createSpy()
+  vi.stubEnv('VERCEL', variable)
+  await vercel(server).fetch(request())
+  await routeHandlers(server).POST(request())
+  expect(seen).toMatchObject([{ vouchesForHost }, { vouchesForHost }])
+})
+
+it.each([
+  [{ env: { toObject: () => ({}) } }, true],
+  [undefined, false],
+])('Netlify’s global is %j → vouches: %j [auth.resource]', async (global, vouchesForHost) => {
+  const { server, seen } = createSpy()
+  vi.stubGlobal('Netlify', global)
+  await netlify(server)(request())
+  await netlifyEdge(server)(request())
+  expect(seen).toMatchObject([{ vouchesForHost }, { vouchesForHost }])
+})
+
+it.each([
+  ['https://ref.supabase.co', true],
+  ['http://kong:8000', false],
+  [undefined, false],
+])('Supabase’s URL is %j → vouches: %j [auth.resource]', async (url, vouchesForHost) => {
+  const { server, seen } = createSpy()
+  vi.stubGlobal('Deno', { env: { toObject: () => ({ ...(url !== undefined && { SUPABASE_URL: url }) }) } })
+  await supabase(server)(request())
+  expect(seen).toMatchObject([{ vouchesForHost }])
+})
+
+it.each([
+  [{ DENO_DEPLOYMENT_ID: 'abc' }, true],
+  [{}, false],
+])('Deno’s environment is %j → vouches: %j [auth.resource]', async (env, vouchesForHost) => {
+  const { server, seen } = createSpy()
+  await deno(server, { env })(request())
+  expect(seen).toMatchObject([{ vouchesForHost }])
+})
+
+it('a listener of one’s own vouches for nothing [auth.resource]', async () => {
+  const { server, seen } = createSpy()
+  const listener = { hostname: '0.0.0.0', requestIP: () => null, timeout: () => {}, stop: async () => {} }
+  await bun(server, { env: {} }).fetch(request(), listener)
+  expect(seen[0]).not.toHaveProperty('vouchesForHost')
+})
