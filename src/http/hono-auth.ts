@@ -2,12 +2,13 @@
  * Authorization as Hono middleware, for routes that are no `MCPServer`: those of an official SDK transport, or of a REST API
  * beside it.
  */
-import type { Auth, AuthContext } from '../auth/auth.ts'
+import type { Auth } from '../auth/auth.ts'
+import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
-import { CORS_HEADERS } from './cors.ts'
+import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { describedResource, resourceLocation } from './public-url.ts'
 
 /** What is used of Hono's context. */
@@ -22,6 +23,11 @@ export interface HonoAuthOptions {
   publicUrl?: string
   /** A proxy of your own sets `X-Forwarded-Host`, `-Proto` and `-Prefix`. Default false: they are not read. */
   trustProxy?: boolean
+  /**
+   * Lets a caller without a token through where `auth` has an `anonymous` subset: the route must then check what it is asked for.
+   * Default false: what is open is named by tool, prompt or resource, which no middleware knows.
+   */
+  allowAnonymous?: boolean
   /** Told why a token could not be checked. Default: the console. */
   onError?: (error: unknown) => void
 }
@@ -34,8 +40,9 @@ export interface HonoAuthVariables {
 
 /**
  * Lets through whom `auth` admits, with `c.get('auth')` set, and answers everybody else: 401 and 403 with
- * `WWW-Authenticate` (RFC 6750 §3). Answers the metadata (RFC 9728) where it stands before
- * `/.well-known/oauth-protected-resource`. CORS preflights are let through. Scopes of single tools are not its affair.
+ * `WWW-Authenticate` (RFC 6750 §3). A token is needed, whatever `auth` leaves open, unless `allowAnonymous` is set. Answers the metadata
+ * (RFC 9728) where it stands before `/.well-known/oauth-protected-resource`, and CORS preflights: put Hono's `cors()` before it
+ * for other headers than those of MCP. Does not check the scopes of single tools.
  *
  * ```ts
  * const protect = honoAuth(jwt({ issuer, audience }))
@@ -45,31 +52,48 @@ export interface HonoAuthVariables {
  */
 export function honoAuth(
   auth: Auth,
-  { publicUrl, trustProxy = false, onError = console.error }: HonoAuthOptions = {},
+  { publicUrl, trustProxy = false, allowAnonymous = false, onError = console.error }: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
-  const location = { publicUrl, trustProxy, allowedHosts: undefined }
+  const options = { publicUrl, trustProxy, allowedHosts: undefined }
   return async (context, next) => {
     const { env, req } = context
     const request = req.raw
+    const preflight = preflightMethod(request)
+    if (preflight !== undefined) return preflightResponse(request, preflight)
     const cors = request.headers.has('origin') ? CORS_HEADERS : undefined
-    if (request.method === 'GET') {
-      const described = describedResource(request, { env }, location)
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      const described = describedResource(request, { env }, options)
       if (described !== undefined) {
         return jsonResponse(JSON.stringify(auth.metadata(described)), 200, { ...cors })
       }
     }
-    if (request.method !== 'OPTIONS') {
-      const caller: AuthContext = { env, location: () => resourceLocation(request, { env }, location) }
-      const admission = await auth.admit(request, caller)
-      if (!admission.ok) {
-        const { status, message, headers, cause } = admission.refusal
-        if (cause !== undefined) onError(cause)
-        const body = errorMessage(undefined, { code: ErrorCode.invalidRequest, message })
-        return jsonResponse(body, status, { ...cors, ...headers })
-      }
-      context.set('auth', admission.auth)
+    const location = () => resourceLocation(request, { env }, options)
+    const admission = await auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
+    if (!admission.ok) {
+      const { status, message, headers, cause } = admission.refusal
+      if (cause !== undefined) onError(cause)
+      return refusal(status, message, { ...cors, ...headers })
     }
+    if (admission.auth === undefined && !allowAnonymous) {
+      // An `auth` that does not know what is required of it.
+      const challenge = bearerChallenge({ metadataUrl: location().metadataUrl })
+      return refusal(401, NO_TOKEN, { ...cors, 'www-authenticate': challenge })
+    }
+    context.set('auth', admission.auth)
     await next()
     return undefined
   }
+}
+
+const NO_TOKEN = 'Unauthorized: send an access token as a Bearer token.'
+
+/** The method that a CORS preflight asks about (Fetch standard, "CORS-preflight request"); undefined for any other request. */
+function preflightMethod({ method, headers }: Request): string | undefined {
+  const asked = headers.get('access-control-request-method')
+  if (method !== 'OPTIONS' || asked === null || !headers.has('origin')) return undefined
+  return /^[\w-]+$/.test(asked) ? asked : 'POST'
+}
+
+function refusal(status: number, message: string, headers: { readonly [name: string]: string }): Response {
+  return jsonResponse(errorMessage(undefined, { code: ErrorCode.invalidRequest, message }), status, headers)
 }
