@@ -26,38 +26,48 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Counts in this process or isolate. Calls are let in evenly once the first `calls` are used up (the generic cell rate algorithm),
- * so nobody waits for a window to end.
+ * Counts in this process or isolate. Calls are let in evenly once the first `calls` are used up (a leaky bucket), so nobody waits for
+ * a window to end.
  *
  * ```ts
  * new MCPServer({ …, http: { rateLimiter: createMemoryRateLimiter({ calls: 60, windowMs: 60_000 }) } })
  * ```
  *
- * @throws TypeError for numbers that are not above 0.
+ * @throws TypeError for a number that is not finite, a window of no time, and less than one call or caller.
  */
 export function createMemoryRateLimiter({
   calls,
   windowMs,
   maxKeys = 10_000,
 }: MemoryRateLimiterOptions): RateLimiter {
-  for (const [option, value] of Object.entries({ calls, windowMs, maxKeys })) {
-    if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
-  }
+  check('calls', calls, 1)
+  check('windowMs', windowMs, Number.MIN_VALUE)
+  check('maxKeys', maxKeys, 1)
   const intervalMs = windowMs / calls
-  /** By key, when all calls so far would have been let in, evenly. The Map's order is that of their last calls. */
-  const arrivals = new Map<string, number>()
+  /** By key, how many calls had not leaked away by then. The Map's order is that of their last calls. */
+  const buckets = new Map<string, { level: number; at: number }>()
   return {
     limit: (key) => {
       const now = Date.now()
-      const arrival = Math.max(arrivals.get(key) ?? 0, now)
-      const aheadMs = arrival - now
-      if (aheadMs > windowMs - intervalMs) {
-        return { ok: false, retryAfterSeconds: Math.ceil((aheadMs - (windowMs - intervalMs)) / 1000) }
-      }
-      arrivals.delete(key)
-      if (arrivals.size >= maxKeys) arrivals.delete(arrivals.keys().next().value!)
-      arrivals.set(key, arrival + intervalMs)
-      return { ok: true }
+      const bucket = buckets.get(key) ?? { level: 0, at: now }
+      const leaked = Math.max(now - bucket.at, 0) / intervalMs
+      const level = Math.max(bucket.level - leaked, 0)
+      const isFull = level > calls - 1 + ROUNDING
+      buckets.delete(key)
+      if (buckets.size >= maxKeys) buckets.delete(buckets.keys().next().value!)
+      buckets.set(key, { level: isFull ? level : level + 1, at: now })
+      if (!isFull) return { ok: true }
+      return { ok: false, retryAfterSeconds: Math.ceil(((level - calls + 1) * intervalMs) / 1000) }
     },
   }
+}
+
+/** Of a quotient: a caller who waited as long as it was told to is not a billionth of a call early. */
+const ROUNDING = 1e-9
+
+function check(option: string, value: number, least: number): void {
+  if (Number.isFinite(value) && value >= least) return
+  throw new TypeError(
+    `"${option}" of a rate limiter must be a number ${least < 1 ? 'above 0' : 'of 1 or more'}.`,
+  )
 }

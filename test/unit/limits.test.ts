@@ -193,12 +193,22 @@ describe('rateLimiter', () => {
     expect(limiter.limit('a')).toEqual({ ok: true })
   })
 
-  it.each([{ calls: 0 }, { windowMs: -1 }, { maxKeys: Number.NaN }])(
-    '%j → TypeError [limits.rate]',
-    (wrong) => {
-      expect(() => createMemoryRateLimiter({ calls: 1, windowMs: 1, ...wrong })).toThrow(TypeError)
-    },
-  )
+  it.each([
+    { calls: 0 },
+    { calls: 0.5 },
+    { calls: Number.POSITIVE_INFINITY },
+    { calls: '5' as never },
+    { windowMs: -1 },
+    { windowMs: 0 },
+    // Nobody would ever be refused.
+    { windowMs: Number.POSITIVE_INFINITY },
+    { maxKeys: Number.NaN },
+    { maxKeys: 0 },
+  ])('%j → TypeError that names it [limits.rate]', (wrong) => {
+    const create = () => createMemoryRateLimiter({ calls: 1, windowMs: 1, ...wrong })
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(new RegExp(`"${Object.keys(wrong)[0]}"`))
+  })
 })
 
 describe('maxConcurrentCalls', () => {
