@@ -39,22 +39,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
   const { clockToleranceSeconds = 0 } = verifier
   const anonymousAccess = createAnonymousAccess(anonymous, scopes, '')
 
-  const unauthorized = (
-    context: AuthContext,
-    error?: 'invalid_token',
-    description?: string,
-  ): AuthRefusal => ({
-    status: 401,
-    message: description ?? 'Unauthorized: send an access token as a Bearer token.',
-    headers: {
-      'www-authenticate': bearerChallenge({
-        metadataUrl: context.location().metadataUrl,
-        scopes,
-        ...(error !== undefined && { error }),
-        ...(description !== undefined && { description }),
-      }),
-    },
-  })
+  const { unauthorized, refusalFor } = createRefusals(scopes)
 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {
     const found = readToken(request, verifier.header)
@@ -78,7 +63,8 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
       return { ok: false, refusal: refusalFor(error, context) }
     }
     const { expiresAt = Number.POSITIVE_INFINITY } = identity
-    if ((expiresAt + clockToleranceSeconds) * 1000 <= Date.now()) {
+    // Asked so that NaN is over, too.
+    if (!((expiresAt + clockToleranceSeconds) * 1000 > Date.now())) {
       return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
     }
     // A copy: what is in `ctx.auth` belongs to the tools.
@@ -92,6 +78,33 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
       access: createScopedAccess(granted, scopes, () => context.location().metadataUrl),
     }
   }
+
+  return {
+    admit,
+    anonymous: anonymousAccess,
+    metadata: (location) => toMetadata(location, verifier, options),
+  }
+}
+
+type Unauthorized = (context: AuthContext, error?: 'invalid_token', description?: string) => AuthRefusal
+
+/** How a gate answers those who may not enter. */
+function createRefusals(scopes: readonly string[]): {
+  readonly unauthorized: Unauthorized
+  refusalFor(error: unknown, context: AuthContext): AuthRefusal
+} {
+  const unauthorized: Unauthorized = (context, error, description) => ({
+    status: 401,
+    message: description ?? 'Unauthorized: send an access token as a Bearer token.',
+    headers: {
+      'www-authenticate': bearerChallenge({
+        metadataUrl: context.location().metadataUrl,
+        scopes,
+        ...(error !== undefined && { error }),
+        ...(description !== undefined && { description }),
+      }),
+    },
+  })
 
   const reported = new Set<string>()
   /** What only the operator can mend is told once, and not for each token. */
@@ -112,11 +125,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
     throw error
   }
 
-  return {
-    admit,
-    anonymous: anonymousAccess,
-    metadata: (location) => toMetadata(location, verifier, options),
-  }
+  return { unauthorized, refusalFor }
 }
 
 /** Asks the verifier. Its `resource` is never the caller's word for it, whatever the verifier makes of the error. */

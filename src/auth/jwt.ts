@@ -114,7 +114,8 @@ function checkOptions({
   checkAudienceOption('jwt', audience)
   const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
   if (weak !== undefined) throw new TypeError(`jwt takes no ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
-  if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= MAX_CLOCK_TOLERANCE_SECONDS)) {
+  const isTolerable = Number.isFinite(clockToleranceSeconds) && clockToleranceSeconds >= 0
+  if (!isTolerable || clockToleranceSeconds > MAX_CLOCK_TOLERANCE_SECONDS) {
     throw new TypeError('"clockToleranceSeconds" of jwt must be a number from 0 to 60.')
   }
 }

@@ -2,6 +2,7 @@
  * `jwt` as each provider of identities needs it. `audience` is what the provider calls this server: register it there first.
  */
 import type { Auth } from './auth.ts'
+import { isSecureUrl } from './issuer.ts'
 import { type JwtOptions, jwt } from './jwt.ts'
 
 /** What every preset takes besides its own. */
@@ -9,26 +10,31 @@ export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceCla
 
 /** Auth0: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. */
 export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  checkHost('auth0', { domain })
   return jwt({ ...options, issuer: `https://${domain}/`, jwksUri: `https://${domain}/.well-known/jwks.json` })
 }
 
 /** WorkOS AuthKit: `domain` is `subdomain.authkit.app`. */
 export function workos({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  checkHost('workos', { domain })
   return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
 }
 
 /** Clerk: `domain` is the Frontend API, `clerk.shop.example`. Its tokens name the client in `azp` or `aud`. */
 export function clerk({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  checkHost('clerk', { domain })
   return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
 }
 
 /** Stytch Connected Apps: `domain` is the project's, `audience` the project id. */
 export function stytch({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+  checkHost('stytch', { domain })
   return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
 }
 
 /** Keycloak: `url` is the server's, `https://login.shop.example`. An audience mapper puts `audience` into tokens. */
 export function keycloak({ url, realm, ...options }: PresetOptions & { url: string; realm: string }): Auth {
+  checkTexts('keycloak', { url, realm }, isSecureUrl(url) && realm !== '')
   const issuer = `${url.replace(/\/$/, '')}/realms/${encodeURIComponent(realm)}`
   return jwt({ ...options, issuer, jwksUri: `${issuer}/protocol/openid-connect/certs` })
 }
@@ -39,12 +45,14 @@ export function supabaseAuth({
   audience = 'authenticated',
   ...options
 }: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] }): Auth {
+  checkTexts('supabaseAuth', { projectUrl }, isSecureUrl(projectUrl))
   const issuer = `${projectUrl.replace(/\/$/, '')}/auth/v1`
   return jwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
 }
 
 /** Cloudflare Access: `team` is `shop` of `shop.cloudflareaccess.com`, `audience` the application's AUD tag. */
 export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
+  checkHost('cloudflareAccess', { team })
   const issuer = `https://${team}.cloudflareaccess.com`
   // Access, which stands in front, has signed its users in and says so in a header of its own.
   return jwt({
@@ -61,6 +69,7 @@ export function cognito({
   userPoolId,
   ...options
 }: PresetOptions & { region: string; userPoolId: string }): Auth {
+  checkHost('cognito', { region, userPoolId })
   const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`
   return jwt({
     ...options,
@@ -73,6 +82,22 @@ export function cognito({
 
 /** Microsoft Entra ID, tokens of version 2.0: `audience` is the application's id, or `api://…` URI. */
 export function entra({ tenantId, ...options }: PresetOptions & { tenantId: string }): Auth {
+  checkHost('entra', { tenantId })
   const base = `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}`
   return jwt({ ...options, issuer: `${base}/v2.0`, jwksUri: `${base}/discovery/v2.0/keys` })
+}
+
+/** Nothing that would make a URL another host's. */
+const PLAIN = /^[\w.-]+(?::\d+)?$/
+
+function checkHost(preset: string, options: { readonly [option: string]: unknown }): void {
+  const isPlain = Object.values(options).every((value) => typeof value === 'string' && PLAIN.test(value))
+  checkTexts(preset, options, isPlain)
+}
+
+/** @throws TypeError: a variable that is not set must not become the issuer `https://undefined`. */
+function checkTexts(preset: string, options: { readonly [option: string]: unknown }, isRight: boolean): void {
+  if (isRight && Object.values(options).every((value) => typeof value === 'string')) return
+  const names = Object.keys(options).map((option) => `"${option}"`)
+  throw new TypeError(`${preset} needs ${names.join(' and ')}, as the provider names it.`)
 }

@@ -124,6 +124,19 @@ describe('an answer that is no identity', () => {
     expect(message).not.toMatch(/hunter2|ann/)
   })
 
+  it('a verifier whose tolerance is no number lets no token in that has an end [auth.identity]', async () => {
+    const statusOf = async (clockToleranceSeconds: number, expiresAt: number) => {
+      const verify = async () => ({ clientId: 'desk', expiresAt })
+      const auth = createGate({ authorizationServers: [], clockToleranceSeconds, verify })
+      return (await discover(createServer({ auth }), TOKEN)).status
+    }
+    const now = Math.floor(Date.now() / 1000)
+    expect(await statusOf(Number.NaN, now + 60)).toBe(401)
+    expect([await statusOf(0, now - 30), await statusOf(60, now - 30), await statusOf(10, now - 30)]).toEqual(
+      [401, 200, 401],
+    )
+  })
+
   it('of a verifier behind createGate → the same [auth.identity]', async () => {
     for (const answer of [true, {}, undefined]) {
       const auth = createGate({ authorizationServers: [], verify: async () => answer as never })
@@ -245,7 +258,7 @@ describe('an identity', () => {
     ['expiresAt', 1],
     ['exp', 1],
     ['expiresAt', new Date(1000)],
-    ['expiresAt', Date.now() - 1000],
+    ['expiresAt', 1_000_000_000_000],
     ['exp', Number.NEGATIVE_INFINITY],
     ['exp', 0],
   ])('whose %s is %s, which is over → 401 [auth.identity]', async (member, value) => {
@@ -256,13 +269,20 @@ describe('an identity', () => {
   })
 
   it.each([
-    ['expiresAt', Math.floor(Date.now() / 1000) + 60],
-    ['exp', Math.floor(Date.now() / 1000) + 60],
-    ['expiresAt', new Date(Date.now() + 60_000)],
-    ['expiresAt', Date.now() + 60_000],
-  ])('whose %s is %s, a minute from now → seconds since the epoch [auth.identity]', async (member, value) => {
+    ['expiresAt', 4_102_444_800],
+    ['exp', 4_102_444_800],
+    ['expiresAt', new Date('2100-01-01T00:00:00.999Z')],
+    ['expiresAt', 4_102_444_800_999],
+    ['expiresAt', Number.POSITIVE_INFINITY],
+  ])('whose %s is %s, some day → seconds since the epoch [auth.identity]', async (member, value) => {
     const auth = await authOf({ clientId: 'desk', [member]: value })
-    expect(Math.abs(auth!.expiresAt! - (Date.now() / 1000 + 60))).toBeLessThan(5)
+    expect(auth?.expiresAt).toBe(value === Number.POSITIVE_INFINITY ? value : 4_102_444_800)
+  })
+
+  it('whose expiry is before 33658 is in seconds, as issuers write "never" [auth.identity]', async () => {
+    const expiryOf = async (expiresAt: number) => (await authOf({ clientId: 'desk', expiresAt }))?.expiresAt
+    expect(await expiryOf(253_402_300_799)).toBe(253_402_300_799)
+    expect(await expiryOf(999_999_999_999)).toBe(999_999_999_999)
   })
 
   it('has the scopes that are named whole, in text or list [auth.identity]', async () => {

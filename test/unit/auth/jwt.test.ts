@@ -364,6 +364,10 @@ describe('options', () => {
     ['an audience that is not set', { audience: [undefined as never], audienceClaim: 'client_id' }],
     ['none', { algorithms: ['none'] }],
     ['a shared secret', { algorithms: ['HS256'] }],
+    // Added to a time as a text, it would be the year 5000.
+    ['clocks that differ by a text', { clockToleranceSeconds: '30' as never }],
+    ['clocks that differ by no number', { clockToleranceSeconds: Number.NaN }],
+    ['clocks that differ by less than nothing', { clockToleranceSeconds: -1 }],
     ['clocks that may differ by an hour', { clockToleranceSeconds: 3600 }],
   ])('%s → TypeError [auth.jwt]', (_what, options) => {
     expect(() => jwt({ issuer: 'https://login.example', audience: AUDIENCE, ...options })).toThrow(TypeError)

@@ -113,3 +113,30 @@ it('cognito takes no id tokens [auth.presets]', async () => {
     .sign(privateKey)
   expect((await discover(createServer({ auth }), token)).status).toBe(401)
 })
+
+it.each<[string, () => Auth]>([
+  ['auth0', () => auth0({ domain: undefined as never, audience: AUDIENCE })],
+  ['auth0', () => auth0({ domain: '', audience: AUDIENCE })],
+  ['auth0', () => auth0({ domain: 'https://shop.eu.auth0.com', audience: AUDIENCE })],
+  ['auth0', () => auth0({ domain: 'evil.example/shop.eu.auth0.com', audience: AUDIENCE })],
+  ['workos', () => workos({ domain: 'evil.example#', audience: AUDIENCE })],
+  ['clerk', () => clerk({ domain: 'user@evil.example', audience: AUDIENCE })],
+  ['stytch', () => stytch({ domain: undefined as never, audience: AUDIENCE })],
+  [
+    'keycloak',
+    () => keycloak({ url: 'https://login.example', realm: undefined as never, audience: AUDIENCE }),
+  ],
+  ['keycloak', () => keycloak({ url: undefined as never, realm: 'staff', audience: AUDIENCE })],
+  ['supabaseAuth', () => supabaseAuth({ projectUrl: undefined as never })],
+  ['cloudflareAccess', () => cloudflareAccess({ team: 'evil.example/', audience: AUDIENCE })],
+  ['cloudflareAccess', () => cloudflareAccess({ team: undefined as never, audience: AUDIENCE })],
+  ['cognito', () => cognito({ region: 'evil.example/', userPoolId: 'pool', audience: AUDIENCE })],
+  ['cognito', () => cognito({ region: 'eu-central-1', userPoolId: undefined as never, audience: AUDIENCE })],
+  ['entra', () => entra({ tenantId: undefined as never, audience: AUDIENCE })],
+])(
+  '%s without what names the tenant → TypeError, and no issuer "undefined" [auth.presets]',
+  (name, create) => {
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(new RegExp(name))
+  },
+)
