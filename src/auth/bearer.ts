@@ -8,7 +8,7 @@ import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
 /**
  * Resolves with what the token says; undefined, null, false or `{ valid: false }` for a token that is not good. Anything else that
- * names nobody (`true`, `{}`) is refused, and reported once.
+ * is no identity (`true`, `{}`) is refused, and reported once.
  */
 export type VerifyToken = (token: string, context: TokenContext) => Promise<TokenAnswer> | TokenAnswer
 

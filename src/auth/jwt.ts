@@ -91,7 +91,7 @@ export function jwt(options: JwtOptions): Auth {
         ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
       })
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
-        throw new InvalidTokenError('The token is for somebody else.')
+        throw new InvalidTokenError('The token is for another audience.')
       }
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)

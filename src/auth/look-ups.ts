@@ -4,7 +4,7 @@
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError } from './verifier.ts'
 
-/** How long a failure stands before the issuer is asked again: twice as long after each in a row. */
+/** How long after a failure the issuer is asked again: twice as long after each in a row. */
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 5000
 

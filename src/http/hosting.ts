@@ -15,7 +15,7 @@ import type { RateLimiter } from './rate-limit.ts'
 export interface HttpConfig {
   /** Hosts to serve, `example.com` or `example.com:8443`. Default: `MAYFLY_ALLOWED_HOSTS`, else any (local ones on a loopback listener). */
   allowedHosts?: readonly string[]
-  /** Origins to serve, `https://app.example.com`. Default: any on a public host, local ones on a local host. */
+  /** Origins to serve, `https://app.example.com`. Default: any on a public host; on a private one its own and local ones. */
   allowedOrigins?: readonly string[]
   /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
   publicUrl?: string

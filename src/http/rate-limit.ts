@@ -26,8 +26,8 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Counts in this process or isolate. Calls are let in evenly once the first `calls` are used up (a leaky bucket), so nobody waits for
- * a window to end.
+ * Counts in this process or isolate. Calls are let in evenly once the first `calls` are used up (a leaky bucket), so no caller waits
+ * for a window to end.
  *
  * ```ts
  * new MCPServer({ …, http: { rateLimiter: createMemoryRateLimiter({ calls: 60, windowMs: 60_000 }) } })

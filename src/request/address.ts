@@ -40,11 +40,12 @@ export function parseHost(text: string): Host | undefined {
   const [, name = '', port = ''] = HOST.exec(isBare ? `[${text}]` : text) ?? []
   const unzoned = name.startsWith('[') ? name.replace(/%.*/, ']') : name
   if (unzoned.length > MAX_NAME_CHARACTERS || NO_NAME.test(unzoned)) return undefined
-  const canonical = hostnameOf(`http://${unzoned}`).replace(/\.+$/, '')
-  return canonical === '' ? undefined : { name: unmapped(canonical), port }
+  const canonical = hostnameOf(`http://${unzoned}`).replace(/\.$/, '')
+  // An empty label is no name; some parsers let it be one.
+  return /^$|\.$|\.\./.test(canonical) ? undefined : { name: unmapped(canonical), port }
 }
 
-/** How far a host reaches, with a port or without. What is none counts as private: it is denied what only public hosts may. */
+/** How far a host reaches, with a port or without. A text that is no host counts as private: it is denied what only public hosts may. */
 export function reachOf(host: string): Reach {
   const name = parseHost(host)?.name
   if (name === 'localhost' || name === '[::1]' || /^127\..*\.\d+$/.test(name ?? '')) return 'loopback'
@@ -58,7 +59,7 @@ export function isLoopbackAddress(hostname: string): boolean {
   return reachOf(hostname) === 'loopback'
 }
 
-/** The address in `1.2.3.4:5678`, `[::1]:123` or `for="[::1]"` (RFC 7239 §6), without its port; undefined where there is none. */
+/** The address in `1.2.3.4:5678`, `[::1]:123` or `for="[::1]"` (RFC 7239 §6), without its port; undefined for any other text. */
 export function toAddress(text: string): string | undefined {
   const [, written = ''] = /^(?:for=)?"?([^"]*)"?$/i.exec(text.trim()) ?? []
   const name = parseHost(written)?.name
@@ -69,18 +70,20 @@ export function toAddress(text: string): string | undefined {
 /** The network of an IPv6 address that one customer has (RFC 6177), `2001:db8:0:1::/64`; an IPv4 address as it is. */
 export function toNetwork(address: string): string {
   if (!address.includes(':')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const rest = tail === '' ? [] : tail.split(':')
-  while (groups.length + rest.length < 8) groups.push('0')
-  return `${[...groups, ...rest].slice(0, 4).join(':')}::/64`
+  const missing = 8 - partsOf(address).length
+  const groups = partsOf(address.replace('::', `:${'0:'.repeat(missing)}`))
+  return `${groups.slice(0, 4).join(':')}::/64`
 }
 
+function partsOf(address: string): string[] {
+  return address.split(':').filter((part) => part !== '')
+}
+
+/** IPv4 in IPv6 is another way to write IPv4, which the parser reads as one number, too. */
 function unmapped(name: string): string {
   const [, high, low] = MAPPED.exec(name) ?? []
   if (high === undefined || low === undefined) return name
-  const numbers = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
-  return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
+  return hostnameOf(`http://${Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16)}`)
 }
 
 /** Empty for what is no URL. Parsed once: it is done for each request. */

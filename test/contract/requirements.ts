@@ -683,7 +683,8 @@ export const REQUIREMENTS = {
     source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
   },
   'guard.private': {
-    statement: 'A host of a private network takes origins of its own and of this machine, or those declared.',
+    statement:
+      'A host of a private network takes origins of the same host and of this machine, or those declared.',
     source: ['docs/http.md', `${LEGACY}/basic/transports#security-warning`],
   },
   'guard.rebinding': {

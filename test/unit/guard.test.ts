@@ -291,7 +291,7 @@ describe('DNS rebinding', () => {
     expect(await statusOf({ host, ...loopback })).toBe(200)
   })
 
-  it('hosts that are declared are served by a loopback listener, too: a proxy stands before it [guard.rebinding]', async () => {
+  it('hosts that are declared are served by a loopback listener, too: a proxy is in front [guard.rebinding]', async () => {
     const http = { allowedHosts: ['mcp.example'] }
     expect(await statusOf({ host: 'mcp.example', http, ...loopback })).toBe(200)
     expect(await statusOf({ host: 'localhost', http, ...loopback })).toBe(403)

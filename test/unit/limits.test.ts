@@ -121,7 +121,7 @@ describe('rateLimiter', () => {
     // One customer has as many of these as there are grains of sand.
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
     ['2001:db8::1', '2001:db8:0:0:1::'],
-    // No addresses: nobody can tell them apart.
+    // No addresses: they cannot be told apart.
     ['', undefined],
     ['unknown', 'unix:/tmp/socket'],
   ])('%j and %j are one caller [limits.rate]', async (first, second) => {
@@ -200,7 +200,7 @@ describe('rateLimiter', () => {
     { calls: '5' as never },
     { windowMs: -1 },
     { windowMs: 0 },
-    // Nobody would ever be refused.
+    // No caller would ever be refused.
     { windowMs: Number.POSITIVE_INFINITY },
     { maxKeys: Number.NaN },
     { maxKeys: 0 },

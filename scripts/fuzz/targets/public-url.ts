@@ -61,9 +61,17 @@ function run(input: readonly string[]): string {
     [forwarded, true, undefined],
     [forwarded, true, PUBLIC],
   ] as const) {
-    const { endpoint, resource, metadataUrl, described } = derive(url, headers, prefix, trustProxy, publicUrl)
+    const { endpoint, resource, isVouchedFor, metadataUrl, described, address } = derive(
+      url,
+      headers,
+      prefix,
+      trustProxy,
+      publicUrl,
+    )
     for (const shown of [endpoint, resource, metadataUrl, described?.resource, described?.metadataUrl])
       if (shown !== undefined) checkUrl(shown)
+    promise(/^[\da-f:]+$|^(?:\d{1,3}\.){3}\d{1,3}$/.test(address ?? ''), `the caller's address is ${address}`)
+    promise(isVouchedFor === (publicUrl !== undefined), `${resource} is vouched for by its caller`)
     if (!trustProxy) promise(new URL(resource).origin === 'https://mcp.example', `the origin is ${resource}`)
     if (publicUrl !== undefined) promise(resource === publicUrl, `the resource is ${resource}`)
     checkPage(endpoint)
@@ -96,7 +104,16 @@ function checkPage(endpoint: string): void {
 
 const SEEDS: readonly (readonly string[])[] = [
   ['/mcp', '', '', '', '', 'mcp.example', '', ''],
-  ['/', 'shop.example', 'https', '/shop', '1.2.3.4, 5.6.7.8', 'mcp.example', 'https://app.example', ''],
+  [
+    '/',
+    'shop.example',
+    'https',
+    '/shop',
+    '1.2.3.4, [2001:db8::1]:4711',
+    'mcp.example',
+    'https://app.example',
+    '',
+  ],
   [
     '/functions/v1/shop/mcp',
     'a, b.example:8443',

@@ -488,6 +488,26 @@ describe('sessions', () => {
     expect(foreign.status).toBe(404)
   })
 
+  it('of tokens that name no client belong to their token [auth.principal]', async () => {
+    const [ann, bob] = ['a'.repeat(32), 'b'.repeat(32)]
+    const { url } = await start({}, { auth: staticTokens([{ token: ann }, { token: bob }]) })
+    const client = await connect(url, { authorization: `Bearer ${ann}` })
+    const { sessionId } = client.transport as StreamableHTTPClientTransport
+    const statusAs = async (token: string) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': sessionId!,
+      }
+      const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+      const response = await fetch(url, { method: 'POST', headers, body })
+      await response.text()
+      return response.status
+    }
+    expect([await statusAs(ann), await statusAs(bob)]).toEqual([200, 404])
+  })
+
   it('another Origin → 403, before anything is opened', async () => {
     const { url, sessions } = await start()
     const response = await fetch(url, {

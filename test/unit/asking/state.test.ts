@@ -149,6 +149,16 @@ describe('a state', () => {
     expect((await round(server, retry, as('one'))).result).toBeDefined()
   })
 
+  it('for another token, where neither names a client or a subject → refused [state.bounds] [auth.principal]', async () => {
+    const { server } = serverOf({ auth: bearer(() => ({ valid: true })) })
+    const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+    const asked = await round(server, { name: 'a' }, as('one'))
+    const retry = { name: 'a', requestState: asked.result?.requestState }
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect((await round(server, retry, as('two'))).error?.code).toBe(-32_602)
+    expect((await round(server, retry, as('one'))).result).toBeDefined()
+  })
+
   it('sealed with too short a secret → refused at construction of the seal, with what to do', () => {
     expect(() => createSeal(['short'], 'server')).toThrow('openssl rand')
   })

@@ -468,7 +468,7 @@ describe('static tokens', () => {
     )
   })
 
-  it('without a clientId each is a caller of its own; those of one client are one [auth.principal]', async () => {
+  it('without a clientId each is another caller; those of one client are one [auth.principal]', async () => {
     const server = createServer({
       auth: staticTokens([
         { token: 'first-token-for-machines' },

@@ -138,13 +138,13 @@ describe('honoAuth and preflights', () => {
     expect(response.headers.has('access-control-allow-credentials')).toBe(false)
   })
 
-  it('names no method that is none', async () => {
+  it('repeats no text that is not a method', async () => {
     const response = await options({ ...ORIGIN, 'access-control-request-method': 'GET, evil: 1' })
     expect(response.headers.get('access-control-allow-methods')).toBe('POST')
   })
 
   it.each([{}, ORIGIN, { 'access-control-request-method': 'POST' }])(
-    'an OPTIONS that is none, with %j, needs a token',
+    'an OPTIONS that is no preflight, with %j, needs a token',
     async (headers) => {
       expect((await options(headers)).status).toBe(401)
       expect((await options({ ...headers, authorization: 'Bearer shop' })).status).toBe(200)

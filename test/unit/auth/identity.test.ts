@@ -9,7 +9,7 @@ import { discover } from './_issuer.ts'
 
 const TOKEN = 'the-token'
 
-/** Whoever answers in JavaScript can answer anything. */
+/** JavaScript can answer anything. */
 const answering = (answer: unknown, scopes: readonly string[] = []) =>
   bearer(() => answer as ReturnType<VerifyToken>, { scopes })
 
@@ -144,7 +144,7 @@ describe('an answer that is no identity', () => {
     }
   })
 
-  it('whatever it is, nobody gets in but by a name or a clear yes [auth.identity]', async () => {
+  it('whatever it is, it lets no caller in without a name or a clear yes [auth.identity]', async () => {
     const key = fc.constantFrom(
       'scopes',
       'exp',
@@ -329,7 +329,7 @@ describe('the principal', () => {
     return (await discover(server, tokens[1])).status === 429
   }
 
-  it('of tokens that name nobody is each its own [auth.principal]', async () => {
+  it('of tokens without client and subject is another for each [auth.principal]', async () => {
     for (const answer of [
       { valid: true },
       { active: true, scopes: ['shop'] },

@@ -186,7 +186,7 @@ describe('introspection', () => {
     ['an audience of nothing', { audience: [] }],
     ['an empty audience', { audience: ['https://mcp.example', ''] }],
     ['a time before now', { cacheMs: -1 }],
-    ['a time that is none', { cacheMs: Number.NaN }],
+    ['no time', { cacheMs: Number.NaN }],
     ['all time', { cacheMs: Number.POSITIVE_INFINITY }],
   ])('%s → TypeError [auth.introspection]', (_what, options) => {
     expect(() => introspection(optionsFor(options))).toThrow(TypeError)

@@ -219,7 +219,7 @@ describe('keys', () => {
     ['issuer', {}],
     ['jwksUri', { jwksUri: 'http://127.0.0.1:9/jwks' }],
   ])(
-    'an %s that nobody reaches → 503, for the token may be good [auth.unavailable]',
+    'an %s that cannot be reached → 503, for the token may be good [auth.unavailable]',
     async (_what, options) => {
       const auth = jwt({ issuer: 'http://127.0.0.1:9', audience: AUDIENCE, ...options })
       expect((await discover(createServer({ auth }), await issuer.sign())).status).toBe(503)
