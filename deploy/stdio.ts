@@ -1,15 +1,20 @@
 /**
  * `mayfly stdio`: serves an entry to one client over stdin and stdout, as desktop clients start their servers.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { divertConsole, startStdio } from '../adapters/_node/stdio.ts'
-import type { MCPServer } from '../src/index.ts'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { CliError } from './cli-error.ts'
 import { oneEntry, parseCommandLine } from './command-line.ts'
+import { atExit, onInterrupt } from './ending.ts'
 import { findEntry, shown } from './entry.ts'
 import { bundleOnce } from './node/bundle.ts'
+import type { HostMessage } from './stdio-host.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const HOST = fileURLToPath(new URL(`./stdio-host${extname(import.meta.url)}`, import.meta.url))
 
 const HELP = `mayfly stdio [entry]
 
@@ -31,19 +36,52 @@ export async function stdio(args: string[]): Promise<number> {
   }
   const entry = findEntry(process.cwd(), oneEntry(positionals))
   const { file, dispose } = await bundleOnce(entry, projectOf(entry))
-  // What a module prints when it is loaded would be the first message.
-  divertConsole()
   try {
-    const server = await load(file, entry)
-    const running = await startStdio(server).catch((error: Error) => {
-      throw new CliError(error.message)
-    })
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void running.close())
-    await running.closed
-    return 0
+    return await serve(file, entry)
   } finally {
     dispose()
   }
+}
+
+/** In a process of its own, whose stdout is our stderr: whatever the server writes or starts, the client sees messages alone. */
+async function serve(file: string, entry: string): Promise<number> {
+  const child = spawn(process.execPath, ['--enable-source-maps', HOST, file], {
+    stdio: ['inherit', 2, 2, 1, 'ipc'],
+  })
+  const forgetExit = atExit(() => void child.kill('SIGKILL'))
+  let isInterrupted = false
+  const restore = onInterrupt((signal) => {
+    isInterrupted = true
+    child.kill(signal === 'SIGPIPE' ? 'SIGTERM' : signal)
+  })
+  let said: HostMessage | undefined
+  // The server's own code may send something, too.
+  child.on('message', (message) => {
+    if (isHostMessage(message)) said = message
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  // What was sent before it ended may still be on its way.
+  if (child.connected) await once(child, 'disconnect')
+  restore()
+  forgetExit()
+  if (said !== undefined) throw complaint(said, entry)
+  if (code === 0 || isInterrupted) return 0
+  throw new CliError(`${shown(entry)} ended its process with exit code ${code ?? 1}: see its output above`)
+}
+
+function isHostMessage(message: unknown): message is HostMessage {
+  const { type } = (message ?? {}) as { type?: unknown }
+  return type === 'failed' || type === 'not-loaded' || type === 'no-server'
+}
+
+function complaint(message: HostMessage, entry: string): CliError {
+  if (message.type === 'failed') return new CliError(message.reason)
+  if (message.type === 'not-loaded') {
+    return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
+  }
+  return new CliError(
+    `${shown(entry)} does not export an MCPServer: stdio serves no other; a server of an official SDK has a stdio transport of its own`,
+  )
 }
 
 /** Where the entry's packages are: a desktop client starts its servers in any folder. */
@@ -55,16 +93,4 @@ function projectOf(entry: string): string {
     folder = parent
   }
   return folder
-}
-
-async function load(file: string, entry: string): Promise<MCPServer> {
-  const { default: server } = await import(pathToFileURL(file).href).catch((error: Error) => {
-    throw new CliError(`${shown(entry)} cannot be loaded: ${error.message.split('\n')[0]}`)
-  })
-  if (typeof server?.getSessionParts !== 'function') {
-    throw new CliError(
-      `${shown(entry)} does not export an MCPServer: stdio serves no other; a server of an official SDK has a stdio transport of its own`,
-    )
-  }
-  return server
 }

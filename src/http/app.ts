@@ -53,6 +53,8 @@ export interface App {
 
 /** The steps of `serve`, for transports that keep connections: they put one of their own between reading and answering. */
 export interface Endpoint {
+  /** Bytes that a body, or a message on stdio, may have. */
+  readonly maxBodyBytes: number
   /** Guard, token and count. A response is the answer to a caller who is not let in, or to a preflight. */
   admit(request: Request, platform: RequestPlatform): Promise<Admitted | Response>
   /** The body as text, within its limits of size and time. A response is the refusal. */
@@ -154,6 +156,7 @@ export function createApp(
   }
 
   const endpoint: Endpoint = {
+    maxBodyBytes: options.maxBodyBytes,
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
       const refused = refuseUnguarded(received, options)

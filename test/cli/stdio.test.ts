@@ -24,6 +24,7 @@ const SERVER = `
   import * as z from 'zod'
 
   console.log('a line of the module')
+  let goOn = () => {}
   const server = new MCPServer({
     id: 'desk',
     name: 'Desk',
@@ -42,10 +43,14 @@ const SERVER = `
       work: createTool({
         id: 'work',
         execute: async (_input, ctx) => {
-          for (const progress of [1, 2]) ctx.reportProgress({ progress })
+          ctx.reportProgress({ progress: 1 })
+          // Until its client has heard of it.
+          await new Promise((resolve) => { goOn = resolve })
           return ctx.era
         },
       }),
+      era: createTool({ id: 'era', execute: (_input, ctx) => ctx.era }),
+      heard: createTool({ id: 'heard', execute: () => { goOn(); return 'so be it' } }),
       change: createTool({
         id: 'change',
         execute: async () => {
@@ -114,14 +119,20 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     await client.connect(transport as never)
     cleanups.push(() => client.close())
 
-    expect((await client.listTools()).tools).toHaveLength(4)
+    expect((await client.listTools()).tools).toHaveLength(6)
     expect((await client.callTool({ name: 'order' })).content).toEqual([{ type: 'text', text: '3' }])
+    // Before the result, and not with it: SDK v1's client drops what it reads in one piece with the result.
     const progress: number[] = []
-    await client.callTool({ name: 'work' }, undefined, {
-      onprogress: (report) => progress.push(report.progress),
+    let heardOf: Promise<unknown> | undefined
+    const { content } = await client.callTool({ name: 'work' }, undefined, {
+      onprogress: (report) => {
+        progress.push(report.progress)
+        heardOf = client.callTool({ name: 'heard' })
+      },
     })
-    // SDK v1's client drops what comes in one piece with the result.
-    expect(progress[0]).toBe(1)
+    expect(content).toEqual([{ type: 'text', text: 'legacy' }])
+    await heardOf
+    expect(progress).toEqual([1])
     await client.subscribeResource({ uri: 'note://1' })
     await client.callTool({ name: 'change' })
     await vi.waitFor(() => expect(heard).toEqual(['tools', 'note://1']))
@@ -147,7 +158,7 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     cleanups.push(() => client.close())
 
     expect((await client.callTool({ name: 'order' })).content).toEqual([{ type: 'text', text: '5' }])
-    expect((await client.callTool({ name: 'work' })).content).toEqual([{ type: 'text', text: 'modern' }])
+    expect((await client.callTool({ name: 'era' })).content).toEqual([{ type: 'text', text: 'modern' }])
     const heard: string[] = []
     client.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('tools'))
     const subscription = await client.listen({ toolsListChanged: true })
@@ -166,7 +177,7 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     })
     const client = new Client({ name: 'desktop', version: '1' })
     await client.connect(transport as never)
-    expect((await client.listTools()).tools).toHaveLength(4)
+    expect((await client.listTools()).tools).toHaveLength(6)
     await client.close()
     expect(existsSync('/node_modules')).toBe(false)
   })

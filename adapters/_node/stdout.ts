@@ -1,0 +1,73 @@
+/**
+ * stdout of a process whose stdout is a protocol: what its own code writes there goes to stderr.
+ */
+import { Writable } from 'node:stream'
+
+export interface DivertedStdout {
+  /** What is written here still goes to stdout. */
+  readonly output: Writable
+  /** Gives stdout back. */
+  restore(): void
+}
+
+type Replaced = Partial<Record<'write' | 'end' | 'destroy' | 'destroySoon' | 'cork' | 'uncork', unknown>>
+
+/** Streams that are diverted already. */
+const diverted = new WeakMap<object, true>()
+
+/**
+ * Diverts `process.stdout`, and with it `console`, to stderr. Throws where that is done already. What writes to the file descriptor
+ * itself is not diverted: `fs.writeSync(1, …)`, a child process with `stdio: 'inherit'`.
+ */
+export function divertStdout(): DivertedStdout {
+  const { stdout, stderr } = process
+  if (diverted.has(stdout)) {
+    throw new Error('This process serves a client over stdin and stdout already: close that first.')
+  }
+  diverted.set(stdout, true)
+  const write = stdout.write.bind(stdout)
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      write(chunk, done)
+    },
+  })
+  const toStderr = (...args: Parameters<typeof stderr.write>): boolean => {
+    const hasRoom = stderr.write(...args)
+    // Who waits does so at stdout.
+    if (!hasRoom) stderr.once('drain', () => stdout.emit('drain'))
+    return hasRoom
+  }
+  const stay = (): typeof stdout => stdout
+  const replaced: Replaced = {
+    write: toStderr,
+    // It would end the client's stream as well.
+    end: (...args: unknown[]) => {
+      if (typeof args[0] !== 'function' && args[0] !== undefined) {
+        toStderr(...(args as Parameters<typeof stderr.write>))
+      } else if (typeof args[0] === 'function') args[0]()
+      return stdout
+    },
+    destroy: stay,
+    destroySoon: stay,
+    cork: stay,
+    uncork: stay,
+  }
+  const before = Object.keys(replaced).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(stdout, name)] as const,
+  )
+  Object.assign(stdout, replaced)
+  // A client that has gone is noticed by `output`.
+  stdout.off('error', ignore).on('error', ignore)
+  return {
+    output,
+    restore: () => {
+      diverted.delete(stdout)
+      for (const [name, descriptor] of before) {
+        delete (stdout as Replaced)[name as keyof Replaced]
+        if (descriptor !== undefined) Object.defineProperty(stdout, name, descriptor)
+      }
+    },
+  }
+}
+
+function ignore(): void {}
