@@ -1,0 +1,113 @@
+/** What is mutated, and which tests are run against it. */
+
+export interface Group {
+  readonly name: string
+  /** What SECURITY.md calls it. */
+  readonly title: string
+  /** Files and folders under the root. */
+  readonly sources: readonly string[]
+  /** Beginnings of the paths of test files. Of these only files that reach a mutant are run against it. */
+  readonly tests: readonly string[]
+  /** Beginnings of paths that are left out. */
+  readonly except?: readonly string[]
+  /** Per cent of the mutants that the tests must kill; those that are accepted count as not killed. Undefined: reported only. */
+  readonly atLeast?: number
+}
+
+const SEALED = ['test/property/seal', 'test/property/session-token']
+const ASKING = ['test/unit/asking/', ...SEALED]
+const GUARDING = [
+  'test/unit/auth/',
+  'test/unit/guard',
+  'test/unit/http',
+  'test/unit/public-url',
+  'test/unit/limits',
+  'test/unit/cors',
+  'test/unit/logging',
+  'test/unit/audit',
+]
+const EVERYTHING = ['test/unit/', 'test/property/']
+/** They take seconds, and are about a side that others test as well. */
+const SLOW = [
+  'test/unit/asking/memory',
+  'test/unit/client/',
+  'test/unit/lambda-events',
+  'test/property/arbitrary-input',
+  'test/property/isolation',
+]
+
+export const GROUPS: readonly Group[] = [
+  {
+    name: 'seal',
+    title: 'sealing state',
+    sources: ['src/interaction/seal.ts'],
+    tests: ASKING,
+    atLeast: 90,
+  },
+  {
+    name: 'replay',
+    title: 'replaying a call',
+    sources: ['src/interaction/replay.ts'],
+    tests: [...ASKING, 'test/unit/sdk-callbacks/', 'test/unit/context'],
+    atLeast: 90,
+  },
+  {
+    name: 'state',
+    title: 'state between rounds',
+    sources: ['src/interaction/state.ts'],
+    tests: ASKING,
+    atLeast: 90,
+  },
+  {
+    name: 'gate',
+    title: 'who may do what',
+    sources: ['src/auth/gate.ts'],
+    tests: GUARDING,
+    atLeast: 90,
+  },
+  {
+    name: 'guard',
+    title: 'hosts and origins',
+    sources: ['src/http/guard.ts'],
+    tests: GUARDING,
+    atLeast: 90,
+  },
+  {
+    name: 'session-tokens',
+    title: 'session tokens',
+    sources: ['src/protocol/session-token.ts'],
+    tests: [...ASKING, 'test/unit/legacy', 'test/unit/auth/gate'],
+    atLeast: 90,
+  },
+  {
+    name: 'public-url',
+    title: 'the public URL',
+    sources: ['src/http/public-url.ts'],
+    tests: GUARDING,
+    atLeast: 90,
+  },
+  {
+    name: 'uris',
+    title: 'matching of URIs',
+    sources: ['src/definition/uri-template.ts', 'src/sdk/guarded.ts'],
+    tests: [
+      'test/unit/resources',
+      'test/unit/uri',
+      'test/unit/completion',
+      'test/unit/listen',
+      'test/unit/malformed',
+      'test/unit/sdk/',
+      'test/unit/auth/',
+      'test/property/uri-template',
+      'test/fuzz/',
+    ],
+    atLeast: 90,
+  },
+  ...['interaction', 'auth', 'protocol', 'http', 'sdk'].map((folder) => ({
+    name: folder,
+    title: `all of \`src/${folder}\``,
+    sources: [`src/${folder}`],
+    tests: EVERYTHING,
+    except: SLOW,
+  })),
+]

@@ -1,0 +1,139 @@
+/** A process that holds one vitest and runs test files against one mutant after another. Nothing is written into the checkout. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createVitest, type TestModule, type TestSpecification } from 'vitest/node'
+import { ROOT } from './mutants.ts'
+import type { Hits, Switched } from './setup.ts'
+
+/** The first message to the process. */
+export interface Start {
+  /** Code that stands in for that of the checkout, by absolute path. */
+  readonly code: { readonly [path: string]: string }
+}
+
+/** Each further one. */
+export interface Run {
+  readonly mutant?: string
+  readonly hitLimit?: number
+  /** Absolute paths, in the order in which they are run, up to the first that fails. */
+  readonly tests: readonly string[]
+}
+
+/** The answer to a `Run`. */
+export interface Ran {
+  /** The test file that failed. */
+  readonly failed?: string
+  /** What failed in it. */
+  readonly failure?: string
+  /** Where no mutant was on. */
+  readonly hits?: Hits
+}
+
+const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly exports: { readonly [entry: string]: string | { readonly default: string } }
+}
+
+/** The examples import the package by its name, and what is built holds no mutants. */
+function sourceOfEntry(id: string): string | undefined {
+  if (!/^mayfly-mcp(?:\/|$)/.test(id)) return undefined
+  const entry = exports[id.replace('mayfly-mcp', '.')]
+  if (typeof entry !== 'object') return undefined
+  return join(ROOT, entry.default.replace('./dist/', '').replace(/\.js$/, '.ts'))
+}
+
+/** Milliseconds: a test that waits for what a mutant has taken away ends here. */
+const TEST_TIMEOUT_MS = 3000
+
+class InOrder {
+  shard(files: TestSpecification[]): TestSpecification[] {
+    return files
+  }
+
+  sort(files: TestSpecification[]): TestSpecification[] {
+    return files
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mayfly-mutate-'))
+const coverageFile = join(folder, 'coverage.json')
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+process.once('disconnect', () => process.exit())
+process.once('message', (message: Start) => {
+  void serve(message)
+})
+
+async function serve({ code }: Start): Promise<void> {
+  const vitest = await createVitest(
+    'test',
+    {
+      root: ROOT,
+      watch: false,
+      // A thread starts in a tenth of a second, and each run has one of its own: a mutant may break what modules do when they load.
+      pool: 'threads',
+      isolate: false,
+      maxWorkers: 1,
+      bail: 1,
+      // Its key is the file on disk, and not the code that a plugin puts in its place.
+      fsModuleCache: false,
+      silent: true,
+      reporters: [{}],
+      testTimeout: TEST_TIMEOUT_MS,
+      setupFiles: [join(ROOT, 'scripts/mutation/setup.ts')],
+      sequence: { sequencer: InOrder },
+    },
+    {
+      plugins: [
+        {
+          name: 'mutants',
+          enforce: 'pre',
+          resolveId: sourceOfEntry,
+          load: (id: string) => code[id.split('?')[0]!],
+        },
+      ],
+    },
+  )
+  const project = vitest.getRootProject()
+  process.on('message', async ({ mutant, hitLimit, tests }: Run) => {
+    const isPlain = mutant === undefined
+    const switched: Switched = {
+      ...(isPlain ? { coverageFile } : { mutant }),
+      ...(hitLimit !== undefined && { hitLimit }),
+    }
+    rmSync(coverageFile, { force: true })
+    project.provide('mutation', switched)
+    const specifications = tests.map((file) => project.createSpecification(file))
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
+    // Modules of earlier runs are among them: those up to the first that fails are of this one.
+    const failed = tests
+      .map((file) => testModules.find(({ moduleId }) => moduleId === file)!)
+      .find((module) => module.state() === 'failed')
+    const ran: Ran = {
+      ...(failed && { failed: failed.moduleId, failure: describe(failed) }),
+      ...(!failed &&
+        unhandledErrors.length > 0 && { failed: tests[0]!, failure: String(unhandledErrors[0]) }),
+      ...(isPlain && { hits: readHits() }),
+    }
+    process.send!(ran)
+  })
+  process.send!('ready')
+}
+
+function describe(module: TestModule): string {
+  for (const test of module.children.allTests('failed'))
+    return `${test.fullName}: ${firstLine(test.result().errors?.[0]?.message)}`
+  return firstLine(module.errors()[0]?.message)
+}
+
+function firstLine(message: string | undefined): string {
+  return message?.split('\n')[0] ?? ''
+}
+
+function readHits(): Hits {
+  try {
+    return JSON.parse(readFileSync(coverageFile, 'utf8')) as Hits
+  } catch {
+    // A file whose tests are all skipped reaches nothing.
+    return {}
+  }
+}
