@@ -1,5 +1,5 @@
 /**
- * Mutation testing: `npm run mutate -- [--group seal]… [--workers 2] [--survivors folder] [--verbose] [--write]`.
+ * Mutation testing: `npm run mutate -- [--group seal]… [--file src/http/body.ts]… [--workers 2] [--survivors folder] [--verbose] [--write]`.
  *
  * Makes the mutants of each group in `mutation/groups.ts`, runs against each the test files that reach it, and says which ones survive.
  * The exit code is 1 where a group is under its threshold, and where an entry of `mutation/accepted.ts` is no mutant any more.
@@ -8,13 +8,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { GROUPS } from './mutation/groups.ts'
+import { GROUPS, groupOfFile } from './mutation/groups.ts'
 import { filesOf, isKilled, percent, resultOf, survivorsOf, write } from './mutation/report.ts'
 import { type Score, scoreGroup, staleEntries } from './mutation/score.ts'
 
 const { values } = parseArgs({
   options: {
     group: { type: 'string', multiple: true },
+    file: { type: 'string', multiple: true },
     workers: { type: 'string', default: '2' },
     survivors: { type: 'string' },
     verbose: { type: 'boolean', default: false },
@@ -26,7 +27,11 @@ const unknown = values.group?.find((name) => !GROUPS.some((group) => group.name 
 if (unknown !== undefined)
   throw new TypeError(`--group takes ${GROUPS.map(({ name }) => name).join(', ')}; it was ${unknown}.`)
 
-const groups = GROUPS.filter(({ name }) => values.group?.includes(name) ?? true)
+const isChosen = values.group !== undefined || values.file !== undefined
+const groups = [
+  ...GROUPS.filter(({ name }) => !isChosen || values.group?.includes(name)),
+  ...(values.file ?? []).map(groupOfFile),
+]
 const scores: Score[] = []
 for (const group of groups) {
   const say = (text: string) => process.stderr.write(`mutate: ${group.name}: ${text}\n`)
@@ -34,7 +39,7 @@ for (const group of groups) {
   scores.push(score)
   report(score)
 }
-if (values.write) write(scores)
+if (values.write) write(scores.filter(({ group }) => GROUPS.includes(group)))
 
 const faults = scores.flatMap(faultsOf)
 for (const fault of faults) process.stderr.write(`mutate: ${fault}\n`)

@@ -111,3 +111,12 @@ export const GROUPS: readonly Group[] = [
     except: SLOW,
   })),
 ]
+
+/** One file, with all tests. */
+export function groupOfFile(file: string): Group {
+  const name = file
+    .replace(/^src\//, '')
+    .replace(/\.ts$/, '')
+    .replaceAll('/', '-')
+  return { name, title: file, sources: [file], tests: EVERYTHING, except: SLOW }
+}

@@ -43,7 +43,7 @@ function sourceOfEntry(id: string): string | undefined {
 }
 
 /** Milliseconds: a test that waits for what a mutant has taken away ends here. */
-const TEST_TIMEOUT_MS = 3000
+const TEST_TIMEOUT_MS = 5000
 
 class InOrder {
   shard(files: TestSpecification[]): TestSpecification[] {

@@ -7,6 +7,7 @@ import { keyOf, type Mutant, makeMutants, ROOT } from './mutants.ts'
 import { createRunner, type Runner } from './runner.ts'
 import type { Hits } from './setup.ts'
 
+/** `hung`: tests waited for it in vain, or for ever. It counts as killed. */
 export type Fate = 'killed' | 'hung' | 'survived' | 'not covered'
 
 export interface Tried {
@@ -100,7 +101,8 @@ async function tryMutant(mutant: Mutant, tests: readonly TestFile[], runner: Run
   const killer = covering.find(({ path }) => path === outcome.failed)
   if (killer) killer.kills++
   const by = `${outcome.failed.slice(ROOT.length + 1)}: ${outcome.failure}`
-  return { mutant, fate: 'killed', isAccepted, by }
+  const fate = outcome.failure?.includes('timed out in') ? 'hung' : 'killed'
+  return { mutant, fate, isAccepted, by }
 }
 
 const ACCEPTED_KEYS = new Set(ACCEPTED.map(keyOf))
