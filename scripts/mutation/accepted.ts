@@ -1,5 +1,5 @@
 /** Mutants that no test kills, on purpose: nothing that a user could see changes. */
-import type { Identity } from './mutants.ts'
+import type { Identity } from './identity.ts'
 
 export interface Accepted extends Identity {
   /** Why no test could tell, or why none should. */

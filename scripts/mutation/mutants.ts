@@ -6,23 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Instrumenter } from '@stryker-mutator/instrumenter'
 import ts from 'typescript'
-
-export const ROOT = join(import.meta.dirname, '../..')
-
-/** What a mutant is recognised by when the lines around it have moved. */
-export interface Identity {
-  /** Under the root. */
-  readonly file: string
-  /** The innermost function or method with a name around it; empty at the top level. */
-  readonly within: string
-  /** The line it starts on, trimmed. */
-  readonly line: string
-  /** The code that is replaced, on one line; the middle of long code is left out. */
-  readonly original: string
-  readonly replacement: string
-  /** Which of them, where all of the above are the same: the second one is 2. */
-  readonly nth?: number
-}
+import { type Identity, keyOf, ROOT } from './identity.ts'
 
 export interface Mutant extends Identity {
   readonly id: string
@@ -38,8 +22,11 @@ export interface Mutants {
   readonly code: { readonly [path: string]: string }
 }
 
-/** Three words in a row: a sentence for people. Tests hold on to codes, and messages may be worded better at any time. */
-const PROSE = /[a-z]+,? [a-z]+,? [a-z]+/i
+/**
+ * Three words in a row: a sentence for people. Neither is mutated, nor what an error is made with: tests hold on to codes, and a
+ * message may be worded better at any time.
+ */
+const PROSE = /["'`]?[a-z]+["'`]?,? [a-z]+,? ["'`]?[a-z\d]+/i
 
 /** Longer code is cut in a mutant's identity. */
 const LONG = 120
@@ -66,17 +53,16 @@ interface Path {
     readonly value?: unknown
     readonly quasis?: readonly { readonly value: { readonly raw: string } }[]
   }
+  readonly parent: { readonly type: string; readonly callee?: { readonly name?: string } } | null
 }
 
 const proseIgnorer = {
   shouldIgnore(path: object): string | undefined {
-    const { type, value, quasis } = (path as Path).node
-    const text =
-      type === 'StringLiteral'
-        ? String(value)
-        : type === 'TemplateLiteral'
-          ? quasis!.map(({ value }) => value.raw).join('x')
-          : ''
+    const { node, parent } = path as Path
+    const { type, value, quasis } = node
+    if (type !== 'StringLiteral' && type !== 'TemplateLiteral') return undefined
+    if (parent?.type === 'NewExpression' && parent.callee?.name?.endsWith('Error')) return 'message'
+    const text = type === 'StringLiteral' ? String(value) : quasis!.map(({ value }) => value.raw).join('x')
     return PROSE.test(text) ? 'prose' : undefined
   },
 }
@@ -121,10 +107,6 @@ export async function makeMutants(files: readonly string[]): Promise<Mutants> {
     ignored: mutants.length - made.length,
     code: Object.fromEntries(instrumented.map(({ name, content }) => [name, content])),
   }
-}
-
-export function keyOf({ file, within, line, original, replacement, nth }: Identity): string {
-  return JSON.stringify([file, within, line, original, replacement, nth ?? 1])
 }
 
 function shorten(code: string): string {

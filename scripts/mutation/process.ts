@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node'
-import { ROOT } from './mutants.ts'
+import { ROOT } from './identity.ts'
 import type { Hits, Switched } from './setup.ts'
 
 /** The first message to the process. */

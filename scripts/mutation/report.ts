@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GROUPS } from './groups.ts'
-import { ROOT } from './mutants.ts'
+import { ROOT } from './identity.ts'
 import type { Score, Tried } from './score.ts'
 
 /** The numbers of one group as they are kept between runs. */
