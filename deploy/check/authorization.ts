@@ -53,6 +53,7 @@ const badToken: Probe = {
     if (anonymous.status !== 401) return skipped('no token is needed')
     const { status } = await askAnonymously(endpoint, { authorization: 'Bearer mayfly-check-no-such-token' })
     const fix = 'answer 401 to a token that is invalid or expired: at anything else clients do not renew it'
+    if (status === 503) return skipped('503: the issuer could not be asked')
     return status === 401 ? works('401') : wrong(`HTTP ${status}`, fix)
   },
 }

@@ -12,6 +12,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { createMcpHandler, McpServer as McpServerV2 } from '@modelcontextprotocol/server'
+import { McpServer as LiteServer, StreamableHttpTransport } from 'mcp-lite'
 import * as z from 'zod'
 import { createSessions, type FetchServer, serve } from '../../adapters/node.ts'
 import type { Verdict } from '../../deploy/check/outcome.ts'
@@ -144,6 +145,22 @@ async function openSession(
   })
   await createV1().connect(transport as Transport)
   return transport
+}
+
+/** mcp-lite, as its documentation shows it, on Node. */
+export function mcpLite(): Promise<Running> {
+  const server = new LiteServer({
+    name: 'Lite',
+    version: '1.0.0',
+    schemaAdapter: (schema) => z.toJSONSchema(schema as z.ZodType),
+  })
+  server.tool('echo', {
+    description: 'Says what it is told',
+    inputSchema: z.object({ text: z.string() }),
+    handler: ({ text }) => ({ content: [{ type: 'text', text }] }),
+  })
+  const handler = new StreamableHttpTransport().bind(server)
+  return serveFetch({ fetch: (request) => handler(request) })
 }
 
 export async function serveFetch(server: FetchServer): Promise<Running> {

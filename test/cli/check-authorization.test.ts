@@ -117,6 +117,11 @@ describe('authorization', () => {
       finds: [['authorization.servers', 'degrades']],
     },
     {
+      name: 'an issuer that cannot be asked about an invalid token',
+      options: { invalidStatus: 503 },
+      finds: [['afterwards.faults', 'degrades']],
+    },
+    {
       name: 'an invalid token that is 400',
       options: { invalidStatus: 400 },
       finds: [['authorization.invalid-token', 'wrong']],

@@ -1,12 +1,16 @@
 /** `mayfly check` on servers that are well: ours, and the official ones as their documentation shows them. */
 import { expect, test } from 'vitest'
+import { createSessions, type FetchServer } from '../../adapters/node.ts'
 import { type Report, runProbes } from '../../deploy/check/run.ts'
+import { jwt, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus } from '../../src/index.ts'
 import {
   createMayfly,
+  listen,
   mayfly,
   mayflySessions,
   mayflyWithBus,
+  mcpLite,
   protectedServer,
   sdkV1Sessions,
   sdkV1Stateless,
@@ -67,6 +71,43 @@ test('Mayfly with a bus: the stream stays open and is closed by the check', asyn
 test('Mayfly with sessions: nothing is wrong and nothing degrades', async () => {
   await using server = await mayflySessions()
   expect(faults(await check(server.url))).toEqual({})
+})
+
+test('Mayfly with sessions and static tokens, without a token and with one', async () => {
+  const auth = staticTokens([{ token: TOKEN, clientId: 'desk' }])
+  await using server = await serveFetch(createSessions(createMayfly({ auth })))
+
+  expect(faults(await check(server.url))).toEqual({})
+  expect(faults(await check(server.url, TOKEN))).toEqual({})
+})
+
+test('Mayfly with an issuer at another port of this machine, which is not asked', async () => {
+  await using issuer = await listen((request, response) => {
+    const { origin } = new URL(request.url ?? '/', `http://${request.headers.host}`)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ issuer: origin, jwks_uri: `${origin}/jwks`, keys: [] }))
+  })
+  const auth = jwt({ issuer: issuer.url.origin, audience: 'https://shop.example/mcp' })
+  await using server = await mayfly({ auth })
+  const report = await check(server.url)
+
+  expect(faults(report)).toEqual({})
+  expect(detailOf(report, 'authorization.servers')).toContain('is not asked')
+})
+
+test.for([
+  ['showcase/server.ts', {}],
+  ['everything/server.ts', {}],
+  ['everything/sessions.ts', {}],
+  ['asking/server.ts', {}],
+  ['sdk/v2.ts', { 'lists.cursor': 'degrades' }],
+  // A server of SDK v1 knows no other era, and calls an unknown tool one that failed.
+  ['sdk/v1.ts', { 'eras.modern': 'degrades', 'lists.cursor': 'degrades', 'legacy.unknown-tool': 'degrades' }],
+] as const)('the example %s', async ([path, expected]) => {
+  const { default: example } = (await import(`../../examples/${path}`)) as { default: FetchServer }
+  await using server = await serveFetch(example)
+
+  expect(faults(await check(server.url))).toEqual(expected)
 })
 
 test('SDK v2 behind our guard: its cursors are its own, and nothing else is wanting', async () => {
@@ -163,6 +204,20 @@ test('the official SDK v1 without sessions: modern is a degradation', async () =
     'accept.stream': 'degrades',
   })
   expect(skippedIn(report, 'modern.')).toBe(13)
+})
+
+test('mcp-lite: an older era, and no guard', async () => {
+  await using server = await mcpLite()
+
+  expect(faults(await check(server.url))).toEqual({
+    ...BARE,
+    'eras.modern': 'degrades',
+    'eras.legacy.2025-11-25': 'degrades',
+    'lists.cursor': 'degrades',
+    'errors.content-type': 'degrades',
+    'methods.get': 'degrades',
+    'methods.delete': 'degrades',
+  })
 })
 
 test('the official SDK v1 with sessions: they are needed, and the check leaves none behind', async () => {
