@@ -41,11 +41,13 @@ const TAIL = `
 ## What the user sees when it does not work
 
 - **A question** a legacy client cannot be asked: the tool's result says what is needed, why it cannot be asked here and what to
-  do, and \`_meta["mayfly/degraded"]\` has it typed: \`{ feature, reason, remedy }\`. Never a hang: every wait has a deadline.
-- **A question** a modern client did not declare itself able to answer: the error \`-32021\`, which names the capability.
+  do, and \`_meta["mayfly/degraded"]\` has it typed: \`{ feature, reason, remedy }\`. A prompt or a resource read is an error with
+  the same in its \`data\`. Never a hang: every wait has a deadline.
+- **A question** a modern client did not declare itself able to answer: the error \`-32021\`, which names each capability that is missing.
 - **Progress and log messages** where nothing can stream: they are dropped, and the result is the same.
-- **Cancelling** closes the response, in both eras. A legacy client that posts \`notifications/cancelled\` instead is heard, but
-  nothing can be found that it refers to.
+- **Cancelling**: a modern client closes the response, and one in a session posts \`notifications/cancelled\`; \`ctx.signal\` aborts.
+  What a legacy client posts to a stateless server is acknowledged, and the call goes on. Where it closes the response, which that
+  revision does not call cancelling, \`ctx.signal\` aborts all the same.
 - **Change notifications** without a bus, or for legacy clients: nothing is advertised, and lists carry a \`ttlMs\` after which
   modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
   follows.
@@ -64,7 +66,9 @@ function cell(feature: Feature, era: Column): string {
   const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
   if (alternative === undefined) return usual
   const way =
-    feature === 'elicitation.url' ? 'as the error `-32042` of 2025-11-25' : "with `legacy: 'arguments'`"
+    feature === 'elicitation.url'
+      ? 'as the error `-32042` of 2025-11-25'
+      : "for tools, with `legacy: 'arguments'`"
   return `${usual}; or ${way}: ${describe(alternative)}; else explained`
 }
 

@@ -145,11 +145,17 @@ export function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) =
     const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
     return () => seal
   }
-  let known: { readonly text: string; readonly seal: Seal } | undefined
+  let known: { readonly text: string; readonly seal: Seal | undefined } | undefined
   return (env) => {
     const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
-    if (typeof text !== 'string' || text === '') return undefined
-    if (known?.text !== text) known = { text, seal: createSeal(text.split(/\s*,\s*/), id) }
+    if (typeof text !== 'string') return undefined
+    if (known?.text !== text) known = { text, seal: sealOf(text, id) }
     return known.seal
   }
+}
+
+/** Commas too many are no secrets. */
+function sealOf(text: string, id: string): Seal | undefined {
+  const secrets = text.split(',').flatMap((secret) => secret.trim() || [])
+  return secrets.length === 0 ? undefined : createSeal(secrets, id)
 }

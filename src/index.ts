@@ -102,6 +102,7 @@ export {
   type RateVerdict,
 } from './http/rate-limit.ts'
 export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
+export { QuestionError, type QuestionErrorCode } from './interaction/question-error.ts'
 export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'
 export type { ReportError } from './request/options.ts'

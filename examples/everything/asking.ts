@@ -10,6 +10,19 @@ const say = (answer: ElicitAnswer<unknown>) =>
 const askName = (ctx: RequestContext) =>
   ctx.elicit('What is your name?', z.object({ name: z.string() }), { key: 'user_name' })
 
+/** The same question under a name that is ours to choose: returned, not waited for, as with the SDK v2. */
+const returnName = ({ mcpReq }: RequestContext) => {
+  const answer = mcpReq.inputResponses?.user_name as ElicitAnswer<unknown> | undefined
+  if (typeof answer?.action === 'string') return say(answer)
+  const properties = { name: { type: 'string' } }
+  const requestedSchema = { type: 'object', properties, required: ['name'] }
+  const params = { mode: 'form', message: 'What is your name?', requestedSchema }
+  return {
+    resultType: 'input_required' as const,
+    inputRequests: { user_name: { method: 'elicitation/create', params } },
+  }
+}
+
 const askModel = (ctx: RequestContext, text: string) =>
   ctx.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 100 })
 
@@ -96,9 +109,7 @@ export const askingTools = {
     ctx.reportProgress({ progress: 1, message: 'About to ask' })
     return say(await askName(ctx))
   }),
-  test_input_required_result_elicitation: asking('Asks the user once', async (ctx) =>
-    say(await askName(ctx)),
-  ),
+  test_input_required_result_elicitation: asking('Asks the user once', async (ctx) => returnName(ctx)),
   test_input_required_result_sampling: asking(
     'Asks the model once',
     async (ctx) => (await askModel(ctx, 'What is the capital of France?')).content,

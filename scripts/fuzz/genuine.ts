@@ -8,23 +8,27 @@ export const SECRET = 'of-no-value-outside-the-fuzzing-of-mayfly'
 /** Tokens of `createSeal([SECRET], 'fuzz')`, good until 2100 but for `expired`; `otherSecret` is of a secret that it does not have. */
 export const SEALED = {
   small:
-    '1.12E_9LM_fmPpy5cgsFBhZtL7ZkLMfZDHdxttJl8YeaMteWfRQDzFyXBY3cn-Jra-OTp8RiyVif63LjcODlKbsP2qZQ3_PSRW9bqJvYRPWDY7mpmmaq4XadOjWiR6ML-ROAE9RB0iAK0KeXua93pj5Q7YOFrqsjT8WRauFqJxzQtWMqgR1IlZKiY0YkKKrxRGxTv5lf1dK_wW9l7qFln3dgocMykOaNI0Lj0Y90IaRXRuxdcDQAYpVWYRyw',
+    '1.12E_9MshIrVNbjL1vLnbgCImIrb9iujKFaa-7afMUt93B0_e1bBZJSqjXomiYAHAIlYsH2vPZTdCXNXtvZuFejs12gJTiqm0MATCHe8BBpX5Pudy2Sf1T0nJ_dOoxk4q4zCiRG-MSAKTbtpYRvaPolMofvhok7dzDx5yMaUGa2sqEIaNZjq3Rh2f6WJNIBL7c8IO64oaMl-WDlnlWmRm2Xu2cc0F-hm-jO6JWwmpP7bCN3G2sXWPrT9f3r8KnB0t6qlT3Mhfh54CR7u1XDMK4uAMriW0bJPTFosFi4IW5nGu6i1bMsdPNklpGuGjzQ-f',
   deflated:
-    '1.12E_9Mh4x8OvyXRsR4m53exIF5KDyF30fG0twm5eLhA-VhUGbGI5I4KzQ3WY16HT76ITooTTquaE0mziTCm1rKikd1WIaurFTaJqzNzyiQFuXr-TeJgXdUByXuKMoIJr1FKrLOXpO6cNpsiXE4KUAx-G-i8RQjhSbtu4ii4K2iojW5ssqTbk9TgdB7MQq07Mm-yelUhiJDVYtiA4mgWhKZuu',
+    '1.12E_9FTX1TIgy-kIAAAc0WKz_8WWJ-NUTPeOUaNU66R93qucfS_WxQbtbRQkyhA-HiJx1a1rhijF3AkRDsu4vskb-EtKkiW8JQ_NYiMQLtW_sN1TODk2u-j_VLgYZn-jsS5RcdjofTEd5riVsq-APsO6VJKel-S_9vjOwVNG1fh8_yd4pkTiW2cdrzjNZ1KTwrC29egxenJnay_fdTgP82M4MeMPSCOOGCBK5vfn8hE5NU5aLeIt2BY6NvID36M0cC-Okg',
   foreign:
-    '1.12E_9LzCo2aTrW2BNhLxtagsx2mvAwf-9Ku1aJrfS6GX1HeIVG1Vx9z2TrxFWVcZbIKhXC10g5LPS3v6qcKBh9KjadOmrgmFicERdy-eCjkoOhRdqnFINibDsxW3eoKDiNPbr8AcQ6nwKtnCRQLuqa0gkcMJem6Py1U1_VQPMCGg-ZFcF-ykKA',
+    '1.12E_9A5iIChgTCvjidydBnVNVGo-L71so1VL4IYPtsQFHZrPLfIMPubMrEBMljdcKLQ4NkePCKGbFI9nhZlYQjnXkS3AmraFoYA-6rVxpuYHLQgbPb2cexkroOeWTaA6UIHgOv6Q65m110iehJ78oaFPFE3vp7pd5kB9oMOC8qamxzU5rRTgHF5ix5oSnNnc5VIXjuaNy60DtlyR1FIFYBRK2TrXloFGyT1yeU1E-SU7hQX_EG9j-2ScnsPn',
   principal:
-    '1.12E_9CYivURxPZvosiDhmNaGgpW4TYeCOAShPDjBt9Hth8-MIWtYLGmXSaT9leqI6icDNrZKoPSr46YKJLeaYELilvp_drYTDCu2oiKLVteAXt_zLjIZStaSQ5pHSTlyla3hU2hODBl5cln5wcVykxiXBJBn7WNmE9gBHMU3plQQZCW3FZt4pYZDv0wJyxqL',
+    '1.12E_9KIrWSZApJDPZm7W6X6-JFMz3ywOaBmyIQEmoI2wzlXEr95u4O2gQ9bIS8A__VSZlHDhnnJYbgMsjtfnSDcHaGWy2_dtVCugFW-PXJ_Euo740pj-4QqfI29_kIQyfBVsbM1gW4ABj-sdk85vFPxqRCWTOZJ1GfwRrCR50XbhaYugdA-Ne3JoFYFInQp66xrPVPd93thxBDvJAaQ4Uvzu2dfe79JSrlkw0Tiu1VFCwpJxkSsO0OD42Km_6uhjOcV9utg',
   expired:
-    '1.12E_9HRMPXLqxZ5DQupYV4rTg1eWq0bkwJTLptZakiLebS5SMZ3BWS_-qGwOdMSrsyNzCMLKPjqKENTygVQs157jckGY_z3kgpdjMDarKePb1wj1s6ObJD-_SSVLitRxLg45PYxRS2MsqYSAGzR3HEsBQN5Dxu0QZT_S6WY0vQ',
+    '1.12E_9IC8z5lrGz9J66x13--oLAI3b7HXiJpMmkPmd0HmICOqTuDwBfIxc21KwAZ1injO59QwkhcAlEM7IN3ACsK-romSVPMLV9WQ9OpS1HBFZuyanN-dmAJjbIlABu2hBgW4t91W-FOHNIAqy80Pm6K_K99CnFfptg3HaNcD7j7seSCDieBhkGxHvD6gqie5kKR0p5vp48Q3PEegHhvuRSoZAy0a4plwWsOUjp27_qSbfvuE',
   otherSecret:
-    '1.-JWxHM5BDY_CdA0jRn_qK-sceN5pud-urpwj4XcU9NBln_IDxUG3FUV8JKT8_MN_hnlPYfg1Hzgc9vgYdeeDBNH5k--2s_kqMfeQm_y3OuvwyCDqjXrdCV5OcKdhqtRlazOe8jorWNtG5h_JBstjlwC4fgxnGOoRxId3WYL9IxEN-VDpWnoEhQ',
+    '1.WYStbP-i_VYG2zXEgBbX7gGBkNzn3Ua3F8R7UlKze3Kr6vOwOW9WNdAJPR4i1uw3mEfh2PK9XEJxQxdT-lel3WuiT1DD2Fo6fGmvckBFezY1qGscraAJM1W4CbwMvMHVU2gSg_TBa6tHHZvUNECbtaEVywnj3ItBEFDp-b0i1oT5gZ5ESJ0c',
+  /** For a legacy call. */
+  continued:
+    '1.12E_9C0H7dYaHpIxJKegSENl90-RcTzLQlMfnhdQ8faVtZC-FBnoKBF-pzeuuobXMe2hYk2zEFWLQVWAweWnnlp7Qzct1XnFBIAWraLMBeoG3bOtUubrUnse2FdIkyzR2va5k4n2WGFBsQnijc4akA-xltRoXEZb2WsMSQwImcMsTwjoy2gE6YSeLYTmkZd8X_awSfzsMrPY-8qYNOBuEh5c8uRPJ53aAU5uC7h8aa6Ob-vqExfEUVUDu9cX',
   session:
-    '1.12E_9HA50EMVo6RMolc4TgWhoxoRahQX3VjKuG85kA-cYJHiaQBA3tAna4DF1qmgUcwqu7RuBOTQr9wpdqP7-4_6xhHGspqfORclmSNZFqQ8I17p_ix60SPeyrbqH-jsZKBowr_ctDn9MKVd9kNOHP45bHvKa_H6aRfqpA9JVqmtQTumb2d4GOSM1m6o0b3m3SJ13NzpUvsMB8IGu9DCcv6a2NdBiw2eUfMxQzQvG2i4lALFlz3ZhoxqGKA',
+    '1.12E_9HDulV5vqW-M12LjQuv_Hu1DUzpYYaa3cFmId7z1Z9AAITln9bh312mnIHYQg_EEv-p6hCXz3lMfc-yDZKQF2zeN8xjD3Bq26jx9lG3qe9CwNbayDD1f7VJBF52vDUrI5taHr7nBm8bQjC_hEOVZeJDo4BmAmI2WmWIZVeEHmd_Lj_4lElJi65RjiHDlFy1Fd6IZhlBBTCDMW4geYnB7HNzYlbkUEHDpuQB0D5RG-yc999xUk1ZUdKLc3H2uDKZ8Jho',
 }
 
 /** What `SEALED.small` and `SEALED.deflated` are bound to. */
 export const BINDING = {
+  era: 'modern',
   method: 'tools/call',
   target: 'ask',
   arguments: { to: 'bob' },

@@ -9,8 +9,8 @@ export interface ElicitOptions {
   /** What happens when a legacy client would have to be asked; default: what the server is configured with. */
   readonly legacy?: LegacyPolicy
   /**
-   * The question's name in `inputRequests`. Default: its position and a hash of what it asks, so that a changed question
-   * drops an old answer; with a name of your own, change the name when you change the question.
+   * How the question's name in `inputRequests` begins; once in a call. The rest is a hash of what it asks, with or without a key:
+   * an answer counts for no other text and no other form.
    */
   readonly key?: string
 }

@@ -27,6 +27,14 @@ function isImplied(name: string, part: string, has: Record<string, unknown> | un
   return name === 'elicitation' && part === 'form' && has !== undefined && Object.keys(has).length === 0
 }
 
+/** All of them in one: `{ elicitation: { form: {} } }` and `{ elicitation: { url: {} } }` are both needed. */
+export function mergeCapabilities(all: readonly ClientCapabilities[]): ClientCapabilities {
+  const merged: Record<string, object> = {}
+  for (const capabilities of all)
+    for (const [name, parts] of Object.entries(capabilities)) merged[name] = { ...merged[name], ...parts }
+  return merged as ClientCapabilities
+}
+
 /** `-32021`, HTTP 400. */
 export function missingCapabilityError(missing: ClientCapabilities): ProtocolError {
   return new ProtocolError(

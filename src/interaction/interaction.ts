@@ -3,10 +3,9 @@
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
-import type { ProtocolError } from '../definition/protocol-error.ts'
-import { missingCapabilities, missingCapabilityError } from './capabilities.ts'
+import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
 import type { Question } from './question.ts'
-import { type Journal, type OpenQuestion, Replay, type Suspension } from './replay.ts'
+import { type Journal, never, type OpenQuestion, Replay, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { keepJournal, type StateOptions } from './state.ts'
 
@@ -14,7 +13,8 @@ import { keepJournal, type StateOptions } from './state.ts'
 export type Ending =
   | {
       readonly kind: 'inputRequired'
-      readonly inputRequests: object
+      /** Undefined where the client is to call again, and nothing is asked. */
+      readonly inputRequests: object | undefined
       readonly requestState: string | undefined
     }
   | { readonly kind: 'result'; readonly result: CallToolResult }
@@ -36,16 +36,30 @@ export interface Interaction {
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
+  /** The tool has answered, or its call was aborted. */
+  close(): void
 }
 
-/** A promise that never settles: no `catch` or `finally` of the tool runs after its call has ended. */
-export function never(): Promise<never> {
-  return new Promise(() => {})
+/** The replay of one call. Where it is suspended, the call ends with what `conclude` makes of that, or with what it throws. */
+export function createReplay(
+  call: { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } },
+  control: CallControl,
+  conclude: (suspension: Suspension) => Promise<Ending>,
+): Replay {
+  const fail = (error: unknown): void => control.end({ kind: 'error', error })
+  return new Replay({
+    journal: call.journal,
+    responses: call.responses,
+    signal: () => control.signal,
+    onSuspend: (suspension) => void conclude(suspension).then((ending) => control.end(ending), fail),
+    onStuck: fail,
+  })
 }
 
-/** Ends the call with an error that user code cannot swallow. */
-export function endWith(control: CallControl, error: ProtocolError): Promise<never> {
-  control.end({ kind: 'error', error })
+/** Ends the call: nothing of it is begun any more, and user code cannot catch what it ends with. */
+export function endCall(replay: Replay, control: CallControl, ending: Ending): Promise<never> {
+  replay.end()
+  control.end(ending)
   return never()
 }
 
@@ -62,31 +76,15 @@ export function createModernInteraction(
   control: CallControl,
   options: StateOptions,
 ): Interaction {
-  const onSuspend = async ({ questions, journal }: Suspension): Promise<void> => {
-    try {
-      const requestState = await keepJournal(journal, call.binding, options)
-      const inputRequests = Object.fromEntries(
-        questions.map(({ key, question: { method, params } }) => [key, { method, params }]),
-      )
-      control.end({ kind: 'inputRequired', inputRequests, requestState })
-    } catch (error) {
-      control.end({ kind: 'error', error })
-    }
-  }
-  const replay = new Replay({ journal: call.journal, responses: call.responses, onSuspend })
-  const missingFor = ({ needs }: Question) => missingCapabilities(needs, call.clientCapabilities)
-  return {
-    ask(question) {
-      const missing = missingFor(question)
-      if (Object.keys(missing).length > 0) return endWith(control, missingCapabilityError(missing))
-      return replay.ask(question)
-    },
-    async askReturned(questions, state) {
-      const missing = Object.assign({}, ...questions.map(({ question }) => missingFor(question)))
-      if (Object.keys(missing).length > 0) return endWith(control, missingCapabilityError(missing))
-      void onSuspend({ questions, journal: { ...replay.journal, state } })
-      return never()
-    },
-    step: (name, fn) => replay.step(name, fn),
-  }
+  const replay = createReplay(call, control, async ({ questions, journal }) => {
+    const missing = mergeCapabilities(
+      questions.map(({ question }) => missingCapabilities(question.needs, call.clientCapabilities)),
+    )
+    if (Object.keys(missing).length > 0) throw missingCapabilityError(missing)
+    const requestState = await keepJournal(journal, call.binding, options)
+    const requests = questions.map(({ key, question: { method, params } }) => [key, { method, params }])
+    const inputRequests = requests.length === 0 ? undefined : Object.fromEntries(requests)
+    return { kind: 'inputRequired', inputRequests, requestState }
+  })
+  return replay
 }

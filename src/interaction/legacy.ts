@@ -6,10 +6,11 @@ import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { degradedError, degradedResult } from './degraded.ts'
-import { type CallControl, endWith, type Interaction, never } from './interaction.ts'
-import type { Question } from './question.ts'
+import { type CallControl, createReplay, type Ending, endCall, type Interaction } from './interaction.ts'
+import { policyFor } from './matrix.ts'
+import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
 import type { Rendezvous } from './rendezvous.ts'
-import { type Journal, Replay, type Suspension } from './replay.ts'
+import type { Journal, OpenQuestion } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealJournal } from './state.ts'
 
@@ -45,69 +46,87 @@ export function createLegacyInteraction(
   control: CallControl,
   options: LegacyOptions,
 ): Interaction {
-  const isTool = call.binding.method === 'tools/call'
-  const onSuspend = async ({ questions, journal }: Suspension): Promise<void> => {
-    try {
-      const token = await sealJournal(journal, call.binding, options)
-      control.end({ kind: 'result', result: continuationResult(questions, token) })
-    } catch (error) {
-      control.end({ kind: 'error', error })
-    }
-  }
-  const replay = new Replay({ journal: call.journal, responses: call.responses, onSuspend })
+  const { method, principal } = call.binding
+  const replay = createReplay(call, control, async ({ questions, journal }) => {
+    const token = await sealJournal(journal, call.binding, options)
+    return { kind: 'result', result: continuationResult(questions, token) }
+  })
+  const end = (ending: Ending): Promise<never> => endCall(replay, control, ending)
+  const policyOf = (question: Question | undefined): LegacyPolicy =>
+    options.hasSession ? 'rendezvous' : policyFor(method, question?.legacy ?? options.policy)
 
-  const degrade = (question: Question, reason: string, remedy: string): Promise<never> => {
+  const degrade = (question: Question, { reason, remedy }: { reason: string; remedy: string }) => {
     const degraded = { feature: question.feature, reason, remedy }
-    if (!isTool) return endWith(control, degradedError(degraded))
+    if (method !== 'tools/call') return end({ kind: 'error', error: degradedError(degraded) })
     const { message = 'The tool needs something of the client.' } = question.params as { message?: string }
-    control.end({ kind: 'result', result: degradedResult(degraded, message) })
-    return never()
+    return end({ kind: 'result', result: degradedResult(degraded, message) })
+  }
+
+  /** Undefined where the question can be asked. */
+  const refuse = (question: Question): Promise<never> | undefined => {
+    const availability = call.can(question.feature, policyOf(question))
+    return availability.available ? undefined : degrade(question, availability)
+  }
+
+  const send = async (question: Question): Promise<unknown> => {
+    const id = QUESTION_ID + crypto.randomUUID()
+    const deadline = Date.now() + options.askTimeoutMs
+    const { answer } = await options.rendezvous!.wait(rendezvousKey(id, principal), deadline, control.signal)
+    control.sendRequest(id, question.method, forVersion(question, call.protocolVersion))
+    return answer
   }
 
   const meet = async (question: Question): Promise<unknown> => {
-    const id = QUESTION_ID + crypto.randomUUID()
-    const { answer: arrival } = await options.rendezvous!.wait(
-      rendezvousKey(id, call.binding.principal),
-      Date.now() + options.askTimeoutMs,
-      control.signal,
-    )
-    control.sendRequest(id, question.method, forVersion(question, call.protocolVersion))
-    const answer = await arrival
-    if (control.signal.aborted) return never()
-    const validation = await question.validate(answer)
-    if (validation.ok) return validation.value
-    const reason =
-      answer === undefined
-        ? 'The client did not answer in time.'
-        : 'The client answered with something else than was asked for.'
-    return degrade(question, reason, 'Call the tool again.')
+    let asked = question
+    for (let refusals = 1; ; refusals++) {
+      const answer = await send(asked)
+      const over = replay.over()
+      if (over !== undefined) return over
+      if (answer === undefined || answer === null) return degrade(question, UNANSWERED)
+      const validation = await question.validate(answer)
+      if (validation.ok) return validation.value
+      const reason = refusalReason(validation.issues)
+      if (refusals === MAX_REFUSALS) throw tooManyRefusals(question, reason)
+      asked = askedAgain(question, reason)
+    }
   }
 
+  let returned = 0
   return {
     async ask(question) {
-      const policy = options.hasSession ? 'rendezvous' : (question.legacy ?? options.policy)
-      const availability = call.can(question.feature, policy)
-      if (!availability.available) return degrade(question, availability.reason, availability.remedy)
-      if (policy === 'rendezvous') return meet(question)
-      if (question.feature === 'elicitation.url') return endWith(control, urlRequired(question))
+      const refused = replay.refusal() ?? refuse(question)
+      if (refused !== undefined) return refused
+      if (policyOf(question) === 'rendezvous') return meet(question)
+      if (question.feature === 'elicitation.url') return end({ kind: 'error', error: urlRequired(question) })
       return replay.ask(question)
     },
     async askReturned(questions, state) {
       for (const { question } of questions) {
-        const availability = call.can(question.feature, options.policy)
-        if (!availability.available) return degrade(question, availability.reason, availability.remedy)
+        const refused = refuse(question)
+        if (refused !== undefined) return refused
       }
-      if (options.policy === 'rendezvous') {
+      // A tool that asks nothing wants to be called again: nothing is needed of the client for that.
+      if (questions.length === 0 && ++returned > MAX_RETURNED) throw new TypeError(ENDLESS)
+      if (questions.length === 0 || policyOf(undefined) === 'rendezvous') {
         const answers = questions.map(async ({ key, question }) => [key, await meet(question)])
         return Object.fromEntries(await Promise.all(answers))
       }
       const visit = questions.find(({ question }) => question.feature === 'elicitation.url')
-      if (visit !== undefined) return endWith(control, urlRequired(visit.question))
-      void onSuspend({ questions, journal: { ...replay.journal, state } })
-      return never()
+      if (visit !== undefined) return end({ kind: 'error', error: urlRequired(visit.question) })
+      return replay.askReturned(questions, state)
     },
     step: (name, fn) => replay.step(name, fn),
+    close: () => replay.close(),
   }
+}
+
+/** Times that a tool may return no question and be run again, in one call. */
+const MAX_RETURNED = 100
+const ENDLESS = `The tool returned input_required without a question ${MAX_RETURNED} times: return a result.`
+
+const UNANSWERED = {
+  reason: 'The client gave no answer in time, or none at all.',
+  remedy: 'Call the tool again.',
 }
 
 /** Where an answer is delivered. Another principal's answer goes elsewhere, which is nowhere. */
@@ -117,7 +136,7 @@ export function rendezvousKey(id: string, principal: string): string {
 
 /** The question as a result: the model asks its user and calls the tool again. */
 function continuationResult(
-  questions: readonly { readonly key: string; readonly question: Question }[],
+  questions: readonly OpenQuestion[],
   token: string,
 ): { content: { type: 'text'; text: string }[]; _meta: Record<string, unknown> } {
   const asked = questions.map(({ key, question }) => {

@@ -77,7 +77,13 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   'prompts.listChanged': CHANGES,
   'resources.listChanged': CHANGES,
   'resources.subscribe': CHANGES,
-  cancellation: all(ALWAYS),
+  cancellation: {
+    ...all(ALWAYS),
+    legacy: never(
+      'A legacy client cancels by another request, and a stateless server cannot tell which call that is about.',
+      'Connect with a client of 2026-07-28 or later, which closes the response, or in a session.',
+    ),
+  },
   resumability: {
     ...all(never('Nothing is kept that could be sent again.', 'Send the request again with a new id.')),
     session: never(
@@ -133,6 +139,11 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
 }
 
 const AVAILABLE: Availability = { available: true }
+
+/** The policy that holds for a method: only tools have arguments to continue with. */
+export function policyFor(method: string, policy: LegacyPolicy): LegacyPolicy {
+  return policy === 'arguments' && method !== 'tools/call' ? 'explain' : policy
+}
 
 /** What the matrix says of `feature` under these conditions. */
 export function availability(feature: Feature, conditions: Conditions): Availability {

@@ -9,9 +9,17 @@ import type {
   LegacyPolicy,
 } from '../definition/ask.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
-import type { CompiledSchema, Schema, Validation } from '../definition/schema.ts'
+import {
+  type CompiledSchema,
+  describeIssues,
+  type Schema,
+  type SchemaIssue,
+  type Validation,
+} from '../definition/schema.ts'
 import { degradedError } from './degraded.ts'
+import { type RequestedSchema, validate } from './form-content.ts'
 import { compileForm } from './form-schema.ts'
+import { QuestionError } from './question-error.ts'
 
 export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
 
@@ -29,7 +37,34 @@ export interface Question {
   validate(answer: unknown): Validation | Promise<Validation>
 }
 
-const REFUSED: Validation = { ok: false, issues: [] }
+const refused = (path: string, message: string): Validation => ({ ok: false, issues: [{ path, message }] })
+
+/** Answers to one question that may not fit; the tool is told of the last one. */
+export const MAX_REFUSALS = 3
+
+/** Characters of why an answer did not fit. */
+const MAX_REASON_LENGTH = 400
+
+/** Why an answer did not fit: which field, and what was expected. */
+export function refusalReason(issues: readonly SchemaIssue[]): string {
+  return describeIssues(issues).slice(0, MAX_REASON_LENGTH)
+}
+
+/** The question as it is asked again: where it has a message, that says why. */
+export function askedAgain(question: Question, reason: string): Question {
+  const { message } = question.params as { message?: unknown }
+  if (typeof message !== 'string') return question
+  const params = { ...question.params, message: `${message}\n\nThe last answer was not accepted: ${reason}` }
+  return { ...question, params }
+}
+
+export function tooManyRefusals({ method, params }: Question, reason: string): QuestionError {
+  const { message = method } = params as { message?: string }
+  return new QuestionError(
+    'INVALID_ANSWERS',
+    `The client answered ${MAX_REFUSALS} times with something that does not fit the question "${message}": ${reason}`,
+  )
+}
 
 /** A form. @throws TypeError for a schema that is no form. */
 function formQuestion(message: string, schema: Schema, options?: ElicitOptions): Question {
@@ -73,7 +108,7 @@ export function samplingQuestion(params: CreateMessageParams): Question {
         typeof model === 'string' &&
         content !== null &&
         typeof content === 'object'
-      return isResult ? { ok: true, value: answer } : REFUSED
+      return isResult ? { ok: true, value: answer } : refused('', 'expected role, model and content')
     },
   }
 }
@@ -87,7 +122,7 @@ export function rootsQuestion(): Question {
     validate: (answer) => {
       const { roots } = (answer ?? {}) as { roots?: unknown }
       const areRoots = Array.isArray(roots) && roots.every((root) => typeof root?.uri === 'string')
-      return areRoots ? { ok: true, value: roots } : REFUSED
+      return areRoots ? { ok: true, value: roots } : refused('roots', 'expected a list of objects with a uri')
     },
   }
 }
@@ -98,7 +133,7 @@ function validateElicitation(
 ): Validation | Promise<Validation> {
   const { action, content } = (answer ?? {}) as { action?: unknown; content?: unknown }
   if (action === 'decline' || action === 'cancel') return { ok: true, value: { action } }
-  if (action !== 'accept') return REFUSED
+  if (action !== 'accept') return refused('action', 'expected accept, decline or cancel')
   if (form === undefined) return { ok: true, value: { action } }
   const accept = (validation: Validation): Validation =>
     validation.ok ? { ok: true, value: { action, content: validation.value } } : validation
@@ -150,35 +185,19 @@ function withResult(question: Question, toResult: (value: unknown) => unknown): 
   }
 }
 
-/** A form given as wire parameters: only what kind of value each field holds is checked, since no library stands behind it. */
+/** A form given as wire parameters: no library stands behind it. */
 function wireForm(requestedSchema: { properties: object; required?: string[] }): Schema {
-  const { properties, required = [] } = requestedSchema
   const standard = {
     version: 1 as const,
     vendor: 'mayfly-mcp',
     jsonSchema: { input: () => ({ ...requestedSchema }), output: () => ({ ...requestedSchema }) },
     validate(value: unknown) {
       if (value === null || typeof value !== 'object') return { issues: [{ message: 'expected an object' }] }
-      const content = value as Record<string, unknown>
-      const issues = Object.entries(properties as Record<string, JsonField>)
-        .filter(([name, field]) => !fits(content[name], field, required.includes(name)))
-        .map(([name]) => ({ path: [name], message: 'does not fit the form' }))
-      return issues.length > 0 ? { issues } : { value: content }
+      const issues = validate(requestedSchema as RequestedSchema, value as Record<string, unknown>)
+      return issues.length === 0
+        ? { value }
+        : { issues: issues.map(({ field, message }) => ({ path: [field], message })) }
     },
   }
   return { '~standard': standard } as unknown as Schema
-}
-
-interface JsonField {
-  type?: unknown
-  enum?: readonly unknown[]
-  oneOf?: readonly { const: unknown }[]
-}
-
-function fits(value: unknown, { type, enum: choices, oneOf }: JsonField, isRequired: boolean): boolean {
-  if (value === undefined) return !isRequired
-  if (choices !== undefined) return choices.includes(value)
-  if (oneOf !== undefined) return oneOf.some((choice) => choice.const === value)
-  if (type === 'integer') return Number.isInteger(value)
-  return type === 'array' ? Array.isArray(value) : typeof value === type
 }

@@ -3,7 +3,10 @@
  * told what to ask, and nothing of the call is kept. The client calls again with the answers, the tool runs again from the
  * top, and what was answered or done before comes back from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
-import type { Question, QuestionMethod } from './question.ts'
+import { digest } from './digest.ts'
+import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
+import { QuestionError } from './question-error.ts'
+import { callStep, isInsideStep } from './step-body.ts'
 
 /** What a later round must know. Everything in it is JSON. */
 export interface Journal {
@@ -11,6 +14,10 @@ export interface Journal {
   readonly answers: { readonly [key: string]: unknown }
   /** By step name: `[value]`, or `[]` for undefined. */
   readonly steps: { readonly [name: string]: readonly unknown[] }
+  /** By question key: how many answers did not fit, and why the last one did not. */
+  readonly refusals: { readonly [key: string]: readonly [count: number, reason: string] }
+  /** By question key: answers to questions that the tool did not come by again before it asked others. */
+  readonly unread: { readonly [key: string]: unknown }
   /** What a tool that returns its questions wants back with the answers. */
   readonly state?: string | undefined
 }
@@ -30,77 +37,192 @@ export interface ReplayOptions {
   readonly journal: Journal
   /** What the client answered in this request, by question key. */
   readonly responses: { readonly [key: string]: unknown }
+  /** Aborts when the call does. */
+  readonly signal: () => AbortSignal
   /** Called once, when the tool cannot go on. */
   readonly onSuspend: (suspension: Suspension) => void
+  /** Called where a question waits for steps that do not end: one of them may wait for the question. */
+  readonly onStuck: (error: QuestionError) => void
 }
 
-export const EMPTY_JOURNAL: Journal = Object.freeze({ answers: {}, steps: {} })
+export const EMPTY_JOURNAL: Journal = Object.freeze({ answers: {}, steps: {}, refusals: {}, unread: {} })
+
+/** Milliseconds that a question waits for steps which run beside it. */
+const STEP_PATIENCE_MS = 60_000
+
+const TOO_LATE = 'A question was asked after the tool had answered: wait for its answer before you return.'
+
+/** Characters of the digest in a question's key: more than 128 bits. */
+const KEY_LENGTH = 22
+
+/** How our keys end: other responses are answers to nothing. */
+const OUR_KEY = /^[\w-]{22}$/
+
+/** A promise that never settles: no `catch` or `finally` of the tool runs after its call has ended. */
+export function never(): Promise<never> {
+  return new Promise(() => {})
+}
 
 export class Replay {
   readonly #options: ReplayOptions
   readonly #open: OpenQuestion[] = []
   // Without a prototype, and asked with hasOwn below: a step may be called `constructor`.
-  readonly #answers: Record<string, unknown> = Object.create(null)
-  readonly #steps: Record<string, readonly unknown[]> = Object.create(null)
+  readonly #answers: Record<string, unknown>
+  readonly #steps: Record<string, readonly unknown[]>
+  readonly #refusals: Record<string, readonly [number, string]>
+  readonly #unread: Record<string, unknown>
+  #state: string | undefined
+  /** Whether the tool returned its questions; perhaps there are none, and all it wants is to be called again. */
+  #isReturned = false
   readonly #keys = new Set<string>()
-  #asked = 0
+  /** How often each question was asked, by what it asks. */
+  readonly #occurrences = new Map<string, number>()
+  #lastDigest: Promise<unknown> = Promise.resolve()
+  readonly #stepNames = new Set<string>()
+  readonly #running = new Set<string>()
   /** Steps and validations under way: their outcome belongs in the journal, so the call is not suspended before. */
   #busy = 0
-  #isSuspended = false
+  #phase: 'running' | 'ended' | 'answered' = 'running'
+  #patience: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: ReplayOptions) {
+    const { answers, steps, refusals, unread, state } = options.journal
     this.#options = options
+    this.#answers = copy(answers)
+    this.#steps = copy(steps)
+    this.#refusals = copy(refusals)
+    this.#unread = Object.assign(copy(unread), options.responses)
+    this.#state = state
   }
 
-  /** The answer, or a promise that never settles. */
+  /** The call ended, in whatever way but by the tool's own answer: nothing is begun any more. */
+  end(): void {
+    this.#phase = 'ended'
+    clearTimeout(this.#patience)
+  }
+
+  /** The tool has answered, or its call was aborted: nothing is asked any more. */
+  close(): void {
+    if (this.#phase === 'running') this.#phase = 'answered'
+    clearTimeout(this.#patience)
+  }
+
+  /**
+   * Undefined while the call goes on. Where it has ended otherwise than by an answer: what is given instead of an outcome, which
+   * never settles, or rejects as the signal says.
+   */
+  over(): Promise<never> | undefined {
+    if (this.#phase === 'ended') return never()
+    const signal = this.#options.signal()
+    return signal.aborted ? Promise.reject(signal.reason) : undefined
+  }
+
+  /** Undefined while questions can be asked; else what a question gets. */
+  refusal(): Promise<never> | undefined {
+    const isAnswered = this.#phase === 'answered' && !this.#options.signal().aborted
+    return isAnswered ? Promise.reject(new QuestionError('CALL_OVER', TOO_LATE)) : this.over()
+  }
+
+  /**
+   * The answer, or a promise that never settles.
+   *
+   * @throws QuestionError inside a step, after the tool has answered, and after too many answers that do not fit.
+   * @throws TypeError for a key that was used.
+   */
   async ask(question: Question): Promise<unknown> {
-    const position = this.#asked++
-    const key = question.key ?? `${position}-${fingerprint(question.method, question.params)}`
-    if (this.#keys.has(key))
-      throw new TypeError(`Question "${key}" was asked already in this call: give each key once.`)
-    this.#keys.add(key)
-    const { journal, responses } = this.#options
-    const answer = Object.hasOwn(journal.answers, key)
-      ? journal.answers[key]
-      : Object.hasOwn(responses, key)
-        ? responses[key]
-        : undefined
-    if (answer !== undefined) {
-      const validation = await this.#while(() => question.validate(answer))
+    const refused = this.refusal()
+    if (refused !== undefined) return refused
+    if (this.#running.size > 0 && isInsideStep()) throw this.#insideStep('inside')
+    const text = JSON.stringify([question.key ?? null, question.method, question.params])
+    const key = await this.#keyOf(question.key, text)
+    const known = own(this.#answers, key)
+    const answer = known ?? own(this.#unread, key)
+    delete this.#unread[key]
+    let [count, reason = ''] = own(this.#refusals, key) ?? [0]
+    if (answer !== undefined && count < MAX_REFUSALS) {
+      const validation = await this.#while(() => question.validate(structuredClone(answer)))
       if (validation.ok) {
         this.#answers[key] = answer
         return validation.value
       }
+      delete this.#answers[key]
+      count++
+      reason = refusalReason(validation.issues)
+      this.#refusals[key] = [count, reason]
     }
-    this.#open.push({ key, question })
+    if (count >= MAX_REFUSALS) throw tooManyRefusals(question, reason)
+    // As it was when it was asked: the tool may change what it has passed.
+    const asked = { ...question, params: JSON.parse(text)[2] as object }
+    this.#open.push({ key, question: count === 0 ? asked : askedAgain(asked, reason) })
     this.#suspendWhenIdle()
-    return new Promise(() => {})
+    return never()
   }
 
-  /** What a later round must know when the tool returns its questions: it need not come by its steps again. */
-  get journal(): Journal {
-    const { answers, steps } = this.#options.journal
-    return { answers: { ...answers, ...this.#answers }, steps: { ...steps, ...this.#steps } }
+  /** Suspends the call with what its tool returned: questions, if any, and what it wants back. */
+  askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<never> {
+    this.#open.push(...questions)
+    this.#state = state
+    this.#isReturned = true
+    this.#suspendWhenIdle()
+    return never()
   }
 
-  /** Runs `fn` once across all rounds. Its result must be JSON, and is returned as JSON makes it in every round. */
+  /**
+   * Runs `fn` once across all rounds. Its result must be JSON, and is returned as JSON makes it in every round.
+   *
+   * @throws TypeError for a name that was used, and for a result that is no JSON.
+   */
   async step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
-    if (Object.hasOwn(this.#steps, name)) {
+    const over = this.over()
+    if (over !== undefined) return over
+    if (this.#stepNames.has(name))
       throw new TypeError(`Step "${name}" ran already in this call: give each step a name of its own.`)
+    this.#stepNames.add(name)
+    if (!Object.hasOwn(this.#steps, name)) await this.#while(() => this.#run(name, fn))
+    return structuredClone(this.#steps[name]!)[0] as Value
+  }
+
+  async #run(name: string, fn: () => unknown): Promise<void> {
+    this.#running.add(name)
+    try {
+      const value = await callStep(fn)
+      this.#steps[name] = value === undefined ? [] : toJson(name, value)
+    } catch (error) {
+      this.#stepNames.delete(name) // a step that failed may be tried again, now or in the next round
+      throw error
+    } finally {
+      this.#running.delete(name)
+      clearTimeout(this.#patience)
+      this.#patience = undefined
     }
-    const { steps } = this.#options.journal
-    const recorded = Object.hasOwn(steps, name) ? steps[name] : undefined
-    this.#steps[name] = recorded ?? []
-    if (recorded === undefined) {
-      try {
-        const value = await this.#while(fn)
-        this.#steps[name] = value === undefined ? [] : (JSON.parse(JSON.stringify([value])) as unknown[])
-      } catch (error) {
-        delete this.#steps[name] // a step that failed is tried again in the next round
-        throw error
-      }
+  }
+
+  #insideStep(where: string): QuestionError {
+    const names = [...this.#running].map((name) => `"${name}"`).join(', ')
+    return new QuestionError(
+      'INSIDE_STEP',
+      `A question was asked ${where} the step ${names}. A step runs once, and a question ends the request: ask before or after the step.`,
+    )
+  }
+
+  /**
+   * What a question is called on the wire. It follows from what the question asks, and how often that was asked before: no answer
+   * counts for another question, and order does not matter.
+   */
+  async #keyOf(key: string | undefined, text: string): Promise<string> {
+    if (key !== undefined) {
+      if (this.#keys.has(key))
+        throw new TypeError(`Question "${key}" was asked already in this call: give each key once.`)
+      this.#keys.add(key)
     }
-    return this.#steps[name]![0] as Value
+    const occurrence = this.#occurrences.get(text) ?? 0
+    this.#occurrences.set(text, occurrence + 1)
+    // One after another, so that a tool goes on in the same order in every round.
+    const digested = this.#lastDigest.then(() => digest(text))
+    this.#lastDigest = digested
+    const name = (await this.#while(() => digested)).slice(0, KEY_LENGTH)
+    if (key !== undefined) return `${key}-${name}`
+    return occurrence === 0 ? name : `${name}-${occurrence}`
   }
 
   async #while<Value>(work: () => Value | Promise<Value>): Promise<Value> {
@@ -115,28 +237,44 @@ export class Replay {
 
   /** Waits a turn of the event loop, so that questions asked side by side go out in one round. */
   #suspendWhenIdle(): void {
-    const asked = this.#asked
-    if (this.#open.length === 0 || this.#busy > 0 || this.#isSuspended) return
+    if (this.#phase !== 'running' || (this.#open.length === 0 && !this.#isReturned)) return
+    if (this.#running.size > 0) this.#patience ??= setTimeout(() => this.#giveUp(), STEP_PATIENCE_MS)
     setTimeout(() => {
-      if (this.#busy > 0 || this.#isSuspended) return
-      if (this.#asked !== asked) return this.#suspendWhenIdle()
-      this.#isSuspended = true
-      this.#options.onSuspend({
-        questions: this.#open,
-        journal: { answers: this.#answers, steps: this.#steps },
-      })
+      if (this.#busy > 0 || this.#phase !== 'running') return
+      this.end()
+      this.#options.onSuspend({ questions: this.#open, journal: this.#journal() })
     }, 0)
+  }
+
+  #journal(): Journal {
+    const unread = Object.entries(this.#unread).filter(([key]) => OUR_KEY.test(key.slice(-KEY_LENGTH)))
+    return {
+      answers: this.#answers,
+      steps: this.#steps,
+      refusals: this.#refusals,
+      unread: Object.fromEntries(unread),
+      state: this.#state,
+    }
+  }
+
+  #giveUp(): void {
+    this.end()
+    this.#options.onStuck(this.#insideStep(`${STEP_PATIENCE_MS / 1000} s ago, inside or beside`))
   }
 }
 
-/**
- * Tells a question from another at the same position: if message or schema changed, an old answer does not fit. Not
- * cryptographic, and need not be: whoever answers could answer anything, and every answer is validated.
- */
-function fingerprint(method: QuestionMethod, params: object): string {
-  const text = method + JSON.stringify(params)
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++)
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  return (hash >>> 0).toString(36)
+function copy<Value>(record: { readonly [name: string]: Value }): Record<string, Value> {
+  return Object.assign(Object.create(null) as Record<string, Value>, record)
+}
+
+function own<Value>(record: { readonly [name: string]: Value }, name: string): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+function toJson(step: string, value: unknown): readonly unknown[] {
+  try {
+    return JSON.parse(JSON.stringify([value])) as unknown[]
+  } catch (cause) {
+    throw new TypeError(`The result of step "${step}" is no JSON: return plain values.`, { cause })
+  }
 }

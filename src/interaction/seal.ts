@@ -7,9 +7,12 @@
  * be used; it cannot make it single-use.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
+import type { Era } from '../definition/context.ts'
+import { digest } from './digest.ts'
 
 /** What a token is good for. */
 export interface Binding {
+  readonly era: Era
   readonly method: string
   /** The tool, prompt or URI. */
   readonly target: string
@@ -48,9 +51,10 @@ interface Key {
 /**
  * Makes a seal from secrets: the first one seals, all of them open. Keys are derived at the first use.
  *
- * @throws TypeError for a secret that is too short.
+ * @throws TypeError without a secret, and for one that is too short.
  */
 export function createSeal(secrets: readonly string[], serverId: string): Seal {
+  if (secrets.length === 0) throw new TypeError('"secret" must hold at least one secret, or be left out.')
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET_LENGTH) {
       throw new TypeError(
@@ -99,7 +103,7 @@ export function createSeal(secrets: readonly string[], serverId: string): Seal {
   }
 }
 
-const BOUND_TO = ['method', 'tool, prompt or resource', 'set of arguments', 'principal'] as const
+const BOUND_TO = ['era', 'method', 'tool, prompt or resource', 'set of arguments', 'principal'] as const
 
 function refuse(reason: string): Opened {
   return { ok: false, reason }
@@ -126,9 +130,10 @@ async function deriveKey(secret: string, serverId: string): Promise<Key> {
   return { id: new Uint8Array(id), key }
 }
 
-async function describe({ method, target, arguments: args, principal }: Binding): Promise<readonly string[]> {
-  const digest = await crypto.subtle.digest('SHA-256', utf8(canonicalJson(args)))
-  return [method, target, toBase64Url(new Uint8Array(digest)), principal]
+/** In the order of `BOUND_TO`. */
+async function describe(binding: Binding): Promise<readonly string[]> {
+  const { era, method, target, principal } = binding
+  return [era, method, target, await digest(canonicalJson(binding.arguments)), principal]
 }
 
 /** Keys in order, so that a client may write the same arguments in another one. */
@@ -144,11 +149,9 @@ type Content = readonly [expiresAt: number, bound: readonly string[], value: unk
 
 async function pack(content: Content): Promise<Uint8Array<ArrayBuffer>> {
   const plain = utf8(JSON.stringify(content))
-  if (plain.length <= COMPRESS_ABOVE_BYTES) return concatenate(Uint8Array.of(PLAIN), plain)
-  const deflated = await through(plain, new CompressionStream('deflate-raw'))
-  return deflated.length < plain.length
-    ? concatenate(Uint8Array.of(DEFLATED), deflated)
-    : concatenate(Uint8Array.of(PLAIN), plain)
+  return plain.length <= COMPRESS_ABOVE_BYTES
+    ? concatenate(Uint8Array.of(PLAIN), plain)
+    : concatenate(Uint8Array.of(DEFLATED), await through(plain, new CompressionStream('deflate-raw')))
 }
 
 async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Content> {

@@ -23,18 +23,37 @@ export interface StateOptions {
 /** Characters of a sealed state. */
 const MAX_STATE_LENGTH = 32 * 1024
 
+/** Characters of what is sealed: compressed it may be a thousand times smaller, and it is read in every round. */
+const MAX_JOURNAL_LENGTH = 1024 * 1024
+
 /** Seals what a later round must know; undefined where there is nothing. @throws like `sealJournal`. */
 export async function keepJournal(
   journal: Journal,
   binding: Binding,
   options: StateOptions,
 ): Promise<string | undefined> {
-  const { answers, steps, state } = journal
-  const isEmpty = state === undefined && Object.keys(answers).length === 0 && Object.keys(steps).length === 0
-  return isEmpty ? undefined : sealJournal(journal, binding, options)
+  return isNeeded(journal, options) ? sealJournal(journal, binding, options) : undefined
 }
 
-/** Seals a journal. @throws ProtocolError without a secret, or where the state is over 32 KB. */
+function isNeeded(
+  { answers, steps, refusals, unread, state }: Journal,
+  { seal, singleUse }: StateOptions,
+): boolean {
+  // What counts once must have something to be known by, also where there is nothing to remember.
+  if (state !== undefined || singleUse !== undefined || !isEmpty(answers) || !isEmpty(steps)) return true
+  // Without a secret these are forgotten, and a first question still works.
+  return seal !== undefined && !(isEmpty(refusals) && isEmpty(unread))
+}
+
+function isEmpty(record: object): boolean {
+  return Object.keys(record).length === 0
+}
+
+/**
+ * Seals a journal.
+ *
+ * @throws ProtocolError without a secret, and for a journal that is too large: `-32602` where an answer of the client makes it so.
+ */
 export async function sealJournal(
   journal: Journal,
   binding: Binding,
@@ -43,17 +62,14 @@ export async function sealJournal(
   if (options.seal === undefined) {
     throw new ProtocolError(
       ErrorCode.internal,
-      'A question after a step or an earlier answer needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
+      'A question after a step or an earlier answer, and one for single use, needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
     )
   }
-  const { answers, steps } = journal
-  const known = journal.state === undefined ? [answers, steps] : [answers, steps, journal.state]
-  const state = await options.seal.seal(known, binding, Date.now() + options.ttlMs)
-  if (state.length <= MAX_STATE_LENGTH) return state
-  throw new ProtocolError(
-    ErrorCode.internal,
-    `This call has more to remember than fits (${state.length} of ${MAX_STATE_LENGTH} characters): return less from ${largest(journal)}.`,
-  )
+  const { length } = JSON.stringify(journal)
+  if (length > MAX_JOURNAL_LENGTH) throw tooLarge(journal, length, MAX_JOURNAL_LENGTH)
+  const state = await options.seal.seal(journal, binding, Date.now() + options.ttlMs)
+  if (state.length > MAX_STATE_LENGTH) throw tooLarge(journal, state.length, MAX_STATE_LENGTH)
+  return state
 }
 
 /** Opens a state that came back. @throws ProtocolError `-32602`, the same for every reason. */
@@ -75,19 +91,26 @@ export async function restoreJournal(
   if (options.singleUse !== undefined && !(await options.singleUse.claim(opened.id, opened.expiresAt))) {
     return refuse('it was used before')
   }
-  const [answers, steps, returned] = opened.value as [Journal['answers'], Journal['steps'], Journal['state']]
-  return { answers, steps, state: returned }
+  return opened.value as Journal
 }
 
-function largest({ steps, answers, state = '' }: Journal): string {
+function tooLarge(journal: Journal, length: number, limit: number): ProtocolError {
+  const { what, isAnswer } = largest(journal)
+  const found = `This call has more to remember than fits (${length} of ${limit} characters)`
+  return isAnswer
+    ? invalidParams(`Invalid params: ${found}, because of ${what}.`)
+    : new ProtocolError(ErrorCode.internal, `${found}: return less from ${what}.`)
+}
+
+function largest({ steps, answers, unread, state }: Journal): { what: string; isAnswer: boolean } {
   const sizes = [
-    ['requestState', state.length] as const,
-    ...Object.entries(steps).map(
-      ([name, value]) => [`step "${name}"`, JSON.stringify(value).length] as const,
-    ),
-    ...Object.entries(answers).map(
-      ([key, value]) => [`answer ${key}`, JSON.stringify(value).length] as const,
-    ),
-  ]
-  return sizes.reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0]
+    { what: 'requestState', value: state, isAnswer: false },
+    ...Object.entries(steps).map(([name, value]) => ({ what: `step "${name}"`, value, isAnswer: false })),
+    ...Object.entries({ ...answers, ...unread }).map(([key, value]) => ({
+      what: `answer "${key}"`,
+      value,
+      isAnswer: true,
+    })),
+  ].map((one) => ({ ...one, length: JSON.stringify(one.value ?? null).length }))
+  return sizes.reduce((most, one) => (one.length > most.length ? one : most))
 }

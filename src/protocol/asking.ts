@@ -25,12 +25,14 @@ const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
   'resources/read': 'uri',
 }
 
-function bindingOf({ method, params }: Call, incoming: Incoming): Binding {
+function bindingOf({ era, method, params }: Call, incoming: Incoming): Binding {
   const target = params[TARGET[method]!]
   return {
+    era,
     method,
     target: typeof target === 'string' ? target : '', // the method refuses it, when it comes to it
-    arguments: params.arguments,
+    // The same to a tool, and a continuation has none of its own to leave out.
+    arguments: params.arguments ?? {},
     principal: principalOf(incoming),
   }
 }
@@ -53,7 +55,7 @@ export interface EarlierRounds {
   /** Opened before any user code runs; empty until then, and where nothing was sealed. */
   journal: Journal
   /** What the client answered, by question key. */
-  readonly responses: { readonly [key: string]: unknown }
+  responses: { readonly [key: string]: unknown }
   /** The sealed state, where one came. */
   readonly sealed: string | undefined
 }
@@ -94,7 +96,11 @@ export async function openRounds(
   incoming: Incoming,
   options: EngineOptions,
 ): Promise<void> {
-  if (rounds.sealed === undefined) return
+  if (rounds.sealed === undefined) {
+    // Without the state that was sealed with the questions, nothing tells whether these answers were used before.
+    if (options.asking.singleUse !== undefined) rounds.responses = {}
+    return
+  }
   rounds.journal = await restoreJournal(
     rounds.sealed,
     bindingOf(call, incoming),

@@ -1,13 +1,14 @@
 /**
  * `Mcp-Session-Id` without sessions. A legacy client declares itself once, in `initialize`; the id hands that back to it
- * as a token, and each later request brings it along: sealed where the deployment has a secret, plain where it has none. It
- * holds only what the client said of itself, so it grants nothing: one that cannot be read is ignored, never a 404.
+ * as a token, and each later request brings it along: sealed where the deployment has a secret, plain where it has none, and
+ * only so. It holds only what the client said of itself, so it grants nothing: one that cannot be read is ignored, never a 404.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { ClientCapabilities, Implementation } from '../definition/context.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
 import { isImplementation } from './envelope.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject, parseJson } from './json-rpc.ts'
+import { LEGACY_VERSIONS } from './versions.ts'
 
 export interface SessionToken {
   readonly protocolVersion: string
@@ -24,8 +25,11 @@ const MAX_LENGTH = 2048
 /** Milliseconds a sealed token is good for; after that its client is served as one that declared nothing. */
 const TTL_MS = 30 * 86_400_000
 
-/** Opened tokens that are remembered, so that a client's next call pays nothing; the oldest is forgotten first. */
+/** Opened tokens that are remembered for a secret, so that a client's next call pays nothing; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1000
+
+/** A plain token is a client's text, and read as strictly as a body; its length bounds the rest. */
+const LIMITS = { maxDepth: 32, maxMembers: MAX_LENGTH, maxStringCharacters: MAX_LENGTH }
 
 export interface SessionTokens {
   /** The token for `session`; undefined where it would be too long for a header. */
@@ -38,20 +42,32 @@ export interface SessionTokens {
   ): SessionToken | undefined | Promise<SessionToken | undefined>
 }
 
+interface Remembered {
+  readonly session: SessionToken
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
 export function createSessionTokens(): SessionTokens {
-  const remembered = new Map<string, SessionToken>()
+  // A token that was opened with a secret is not known to the next one.
+  const bySeal = new WeakMap<Seal, Map<string, Remembered>>()
+  const rememberedFor = (seal: Seal): Map<string, Remembered> => {
+    const remembered = bySeal.get(seal) ?? new Map<string, Remembered>()
+    bySeal.set(seal, remembered)
+    return remembered
+  }
   const open = async (token: string, seal: Seal, principal: string): Promise<SessionToken | undefined> => {
     const opened = await seal.open(token.slice(SEALED.length), bindingOf(principal))
     const session = opened.ok ? toSession(opened.value) : undefined
-    if (session === undefined) return undefined
+    if (!opened.ok || session === undefined) return undefined
+    const remembered = rememberedFor(seal)
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
-    remembered.set(`${principal} ${token}`, session)
+    remembered.set(`${principal} ${token}`, { session, expiresAt: opened.expiresAt })
     return session
   }
   return {
     async write({ protocolVersion, clientInfo, clientCapabilities }, seal, principal) {
-      const facts = clientInfo && { name: clientInfo.name, version: clientInfo.version }
-      const content = [protocolVersion, facts ?? null, clientCapabilities]
+      const content = [protocolVersion, clientInfo ? nameOf(clientInfo) : null, clientCapabilities]
       const token =
         seal === undefined
           ? PLAIN + toBase64Url(new TextEncoder().encode(JSON.stringify(content)))
@@ -60,22 +76,24 @@ export function createSessionTokens(): SessionTokens {
     },
     read(token, seal, principal) {
       if (token === null || token.length > MAX_LENGTH) return undefined
-      if (token.startsWith(PLAIN)) return readPlain(token.slice(PLAIN.length))
-      if (!token.startsWith(SEALED) || seal === undefined) return undefined
-      return remembered.get(`${principal} ${token}`) ?? open(token, seal, principal)
+      if (seal === undefined) return readPlain(token)
+      if (!token.startsWith(SEALED)) return undefined
+      const known = rememberedFor(seal).get(`${principal} ${token}`)
+      return known !== undefined && known.expiresAt >= Date.now()
+        ? known.session
+        : open(token, seal, principal)
     },
   }
 }
 
 function bindingOf(principal: string): Binding {
-  return { method: 'initialize', target: '', arguments: {}, principal }
+  return { era: 'legacy', method: 'initialize', target: '', arguments: {}, principal }
 }
 
-function readPlain(text: string): SessionToken | undefined {
-  const bytes = fromBase64Url(text)
-  if (bytes === undefined) return undefined
+function readPlain(token: string): SessionToken | undefined {
+  const bytes = token.startsWith(PLAIN) ? fromBase64Url(token.slice(PLAIN.length)) : undefined
   try {
-    return toSession(JSON.parse(new TextDecoder().decode(bytes)))
+    return toSession(parseJson(new TextDecoder().decode(bytes), LIMITS))
   } catch {
     return undefined
   }
@@ -83,12 +101,18 @@ function readPlain(text: string): SessionToken | undefined {
 
 function toSession(content: unknown): SessionToken | undefined {
   if (!Array.isArray(content)) return undefined
-  const [protocolVersion, clientInfo, clientCapabilities] = content as unknown[]
-  if (typeof protocolVersion !== 'string' || !isObject(clientCapabilities)) return undefined
-  if (!Object.values(clientCapabilities).every(isObject)) return undefined
+  const [named, clientInfo, clientCapabilities] = content as unknown[]
+  const protocolVersion = LEGACY_VERSIONS.find((version) => version === named)
+  if (protocolVersion === undefined) return undefined
+  if (!isObject(clientCapabilities) || !Object.values(clientCapabilities).every(isObject)) return undefined
   return {
     protocolVersion,
-    clientInfo: isImplementation(clientInfo) ? clientInfo : undefined,
+    clientInfo: isImplementation(clientInfo) ? nameOf(clientInfo) : undefined,
     clientCapabilities,
   }
+}
+
+/** What a token keeps of a client. */
+function nameOf({ name, version }: Implementation): Implementation {
+  return { name, version }
 }

@@ -26,7 +26,7 @@ import type { InferOutput, Schema } from '../definition/schema.ts'
 import type { InputRequired, SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
-import { availability, type Conditions } from '../interaction/matrix.ts'
+import { availability, type Conditions, policyFor } from '../interaction/matrix.ts'
 import {
   type ElicitArguments,
   elicitQuestion,
@@ -38,6 +38,8 @@ import {
 import { Notifier } from './notifier.ts'
 import { type AnsweredRound, createMcpContext, roundOf } from './sdk-context.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
+
+const ignore = (): void => {}
 
 export class Context implements RequestContext {
   readonly requestId: string
@@ -59,6 +61,7 @@ export class Context implements RequestContext {
   #isClosed = false
   #mcp: McpContext | undefined
   #round: AnsweredRound | undefined
+  #begun: Interaction | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
     this.requestId = facts.requestId
@@ -124,13 +127,20 @@ export class Context implements RequestContext {
     return this.mcp.extra.http!
   }
 
-  /** Asks what a tool returned. Settles where the tool is to be run again in this call, with the answers in `mcpReq`. */
-  async askReturned({ inputRequests = {}, requestState }: InputRequired): Promise<void> {
-    const questions = Object.entries(inputRequests).map(([key, { method, params = {} }]) => ({
+  /**
+   * Asks what a tool returned. Settles where the tool is to be run again in this call, with the answers in `mcpReq`.
+   *
+   * @throws TypeError for what is neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
+   */
+  async askReturned({ inputRequests, requestState }: InputRequired): Promise<void> {
+    const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
       key,
-      question: sentQuestion(method, params),
+      question: sentQuestion(request.method, request.params ?? {}),
     }))
-    if (questions.length === 0) throw new TypeError('An input_required result needs an input request.')
+    if (requestState !== undefined && typeof requestState !== 'string')
+      throw new TypeError('The requestState of an input_required result must be a string.')
+    if (questions.length === 0 && requestState === undefined)
+      throw new TypeError('An input_required result needs an input request, a requestState, or both.')
     const inputResponses = await this.#interaction.askReturned(questions, requestState)
     this.#round = { inputResponses, requestState }
     this.#mcp = undefined
@@ -175,16 +185,29 @@ export class Context implements RequestContext {
   }
 
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
-    return this.#interaction.step(name, fn)
+    const done = this.#interaction.step(name, fn)
+    if (this.#abortReason !== undefined) done.catch(ignore)
+    return done
+  }
+
+  #ask(build: () => Question): Promise<unknown> {
+    const asked = this.#begin(build)
+    // A question that no code waits for may not end the process; code that waits is told all the same.
+    asked.catch(ignore)
+    return asked
   }
 
   /** Asynchronous from the start: a question that cannot be asked rejects, it does not throw. */
-  async #ask(build: () => Question): Promise<unknown> {
+  async #begin(build: () => Question): Promise<unknown> {
     return this.#interaction.ask(build())
   }
 
   get #interaction(): Interaction {
-    return this.#wire.interaction()
+    if (this.#begun === undefined) {
+      this.#begun = this.#wire.interaction()
+      if (this.#isClosed) this.#begun.close()
+    }
+    return this.#begun
   }
 
   reportProgress(progress: Progress): void {
@@ -202,7 +225,8 @@ export class Context implements RequestContext {
 
   /** What the degradation matrix is asked with. */
   get conditions(): Conditions {
-    return this.#wire.conditions()
+    const conditions = this.#wire.conditions()
+    return { ...conditions, legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy) }
   }
 
   /** Aborts `signal`. For one that nobody has looked at, the reason is made when somebody does: an error costs a stack. */
@@ -211,10 +235,11 @@ export class Context implements RequestContext {
     this.#controller?.abort(reason())
   }
 
-  /** Sends the notifications held back; later ones go nowhere. */
+  /** The call is answered: sends the notifications held back; later ones, and later questions, go nowhere. */
   close(): void {
     this.#isClosed = true
     this.#notifier?.close()
+    this.#begun?.close()
   }
 
   get #notify(): Notifier {

@@ -7,6 +7,7 @@ import { describeIssues } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
+import { EMPTY_JOURNAL, Replay } from '../interaction/replay.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
 
@@ -26,11 +27,22 @@ const refuse = async (): Promise<never> => {
   throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
 }
 
-/** There is no client to ask; steps run once because the call does. */
-const NOBODY: Interaction = {
-  ask: refuse,
-  askReturned: refuse,
-  step: async (_name, fn) => fn(),
+/** There is no client to ask; steps are as in any call. */
+function createSteps(signal: () => AbortSignal): Interaction {
+  const unasked = () => {}
+  const replay = new Replay({
+    journal: EMPTY_JOURNAL,
+    responses: {},
+    signal,
+    onSuspend: unasked,
+    onStuck: unasked,
+  })
+  return {
+    ask: refuse,
+    askReturned: refuse,
+    step: (name, fn) => replay.step(name, fn),
+    close: () => replay.close(),
+  }
 }
 
 /** @throws Error for an unknown tool or invalid arguments, and whatever the tool throws. */
@@ -47,7 +59,7 @@ export async function executeDirectly(
   if (!validation.ok)
     throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
   const requestId = crypto.randomUUID()
-  const context = new Context(
+  const context: Context = new Context(
     {
       requestId,
       era: 'modern',
@@ -67,7 +79,7 @@ export async function executeDirectly(
       send: () => undefined,
       publish: async () => {},
       rounds: undefined,
-      interaction: () => NOBODY,
+      interaction: () => createSteps(() => context.signal),
     },
   )
   if (signal?.aborted) context.abort(() => signal.reason)

@@ -147,6 +147,16 @@ const tools = {
       return 'answered'
     },
   }),
+  /** How it is noticed depends on the engine. */
+  inside: createTool({
+    id: 'inside',
+    description: 'Asks inside a step, which is an error.',
+    execute: (_input, ctx) =>
+      ctx.step('book', async () => {
+        await delay(1)
+        return (await ctx.elicit('Sure?', z.object({ sure: z.boolean() }))).action
+      }),
+  }),
   observe: createTool({
     id: 'observe',
     description: 'What the other calls have come to.',

@@ -830,8 +830,27 @@ export const REQUIREMENTS = {
     source: [`${ELICITATION}#response-actions`],
   },
   'ask.invalid': {
-    statement: 'An answer that is invalid or missing is asked for again; one to nothing is ignored.',
+    statement:
+      'An answer that is missing or does not fit is asked for again, at most three times; one to nothing is ignored.',
     source: [`${MRTR}#error-handling`],
+  },
+  'ask.reason': {
+    statement:
+      'A question that is asked again says in its message which field did not fit, and what was expected.',
+    source: ['docs/asking.md'],
+  },
+  'ask.content': {
+    statement:
+      'An answer counts for the question it was given to, wherever that comes, and for no other content.',
+    source: ['docs/asking.md'],
+  },
+  'ask.returned': {
+    statement: 'A tool that returns its questions is asked as others are, in a session too.',
+    source: [`${MRTR}#inputrequiredresult`],
+  },
+  'ask.state-alone': {
+    statement: 'A tool may return a requestState without questions; a legacy client is not needed for that.',
+    source: [`${MRTR}#server-requirements-basic-workflow`],
   },
   'ask.diverge': {
     statement: 'An answer to a question that has changed is dropped.',
@@ -847,11 +866,19 @@ export const REQUIREMENTS = {
   },
   'ask.capability': {
     statement:
-      'Only what the client declared is asked for; otherwise -32021, which user code cannot swallow.',
+      'Only what the client declared is asked for; otherwise -32021 names all it lacks, and no catch swallows that.',
     source: [`${MRTR}#server-requirements-basic-workflow`],
   },
   'ask.step': {
     statement: 'A step runs once, however many rounds the call takes.',
+    source: ['docs/asking.md'],
+  },
+  'ask.inside-step': {
+    statement: 'A question inside a step is a typed error at once, which says to ask outside of it.',
+    source: ['docs/asking.md'],
+  },
+  'ask.step-late': {
+    statement: 'A step that begins after its call has ended by asking does not run.',
     source: ['docs/asking.md'],
   },
   'ask.memory': {
@@ -880,6 +907,10 @@ export const REQUIREMENTS = {
     statement: 'A state expires, is bound to its principal, may be single-use, and is at most 32 KB.',
     source: [`${MRTR}#server-requirements-basic-workflow`],
   },
+  'state.single-use': {
+    statement: 'With a single-use store every round counts once, the first of a call as well.',
+    source: [`${MRTR}#server-requirements-basic-workflow`],
+  },
   'state.rotation': {
     statement: 'Of several secrets the first seals and all open.',
     source: ['docs/asking.md'],
@@ -890,8 +921,12 @@ export const REQUIREMENTS = {
   },
   'legacy.session-token': {
     statement:
-      'Mcp-Session-Id holds what a legacy client declared, sealed where there is a secret; an unreadable one is ignored.',
+      'Mcp-Session-Id holds what a legacy client declared; with a secret only a sealed one counts, others are ignored.',
     source: ['docs/glossary.md'],
+  },
+  'can.cancellation': {
+    statement: 'Cancellation is promised where it reaches the call: not to legacy clients without a session.',
+    source: ['docs/degradation.md'],
   },
   'legacy.explain': {
     statement: 'A legacy client that cannot be asked gets a typed explanation.',

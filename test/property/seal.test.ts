@@ -5,7 +5,13 @@ import { createSeal } from '../../src/interaction/seal.ts'
 import { check } from './_seeded.ts'
 
 const seal = createSeal(['a-secret-of-the-property-tests-long-enough'], 'server')
-const binding = { method: 'tools/call', target: 't', arguments: { a: 1 }, principal: '' }
+const binding = {
+  era: 'modern',
+  method: 'tools/call',
+  target: 't',
+  arguments: { a: 1 },
+  principal: '',
+} as const
 const later = () => Date.now() + 60_000
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
 

@@ -50,7 +50,10 @@ const CALLS: readonly (readonly [string, Params])[] = [
       inputResponses: { sure: { action: 'accept', content: { sure: true } } },
     },
   ],
-  ['tools/call', { name: 'ask', arguments: { to: 'bob', _continue: { token: SEALED.small, answers: {} } } }],
+  [
+    'tools/call',
+    { name: 'ask', arguments: { to: 'bob', _continue: { token: SEALED.continued, answers: {} } } },
+  ],
   ['tools/call', { name: 'visit', arguments: {} }],
   ['tools/call', { name: 'sample', arguments: {} }],
   ['tools/call', { name: 'progress', arguments: { text: 'data: x\n\n' } }],

@@ -1,6 +1,6 @@
 /** Sealed state and session tokens: `[token, method, target, arguments as JSON, principal]`. */
 import { isDeepStrictEqual } from 'node:util'
-import { createSeal } from '../../../src/interaction/seal.ts'
+import { type Binding, createSeal } from '../../../src/interaction/seal.ts'
 import { parseJson } from '../../../src/protocol/json-rpc.ts'
 import { createSessionTokens } from '../../../src/protocol/session-token.ts'
 import { BINDING, SEALED, SECRET } from '../genuine.ts'
@@ -17,7 +17,7 @@ const GOOD = new Map<string, object>([
   [SEALED.deflated, BINDING],
   [SEALED.foreign, { ...BINDING, arguments: { to: 'eve' } }],
   [SEALED.principal, { ...BINDING, principal: 'desk ann' }],
-  [SEALED.session, { method: 'initialize', target: '', arguments: {}, principal: '' }],
+  [SEALED.session, { era: 'legacy', method: 'initialize', target: '', arguments: {}, principal: '' }],
 ])
 
 const LIMITS = { maxDepth: 32, maxMembers: 1000, maxStringCharacters: 10_000 }
@@ -43,7 +43,14 @@ function withoutMinusZero(value: unknown): unknown {
 }
 
 async function run([token, method, target, args, principal]: readonly string[]): Promise<string> {
-  const binding = { method: method!, target: target!, arguments: parse(args!), principal: principal! }
+  const era = method === 'initialize' ? 'legacy' : 'modern'
+  const binding: Binding = {
+    era,
+    method: method!,
+    target: target!,
+    arguments: parse(args!),
+    principal: principal!,
+  }
   const opened = await seal.open(token!, binding)
   const outcome = opened.ok ? 'opens' : opened.reason
   const good = GOOD.get(token!)
@@ -59,7 +66,8 @@ async function run([token, method, target, args, principal]: readonly string[]):
   promise(JSON.stringify(own.value) === JSON.stringify(binding.arguments), 'a value comes back as another')
   promise(JSON.stringify(binding.arguments) !== undefined, 'JSON cannot be written')
   const rewritten = { ...binding, arguments: JSON.parse(JSON.stringify(binding.arguments)) as unknown }
-  for (const bound of [BINDING, rewritten]) {
+  const elsewhere: Binding = { ...binding, era: era === 'modern' ? 'legacy' : 'modern' }
+  for (const bound of [BINDING, rewritten, elsewhere]) {
     const other = await seal.open(await seal.seal(1, bound, LATER), binding)
     promise(other.ok === isSame(bound, binding), 'two bindings are not told apart')
   }

@@ -4,7 +4,19 @@ import { CLIENTS, type Connection, MODERN_CLIENTS } from '../clients.ts'
 import type { Endpoint } from '../contract.ts'
 import { modernRequest } from '../wire.ts'
 
-const NAMES = ['echo', 'add', 'picture', 'fail', 'steps', 'release', 'speak', 'watch', 'wait', 'outlive']
+const NAMES = [
+  'echo',
+  'add',
+  'picture',
+  'fail',
+  'steps',
+  'release',
+  'speak',
+  'watch',
+  'wait',
+  'outlive',
+  'inside',
+]
 const ALL_NAMES = [...NAMES, 'observe', 'announce', 'whoami']
 
 async function listNames({ client }: Connection): Promise<string[]> {
@@ -122,6 +134,20 @@ export function tools(endpoint: Endpoint, sharesMemory: boolean): void {
         .toMatchObject({ finished: expect.arrayContaining([id]) })
     })
   })
+
+  it.each(MODERN_CLIENTS)(
+    '$kind: a question inside a step is an error at once, in what was built [ask.inside-step]',
+    async ({ connect }) => {
+      await using connection = await connect(endpoint())
+
+      const { isError, content } = await connection.call('inside')
+
+      expect([isError, content]).toEqual([
+        true,
+        [{ type: 'text', text: expect.stringContaining('inside the step "book"') }],
+      ])
+    },
+  )
 
   it.each(MODERN_CLIENTS)(
     '$kind repeats a declared parameter in a header [headers.param]',

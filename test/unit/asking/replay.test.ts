@@ -99,9 +99,9 @@ describe('questions', () => {
     expect(askedIn(again)[0]!.params.message).toBe('After?')
   })
 
-  it('a key of its own → the name on the wire; twice → an error', async () => {
+  it('a key of its own → begins the name on the wire; twice → an error', async () => {
     const once = serverOf((ctx) => ctx.elicit('?', name, { key: 'user_name' }))
-    expect(askedIn(await round(once, { name: 't' }))[0]!.key).toBe('user_name')
+    expect(askedIn(await round(once, { name: 't' }))[0]!.key).toMatch(/^user_name-/)
     const twice = serverOf((ctx) =>
       Promise.all([ctx.elicit('a', name, { key: 'k' }), ctx.elicit('b', name, { key: 'k' })]),
     )

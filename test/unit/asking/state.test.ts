@@ -110,6 +110,64 @@ describe('a state', () => {
     expect((await round(server, { name: 'a', ...state })).error?.code).toBe(-32602)
   })
 
+  it('with a single-use store, of a tool whose first question is its only one → counts once, too [state.single-use]', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const seen = new Set<string>()
+    const claim = (id: string) => !seen.has(id) && seen.add(id) !== undefined
+    let paid = 0
+    const pay = createTool({
+      id: 'pay',
+      execute: async (_input, ctx) => {
+        await ctx.elicit('Pay?', z.object({ ok: z.boolean() }))
+        return `paid ${++paid}`
+      },
+    })
+    const { server } = serverOf({ singleUse: { claim }, tools: { pay } })
+    const state = await stateOf(server, { name: 'pay' })
+    expect(state.requestState).toEqual(expect.any(String))
+    expect((await round(server, { name: 'pay', ...state })).result?.resultType).toBe('complete')
+    expect((await round(server, { name: 'pay', ...state })).error?.code).toBe(-32602)
+    // Left out, it would not be known to have been used: the answers count for nothing.
+    const { inputResponses } = state
+    expect((await round(server, { name: 'pay', inputResponses })).result?.resultType).toBe('input_required')
+    expect(paid).toBe(1)
+  })
+
+  it('with a single-use store, of a tool that returns its questions → the same [state.single-use]', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const seen = new Set<string>()
+    const claim = (id: string) => !seen.has(id) && seen.add(id) !== undefined
+    const where = createTool({
+      id: 'where',
+      execute: (_input, ctx) =>
+        ctx.mcpReq.inputResponses?.roots === undefined
+          ? { resultType: 'input_required', inputRequests: { roots: { method: 'roots/list' } } }
+          : 'done',
+    })
+    const { server } = serverOf({ singleUse: { claim }, tools: { where } })
+    const { requestState } = await stateOf(server, { name: 'where' })
+    const inputResponses = { roots: { roots: [] } }
+    const type = async (more: object) => (await round(server, { name: 'where', ...more })).result?.resultType
+    expect(await type({ inputResponses })).toBe('input_required')
+    expect(await type({ inputResponses, requestState })).toBe('complete')
+    expect(await type({ inputResponses, requestState })).toBeUndefined()
+  })
+
+  it('with a single-use store and no secret → says what to set [state.single-use]', async () => {
+    const { server } = serverOf({ singleUse: { claim: () => true }, secret: undefined as never })
+    const answer = await round(server, { name: 'a' })
+    expect(answer.error).toMatchObject({ code: -32603, message: expect.stringContaining('MAYFLY_SECRET') })
+  })
+
+  it.each<[object, object]>([
+    [{}, { arguments: {} }],
+    [{ arguments: {} }, {}],
+  ])('for a call with %j → opens for one with %j', async (sealed, opened) => {
+    const { server } = serverOf()
+    const state = await stateOf(server, { name: 'a', ...sealed })
+    expect((await round(server, { name: 'a', ...opened, ...state })).result?.resultType).toBe('complete')
+  })
+
   it('over 32 KB → an error that names the step [state.bounds]', async () => {
     const big = createTool({
       id: 'big',
@@ -125,7 +183,13 @@ describe('a state', () => {
 
   it('for another principal → refused [state.bounds]', async () => {
     const seal = createSeal([SECRET], 'server')
-    const binding = { method: 'tools/call', target: 'a', arguments: {}, principal: 'ada' }
+    const binding = {
+      era: 'modern',
+      method: 'tools/call',
+      target: 'a',
+      arguments: {},
+      principal: 'ada',
+    } as const
     const token = await seal.seal('state', binding, Date.now() + 1000)
     expect(await seal.open(token, binding)).toMatchObject({ ok: true, value: 'state' })
     expect(await seal.open(token, { ...binding, principal: 'eve' })).toMatchObject({ ok: false })
@@ -161,5 +225,39 @@ describe('a state', () => {
 
   it('sealed with too short a secret → refused at construction of the seal, with what to do', () => {
     expect(() => createSeal(['short'], 'server')).toThrow('openssl rand')
+  })
+})
+
+describe('MAYFLY_SECRET', () => {
+  const bare = () => createServer({ tools })
+  const stateWith = (MAYFLY_SECRET: unknown) =>
+    round(bare(), { name: 'a' }, { platform: { env: { MAYFLY_SECRET } } })
+
+  it.each([`${SECRET},`, `,${SECRET}`, ` ${SECRET} , , ${OTHER} ,`, `\n${SECRET}\n`])(
+    '%j → commas and spaces too many are no secrets [state.rotation]',
+    async (text) => {
+      const answer = await stateWith(text)
+      expect(answer.status).toBe(200)
+      const { requestState } = answer.result!
+      const inputResponses = Object.fromEntries(askedIn(answer).map(({ key }) => [key, accept({ ok: true })]))
+      const plain = serverOf().server
+      expect((await round(plain, { name: 'a', requestState, inputResponses })).result?.resultType).toBe(
+        'complete',
+      )
+    },
+  )
+
+  it.each(['', ',', ' , ', 5, undefined])('%j → is none', async (text) => {
+    expect((await stateWith(text)).error?.message).toContain('set MAYFLY_SECRET')
+  })
+
+  it('of another environment → is another secret', async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const server = bare()
+    const withSecret = (MAYFLY_SECRET: string) => ({ platform: { env: { MAYFLY_SECRET } } })
+    const { result } = await round(server, { name: 'a' }, withSecret(SECRET))
+    const retry = { name: 'a', requestState: result?.requestState }
+    expect((await round(server, retry, withSecret(OTHER))).error?.code).toBe(-32602)
+    expect((await round(server, retry, withSecret(`${OTHER},${SECRET}`))).error).toBeUndefined()
   })
 })

@@ -1,0 +1,10 @@
+/**
+ * Names for content: what is the same text has the same name, and nobody can find another text for one.
+ */
+import { toBase64Url } from '../definition/base64.ts'
+
+/** SHA-256 as base64url, 43 characters. */
+export async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return toBase64Url(new Uint8Array(bytes))
+}

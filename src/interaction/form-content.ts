@@ -1,0 +1,74 @@
+/**
+ * What a user filled into a form, against what the form asks for as it is on the wire (MCP 2026-07-28, "Requested Schema").
+ */
+
+/** A form as the client receives it (MCP 2026-07-28, "Requested Schema"). */
+export interface RequestedSchema {
+  readonly type?: 'object'
+  readonly properties: { readonly [field: string]: RequestedField }
+  readonly required?: readonly string[]
+}
+
+interface RequestedField {
+  readonly type?: string
+  readonly default?: unknown
+  readonly enum?: readonly string[]
+  readonly oneOf?: readonly { readonly const: string }[]
+  readonly items?: {
+    readonly enum?: readonly string[]
+    readonly anyOf?: readonly { readonly const: string }[]
+  }
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+}
+
+/** What is wrong with `content`, by field; an empty list where the form takes it. Formats are not looked at. */
+export function validate(
+  { properties, required = [] }: RequestedSchema,
+  content: { readonly [field: string]: unknown },
+): { readonly field: string; readonly message: string }[] {
+  return Object.entries(properties).flatMap(([field, schema]) => {
+    const value = Object.hasOwn(content, field) ? content[field] : undefined
+    const message = faultOf(value, schema, required.includes(field))
+    return message === undefined ? [] : [{ field, message }]
+  })
+}
+
+function faultOf(value: unknown, field: RequestedField, isRequired: boolean): string | undefined {
+  if (value === undefined) return isRequired ? 'is required' : undefined
+  const { type, minimum, maximum, minLength, maxLength } = field
+  const choices = field.enum ?? field.oneOf?.map((choice) => choice.const)
+  if (type === 'array') return faultOfList(value, field)
+  if (choices !== undefined)
+    return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`
+  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'must be true or false'
+  if (type === 'string') {
+    if (typeof value !== 'string') return 'must be text'
+    return outside(value.length, minLength, maxLength, 'must have', ' characters')
+  }
+  if (typeof value !== 'number') return 'must be a number'
+  if (type === 'integer' && !Number.isInteger(value)) return 'must be a whole number'
+  return outside(value, minimum, maximum, 'must be', '')
+}
+
+function faultOfList(value: unknown, { items, minItems, maxItems }: RequestedField): string | undefined {
+  const choices = items?.enum ?? items?.anyOf?.map((choice) => choice.const) ?? []
+  if (!Array.isArray(value) || !value.every((one) => choices.includes(one as string)))
+    return `must be a list of ${choices.join(', ')}`
+  return outside(value.length, minItems, maxItems, 'must have', ' entries')
+}
+
+function outside(
+  value: number,
+  least = Number.NEGATIVE_INFINITY,
+  most = Number.POSITIVE_INFINITY,
+  verb: string,
+  unit: string,
+): string | undefined {
+  if (value < least) return `${verb} at least ${least}${unit}`
+  return value > most ? `${verb} at most ${most}${unit}` : undefined
+}
