@@ -8,7 +8,7 @@ import { checkEra, describe } from './describe.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
 import { isStream, jsonResponse } from './exchange.ts'
 import { toFailure } from './failure.ts'
-import { checkStandardHeaders, hasMethodHeader, mismatch } from './headers.ts'
+import { checkStandardHeaders, mismatch } from './headers.ts'
 import {
   checkLimits,
   errorMessage,
@@ -157,9 +157,12 @@ function checkMessage(
     return
   }
   const { method, params } = message
-  if (record.era !== 'modern') return
+  const isLegacy = record.era !== 'modern'
+  if (isHttp && (isLegacy || message.kind === 'notification'))
+    checkStandardHeaders(request.headers, method, params, 'optional')
+  if (isLegacy) return
   if (message.kind === 'notification') {
-    checkNotification(message, incoming, modernVersions)
+    checkNotificationVersion(message, incoming, modernVersions)
     return
   }
   checkEra(message, incoming)
@@ -171,13 +174,13 @@ function checkMessage(
   checkVersion(protocolVersion, modernVersions)
   if (!isHttp) return
   if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
-  checkStandardHeaders(request.headers, method, params)
+  checkStandardHeaders(request.headers, method, params, 'needed')
 }
 
 /** Its headers are not defined in 2026-07-28: none is needed, and one that is there must not contradict the body. */
-function checkNotification(
-  { method, params }: Message & { readonly kind: 'notification' },
-  { versionHeader, isHttp, request }: Incoming,
+function checkNotificationVersion(
+  { params }: Message & { readonly kind: 'notification' },
+  { versionHeader }: Incoming,
   modernVersions: readonly string[] | undefined,
 ): void {
   const inBody = hasEnvelope(params) ? readVersion(params) : undefined
@@ -185,7 +188,6 @@ function checkNotification(
   if (inBody !== undefined && version !== inBody)
     throw mismatch(`the MCP-Protocol-Version header says "${version}", the body "${inBody}"`)
   if (version !== undefined) checkVersion(version, modernVersions)
-  if (isHttp) hasMethodHeader(request.headers, method)
 }
 
 /** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not speak. */

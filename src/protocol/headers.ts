@@ -21,25 +21,31 @@ const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['resources/read', 'uri'],
 ])
 
-/** `Mcp-Method` and `Mcp-Name`: present, and saying what the body says. */
-export function checkStandardHeaders(headers: Headers, method: string, params: Params): void {
-  if (!hasMethodHeader(headers, method)) throw mismatch('the Mcp-Method header is missing')
+/**
+ * `Mcp-Method` and `Mcp-Name` must say what the body says. Modern requests have them; what need not have them (notifications, and
+ * legacy messages, which do not know them) must not lie either: a filter in front may go by them.
+ */
+export function checkStandardHeaders(
+  headers: Headers,
+  method: string,
+  params: Params,
+  presence: 'needed' | 'optional',
+): void {
+  const methodHeader = headers.get('mcp-method')
+  if (methodHeader === null && presence === 'needed') throw mismatch('the Mcp-Method header is missing')
+  if (methodHeader !== null && methodHeader !== method)
+    throw mismatch(`the Mcp-Method header says "${methodHeader}", the body "${method}"`)
   const source = NAME_SOURCE.get(method)
   if (source === undefined) return
   const value = params[source]
   if (typeof value !== 'string') return // refused with -32602 when the parameters are read
   const nameHeader = headers.get('mcp-name')
-  if (nameHeader === null) throw mismatch('the Mcp-Name header is missing')
+  if (nameHeader === null) {
+    if (presence === 'optional') return
+    throw mismatch('the Mcp-Name header is missing')
+  }
   if (decode(nameHeader, 'Mcp-Name') !== value)
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
-}
-
-/** Notifications need no `Mcp-Method` (their headers are not defined in 2026-07-28); one that is there must not lie. */
-export function hasMethodHeader(headers: Headers, method: string): boolean {
-  const header = headers.get('mcp-method')
-  if (header !== null && header !== method)
-    throw mismatch(`the Mcp-Method header says "${header}", the body "${method}"`)
-  return header !== null
 }
 
 /** `Mcp-Param-*`: one for each declared parameter that has a value, saying what the arguments say; none for the others. */

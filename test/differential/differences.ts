@@ -207,6 +207,13 @@ export const differences: readonly Difference[] = [
     instead: (sdk, entry) => withCode(sdk, -32002, { uri: bodyOf(entry).params.uri }),
   },
   {
+    name: 'headers must not contradict the body in the legacy era either',
+    reason:
+      'A filter in front may go by Mcp-Method and Mcp-Name (2026-07-28, Streamable HTTP, "Server Validation"), and would be passed by a legacy message otherwise. No legacy client sends them.',
+    applies: ['Mcp-Method and Mcp-Name wrong in the legacy era'],
+    instead: () => refusal(400, -32020, 1),
+  },
+  {
     name: 'a method of an extension that is not there is unknown',
     reason:
       '2026-07-28, Streamable HTTP, "Protocol Version Header": -32601 with 404. "Standard Request Headers" names no Mcp-Name for it.',

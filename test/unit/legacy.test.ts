@@ -18,7 +18,6 @@ import {
   legacyRequest,
   namesIn,
   post,
-  readAnswer,
   StreamReader,
   send,
 } from './_client.ts'
@@ -311,9 +310,11 @@ describe('methods', () => {
     },
   )
 
-  it('modern metadata headers on a legacy request are ignored', async () => {
-    const request = legacyRequest('ping', {}, { headers: { 'mcp-method': 'tools/list' } })
-    expect((await readAnswer(await createServer().fetch(request))).status).toBe(200)
+  it('modern metadata headers are not needed, and must not lie: a filter in front may go by them', async () => {
+    const ping = (headers: Record<string, string>) => legacy(createServer(), 'ping', {}, { headers })
+    expect((await ping({})).status).toBe(200)
+    expect((await ping({ 'mcp-method': 'ping' })).status).toBe(200)
+    expect(await ping({ 'mcp-method': 'tools/list' })).toMatchObject({ status: 400, error: { code: -32020 } })
   })
 })
 

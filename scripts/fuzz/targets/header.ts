@@ -57,7 +57,8 @@ function run([header, value]: readonly string[]): string {
     return 'no header value (RFC 9110 §5.5)'
   }
   const sent = headers.get('mcp-name')!
-  const named = (name: string) => passes(() => checkStandardHeaders(headers, 'tools/call', { name }))
+  const named = (name: string) =>
+    passes(() => checkStandardHeaders(headers, 'tools/call', { name }, 'needed'))
   const param = (name: 'text' | 'count', args: unknown) =>
     passes(() => checkParamHeaders(new Headers({ [`mcp-param-${name}`]: sent }), DECLARED, args))
   const decoded = reference(sent)
