@@ -78,7 +78,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
   }
 
   const traced: ServeMessage =
-    options.telemetry === undefined ? answer : createTraced(options.telemetry, answer)
+    options.telemetry === undefined ? answer : createTraced(options.telemetry, answer, options.reportError)
 
   /** One message, from its first check to its last byte. */
   const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Response> => {
