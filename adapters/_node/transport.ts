@@ -55,11 +55,14 @@ export function connect(
     id: () => transport.sessionId,
     platform,
     send: (message, relatedTo) =>
-      transport.send(message as never, relatedTo === undefined ? undefined : { relatedRequestId: relatedTo }),
+      transport
+        .send(message as never, relatedTo === undefined ? undefined : { relatedRequestId: relatedTo })
+        // Its client has gone: nothing that this server has done wrong.
+        .catch(() => {}),
   })
   transport.onmessage = (message, extra = {}) => void session.receive(message, senderOf(extra.authInfo))
   transport.onclose = () => session.close()
-  // Clients that go away, and messages that are none: nothing that this server has done wrong.
+  // The same, and messages that are none.
   transport.onerror = () => {}
   return session
 }

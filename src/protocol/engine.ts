@@ -136,7 +136,9 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
           : await serve(readMessage(value), sender, 'single')
       } catch (error) {
         const incoming = toIncoming(sender, () => {})
-        const response = refuse(error, undefined, incoming)
+        // On a connection an answer without an id would be nobody's.
+        const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
+        const response = refuse(error, id, incoming)
         checkpoint.finish(incoming, response.status, 'single')
         return response
       }

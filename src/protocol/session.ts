@@ -48,7 +48,9 @@ export function createSession(
   { engine, onChange, onFault }: SessionParts,
   { id = () => undefined, send, platform }: SessionOptions,
 ): Session {
-  const running = new Map<RpcId, AbortController>()
+  const running = new Set<AbortController>()
+  /** What can be cancelled. */
+  const requests = new Map<RpcId, AbortController>()
   const receiving = new Set<Promise<void>>()
   const client: ClientSession = {
     get id() {
@@ -81,8 +83,9 @@ export function createSession(
     sender: Admitted | undefined,
   ): Promise<void> => {
     const over = new AbortController()
+    running.add(over)
     // The same id twice: the later one can be cancelled.
-    if (relatedTo !== undefined) running.set(relatedTo, over)
+    if (relatedTo !== undefined) requests.set(relatedTo, over)
     try {
       const response = await engine.serve({ value }, toAdmitted(sender, over.signal))
       if (relatedTo === undefined) await response.body?.cancel()
@@ -96,7 +99,8 @@ export function createSession(
       // A stream breaks when its call is cancelled.
       if (!over.signal.aborted) onFault(error)
     } finally {
-      if (relatedTo !== undefined && running.get(relatedTo) === over) running.delete(relatedTo)
+      running.delete(over)
+      if (relatedTo !== undefined && requests.get(relatedTo) === over) requests.delete(relatedTo)
     }
   }
 
@@ -118,7 +122,7 @@ export function createSession(
     receive(value, sender) {
       const message = readMessage(value)
       if (message.kind === 'notification' && message.method === 'notifications/cancelled')
-        running.get(message.params.requestId as RpcId)?.abort()
+        requests.get(message.params.requestId as RpcId)?.abort()
       const relatedTo = 'id' in message && message.kind !== 'response' ? message.id : undefined
       const answered = answer(value, relatedTo, sender)
       receiving.add(answered)
@@ -129,7 +133,7 @@ export function createSession(
     },
     close() {
       stopListening()
-      for (const call of running.values()) call.abort()
+      for (const call of running) call.abort()
     },
   }
 }
