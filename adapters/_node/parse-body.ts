@@ -1,12 +1,13 @@
 import { checkBatch } from '../../src/protocol/batch.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
-import { isObject } from '../../src/protocol/json-rpc.ts'
+import { isObject, readMessage } from '../../src/protocol/json-rpc.ts'
 
 /** The body for a transport that wants it parsed; undefined where the engine refuses it, which is then asked for its answer. */
 export function parseBody(engine: Engine, text: string, { headers }: Request): unknown {
   try {
     const value = engine.parse(text)
     if (Array.isArray(value)) checkBatch(value, headers.get('mcp-protocol-version'))
+    else if (readMessage(value).kind === 'invalid') return undefined
     return value
   } catch {
     return undefined

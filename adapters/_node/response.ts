@@ -19,10 +19,14 @@ export function answered(
   }
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await reader.read()
-      if (!done) return controller.enqueue(value)
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        controller.close()
+      } catch (error) {
+        controller.error(error)
+      }
       onEnd()
-      controller.close()
     },
     cancel(reason) {
       onEnd()

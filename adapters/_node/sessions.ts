@@ -6,21 +6,15 @@ import { principalOf } from '../../src/protocol/asking.ts'
 import type { Admitted } from '../../src/protocol/options.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
-import { createSessionStore, type EventStore } from './event-store.ts'
+import { guardHooks, type Hooks } from './hooks.ts'
 import { loadStreamable } from './packages.ts'
 import { isInitialize, parseBody } from './parse-body.ts'
 import { answered, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
 import { connect, createSenders, type SdkTransport } from './transport.ts'
 
-export interface SessionsOptions {
-  /** Makes ids that nobody can guess. Default `crypto.randomUUID`. */
-  sessionIdGenerator?: () => string
-  onsessioninitialized?: (sessionId: string) => void | Promise<void>
-  onsessionclosed?: (sessionId: string) => void | Promise<void>
+export interface SessionsOptions extends Hooks {
   /** Answers in JSON; what is notified or asked during a call is then lost. Default false. */
   enableJsonResponse?: boolean
-  /** Makes streams resumable. Default: they are not. */
-  eventStore?: EventStore
   /** Sessions at once; with more, `initialize` is answered 503. Default 1000. */
   maxSessions?: number
   /** Milliseconds without a request or an open stream after which a session ends. Default 1 800 000. */
@@ -82,23 +76,14 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
 
   const open = async (principal: string, platform: RequestPlatform): Promise<HttpTransport> => {
     const { WebStandardStreamableHTTPServerTransport: Transport } = await loadStreamable()
-    const {
-      onsessioninitialized,
-      onsessionclosed,
-      sessionIdGenerator = () => crypto.randomUUID(),
-      eventStore,
-      ...rest
-    } = transportOptions
+    const { onsessioninitialized, ...hooks } = guardHooks(transportOptions, parts.onFault)
     const transport: HttpTransport = new Transport({
-      ...(rest as object),
-      sessionIdGenerator,
-      ...(eventStore !== undefined && { eventStore: createSessionStore(eventStore) as never }),
+      ...(transportOptions as object),
+      ...(hooks as object),
       onsessioninitialized: (id) => {
-        const entry: Entry = { transport, session, principal, open: 1, timer: undefined }
-        entries.set(id, entry)
-        return onsessioninitialized?.(id)
+        entries.set(id, { transport, session, principal, open: 1, timer: undefined })
+        return onsessioninitialized(id)
       },
-      ...(onsessionclosed !== undefined && { onsessionclosed }),
     })
     // The platform of the request that opens it: later ones come to the same process.
     const session = connect(parts, transport, platform, senderOf)
@@ -168,7 +153,9 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       return answered(response, headers, () => {
         if (opened === undefined || entry === undefined) return
         entry.open--
-        touch(opened, entry)
+        // Its `initialize` was refused, by a limit for example.
+        if (entry.session.client.declared === undefined) void end(opened)
+        else touch(opened, entry)
       })
     } catch (error) {
       if (known !== undefined && id !== null) {
