@@ -59,6 +59,8 @@ interface OpenStream {
   readonly principal: string
 }
 
+type Parts = ReturnType<MCPServer['getSessionParts']>
+
 interface Streams {
   /** By session id. */
   readonly open: Map<string, OpenStream>
@@ -97,13 +99,26 @@ export async function handleHTTP(
  * Serves the deprecated HTTP+SSE transport (MCP 2024-11-05) through SDK v1's. Its clients are in a session by their stream.
  * Resolves when the response has ended.
  */
-export async function startSSE({ server, url, ssePath, messagePath, req, res }: StartSSE): Promise<void> {
+export async function startSSE(request: StartSSE): Promise<void> {
+  const { server, res } = request
+  const parts = server.getSessionParts()
+  try {
+    await serveSSE(request, parts)
+  } catch (error) {
+    parts.onFault(error)
+    if (!res.headersSent) await relay(refuse(500, SERVER_BUSY, 'Internal error', {}), res)
+  }
+}
+
+async function serveSSE(
+  { server, url, ssePath, messagePath, req, res }: StartSSE,
+  parts: Parts,
+): Promise<void> {
   const streams = streamsOf.get(server) ?? { open: new Map<string, OpenStream>(), senders: createSenders() }
   streamsOf.set(server, streams)
   const isStream = req.method === 'GET' && url.pathname === ssePath
   if (!isStream && !(req.method === 'POST' && url.pathname === messagePath))
     return answer(res, 404, 'Not found')
-  const parts = server.getSessionParts()
   const { endpoint } = parts
   const clientAddress = req.socket?.remoteAddress
   const platform = { env: process.env, ...(clientAddress !== undefined && { clientAddress }) }
@@ -133,6 +148,8 @@ export async function startSSE({ server, url, ssePath, messagePath, req, res }: 
     }
     const sender = Object.assign(req, { auth: streams.senders.toAuthInfo(admitted) })
     await stream.transport.handlePostMessage(sender, res, message)
+    // What it takes on is logged message by message.
+    if (res.statusCode >= 400) endpoint.log(new Response(null, { status: res.statusCode }), admitted)
     return
   }
   if (streams.open.size >= MAX_STREAMS) {
@@ -151,6 +168,7 @@ export async function startSSE({ server, url, ssePath, messagePath, req, res }: 
   })
   streams.open.set(transport.sessionId, { transport, principal })
   await transport.start()
+  endpoint.log(new Response(), admitted)
   await closed
 }
 
