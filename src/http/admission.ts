@@ -136,10 +136,14 @@ function outlive(
   requestId: string,
   reportError: ReportError,
 ): void {
-  const guarded = Promise.resolve(promise).catch((error: unknown) =>
-    reportError(error, { requestId, waitUntil: true }),
-  )
-  waitUntil?.(guarded)
+  const report = (error: unknown): void => reportError(error, { requestId, waitUntil: true })
+  const guarded = Promise.resolve(promise).catch(report)
+  try {
+    waitUntil?.(guarded)
+  } catch (error) {
+    // Some platforms take nothing more once the response is there.
+    report(error)
+  }
 }
 
 /** What HTTP gives us of a header are bytes as characters (Fetch standard, "isomorphic decode"). */

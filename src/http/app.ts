@@ -94,8 +94,20 @@ export function createApp(
   }
   const engine = createEngine(checkpoint)
 
-  const admit = (received: Received): Admitted | Response | Promise<Admitted | Response> =>
-    refuseContent(received) ?? admitCaller(received)
+  /** What a verifier throws, or what chooses the rate limiter, is a fault of the server, and answered like a refusal. */
+  const fail = (error: unknown, { requestId, headers }: Received): Response => {
+    options.reportError(error, { requestId })
+    return refusal(500, 'Internal error', headers, ErrorCode.internal)
+  }
+
+  const admit = (received: Received): Admitted | Response | Promise<Admitted | Response> => {
+    try {
+      const outcome = refuseContent(received) ?? admitCaller(received)
+      return outcome instanceof Promise ? outcome.catch((error) => fail(error, received)) : outcome
+    } catch (error) {
+      return fail(error, received)
+    }
+  }
 
   const read = async ({ request, headers }: Pick<Admitted, 'request' | 'headers'>) => {
     const { maxBodyBytes, bodyTimeoutMs } = options
@@ -161,7 +173,7 @@ export function createApp(
       const received = receive(request, platform, options.reportError)
       const refused = refuseUnguarded(received, options)
       if (refused !== undefined) return log(refused, received)
-      if (request.method === 'OPTIONS') return preflightResponse(request, SESSION_METHODS)
+      if (request.method === 'OPTIONS') return log(preflightResponse(request, SESSION_METHODS), received)
       const admitted = await admit(received)
       return admitted instanceof Response ? log(admitted, received) : admitted
     },

@@ -20,7 +20,7 @@ export interface AuditEntry {
   readonly target?: string
   /** By default their names alone, a hundred at most: `{ city: '[redacted]' }`. */
   readonly arguments?: unknown
-  /** `refused`: not served at all. `failed`: a JSON-RPC error, or a tool's own. */
+  /** `refused`: not served at all. `failed`: a JSON-RPC error, or a tool's own, or the client went away (499). */
   readonly outcome: 'done' | 'failed' | 'refused'
   readonly status: number
   /** The JSON-RPC error code. */
@@ -46,10 +46,13 @@ export interface AuditFacts {
   readonly isToolError: boolean
 }
 
+/** Even where a message was read, and its error has a code. */
 const REFUSED = [401, 403, 404, 408, 413, 415, 429, 431, 503]
 
 /** Names of arguments in one entry: a client must not fill the trail with what it made up. */
 const MAX_NAMES = 100
+
+const CLIENT_GONE = 499
 
 export function toAuditEntry(
   { time, requestId, method, target, status, code, durationMs }: LogEntry,
@@ -67,11 +70,17 @@ export function toAuditEntry(
     ...(method !== undefined && { method }),
     ...(target !== undefined && { target }),
     ...(kept !== undefined && { arguments: kept }),
-    outcome: REFUSED.includes(status) ? 'refused' : code !== undefined || isToolError ? 'failed' : 'done',
+    outcome: outcomeOf(status, code, isToolError),
     status,
     ...(code !== undefined && { code }),
     durationMs,
   }
+}
+
+function outcomeOf(status: number, code: number | undefined, isToolError: boolean): AuditEntry['outcome'] {
+  if (REFUSED.includes(status)) return 'refused'
+  if (code !== undefined || isToolError || status >= CLIENT_GONE) return 'failed'
+  return status >= 400 ? 'refused' : 'done'
 }
 
 function namesOf(_target: string | undefined, args: unknown): unknown {

@@ -2,6 +2,7 @@
  * What is written down: of each message a log entry and one of the audit trail, and of each request that no message came of.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { clip } from '../protocol/describe.ts'
 import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -51,7 +52,7 @@ export function createJournal({ log, audit, reportError, trustProxy }: JournalOp
       time: new Date().toISOString(),
       requestId,
       httpMethod: request.method,
-      path: new URL(request.url).pathname,
+      path: clip(new URL(request.url).pathname),
       status,
       durationMs: Date.now() - startedAt,
       ...record,
