@@ -250,8 +250,13 @@ class RunningCall implements ContextWire, CallControl {
 
   /** The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory. */
   #endEarly(ending: Ending): void {
-    if (ending.kind === 'error') this.#fail(ending.error)
-    else this.#complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
+    try {
+      if (ending.kind === 'error') this.#fail(ending.error)
+      else this.#complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
+    } catch (error) {
+      // What cannot be written must not end the process: nothing is above this.
+      this.#fail(error)
+    }
     this.#context.abort(
       () =>
         new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),

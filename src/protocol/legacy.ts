@@ -19,6 +19,7 @@ import { isImplementation, isLogLevel } from './envelope.ts'
 import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { withinLimit } from './response-limit.ts'
 import { createSessionTokens, type SessionToken, type SessionTokens } from './session-token.ts'
 import { LEGACY_VERSIONS, UNNAMED_VERSION } from './versions.ts'
 
@@ -149,10 +150,10 @@ async function initialize(
     serverInfo,
     ...(instructions !== undefined && { instructions }),
   })
-  if (lasting !== undefined)
-    return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, incoming.headers)
+  const message = withinLimit(resultMessage(id, result.slice(1, -1)), id, incoming.platform.maxResponseBytes)
+  if (lasting !== undefined) return jsonResponse(message, 200, incoming.headers)
   const token = await tokens.write(session, sealOf(incoming, options), principalOf(incoming))
-  return jsonResponse(resultMessage(id, result.slice(1, -1)), 200, {
+  return jsonResponse(message, 200, {
     ...incoming.headers,
     ...(token !== undefined && { 'mcp-session-id': token }),
   })
