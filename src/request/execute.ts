@@ -67,7 +67,8 @@ export async function executeDirectly(
       clientCapabilities: {},
       auth,
       env: (env ?? {}) as Env,
-      waitUntil: (promise) => void promise.catch((error: unknown) => reportError(error, { tool: name })),
+      waitUntil: (promise) =>
+        void Promise.resolve(promise).catch((error: unknown) => reportError(error, { tool: name })),
     },
     {
       rpcId: requestId,
@@ -82,8 +83,14 @@ export async function executeDirectly(
       interaction: () => createSteps(() => context.signal),
     },
   )
-  if (signal?.aborted) context.abort(() => signal.reason)
-  signal?.addEventListener('abort', () => context.abort(() => signal.reason), { once: true })
-  const output: unknown = await tool.source.execute!(validation.value, context)
-  return isInputRequired(output) ? context.askReturned(output) : output
+  const end = (): void => context.abort(() => signal?.reason)
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    const output: unknown = await tool.source.execute!(validation.value, context)
+    return isInputRequired(output) ? await context.askReturned(output) : output
+  } finally {
+    // A signal may outlive many calls.
+    signal?.removeEventListener('abort', end)
+  }
 }
