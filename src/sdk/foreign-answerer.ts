@@ -17,7 +17,7 @@ import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'
 import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
 import { audibleTo, checkAccess, type GuardedNames } from './guarded.ts'
-import type { ForeignAnswer, RunForeign } from './run.ts'
+import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 export interface ForeignOptions extends CallLimits {
   readonly reportError: ReportError
@@ -74,12 +74,15 @@ function passOn(
   options: ForeignOptions,
 ): Promise<Response> {
   const over = new AbortController()
+  const call = toCall(message, incoming, over.signal, true)
   const limit = earliestEnd(incoming.platform, false, options)
   return new Promise((resolve, reject) => {
+    let answer: ForeignAnswer | undefined
     let isOver = false
     const end = (response: Response): void => {
       isOver = true
       over.abort()
+      void closeQuietly(answer)
       resolve(response)
     }
     const stop = watchCall(incoming.request.signal, limit, options, {
@@ -91,28 +94,26 @@ function passOn(
     })
     const serve = async (): Promise<void> => {
       if (isOver) return
-      const answer = await run(toCall(message, incoming, over.signal, true))
-      try {
-        const { status, body } = answer.response
-        const text = body === null || status === 202 || isOver ? '' : await answer.response.text()
-        if (isOver) return
-        const { headers, platform } = incoming
-        end(
-          text === ''
-            ? new Response(null, { status, headers })
-            : jsonResponse(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
-        )
-      } finally {
-        await closeQuietly(answer)
-      }
+      answer = await run(call)
+      if (isOver) return closeQuietly(answer)
+      const { status, body } = answer.response
+      const text = body === null || status === 202 ? '' : await unbroken(answer, answer.response.text())
+      if (isOver) return
+      const { headers, platform } = incoming
+      end(
+        text === ''
+          ? new Response(null, { status, headers })
+          : jsonResponse(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
+      )
     }
-    serve()
+    const fail = (error: unknown): void => {
       // What breaks because it was told to stop is not a fault.
-      .catch((error: unknown) => (isOver ? undefined : reject(error)))
-      .finally(() => {
-        stop()
-        over.abort()
-      })
+      if (isOver) return
+      over.abort()
+      void closeQuietly(answer)
+      reject(error)
+    }
+    serve().catch(fail).finally(stop)
   })
 }
 
@@ -123,6 +124,8 @@ class ForeignRequest {
   readonly #run: RunForeign
   readonly #options: ForeignOptions
   readonly #over = new AbortController()
+  /** Kept as long as this is: Undici's Request forgets its signal's listeners when it is collected (Node 20 and 24). */
+  readonly #call: ForeignCall
   readonly #streams: boolean
   readonly #mustStream: boolean
   readonly #exchange: Exchange
@@ -137,6 +140,7 @@ class ForeignRequest {
     this.#run = run
     this.#options = options
     this.#streams = canStream(incoming)
+    this.#call = toCall(message, incoming, this.#over.signal, !this.#streams)
     this.#mustStream = accepted.mustStream
     this.#exchange = new Exchange({
       headers: incoming.headers,
@@ -172,7 +176,12 @@ class ForeignRequest {
 
   /** What is sent where the server ends without an answer. */
   protected withoutAnswer(): string {
-    this.incoming.record.code = NO_ANSWER.code
+    const { record, requestId } = this.incoming
+    record.code = NO_ANSWER.code
+    this.#options.reportError(new Error('The server ended without an answer.'), {
+      requestId,
+      method: record.method,
+    })
     return errorMessage(this.message.id, NO_ANSWER)
   }
 
@@ -210,13 +219,16 @@ class ForeignRequest {
   }
 
   async #serve(): Promise<void> {
-    const answer = await this.#run(toCall(this.message, this.incoming, this.#over.signal, !this.#streams))
+    const answer = await this.#run(this.#call)
     this.#answer = answer
     if (this.#isOver) return closeQuietly(answer)
-    const { response } = answer
+    return unbroken(answer, this.#relay(answer))
+  }
+
+  async #relay({ response }: ForeignAnswer): Promise<void> {
     if (isEventStream(response) && response.body !== null) {
       await readEvents(response.body, (data) => this.#take(data))
-      this.finish(this.withoutAnswer())
+      if (!this.#isOver) this.finish(this.withoutAnswer())
       return
     }
     const text = await response.text()
@@ -292,6 +304,11 @@ class ForeignListen extends ForeignRequest {
 
 function listenEnd(id: RpcId): string {
   return resultMessage(id, `"resultType":"complete","_meta":${JSON.stringify({ [META.subscriptionId]: id })}`)
+}
+
+/** What is read of an answer, as long as its server does not break. */
+function unbroken<Value>({ broken }: ForeignAnswer, read: Promise<Value>): Promise<Value> {
+  return broken === undefined ? read : Promise.race([read, broken])
 }
 
 /** Whether somebody's server closes well changes nothing any more. */

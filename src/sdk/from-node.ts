@@ -61,12 +61,23 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
     }
     call.request.signal.addEventListener('abort', leave, { once: true })
     const platform = { env: (call.env ?? NO_ENV) as Env, waitUntil: call.waitUntil }
-    const failed = new Promise<never>((_resolve, reject) => {
-      Promise.resolve(handler(req as NodeRequest, res as NodeResponse, platform)).catch(reject)
+    const broken = new Promise<never>((_resolve, reject) => {
+      const { destroy } = res
+      // Which ends nothing by itself, as there is no socket: a stream that is piped to it would be waited for.
+      res.destroy = (error?: Error) => {
+        if (!res.writableEnded) reject(error ?? new Error('The handler has destroyed its response.'))
+        return destroy.call(res, error)
+      }
+      const run = async (): Promise<unknown> => handler(req as NodeRequest, res as NodeResponse, platform)
+      run().catch((error: unknown) => {
+        if (res.writableEnded) call.waitUntil(Promise.reject(error))
+        else reject(error)
+      })
     })
-    const response = await Promise.race([toFetchResponse(res), failed])
+    const response = await Promise.race([toFetchResponse(res), broken])
     return {
       response,
+      broken,
       close: () => {
         call.request.signal.removeEventListener('abort', leave)
         return response.body?.locked === false ? response.body.cancel() : undefined

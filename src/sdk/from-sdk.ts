@@ -54,15 +54,21 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
 }
 
 function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: FromSdkOptions): RunForeign {
-  const calls = new WeakMap<Request, ForeignCall>()
+  const calls = new WeakMap<Request, { readonly call: ForeignCall; thrown?: { readonly error: unknown } }>()
   let handler: Promise<SdkHandler> | undefined
   /** SDK v2 makes the servers itself, and says of each only which request it is for. */
   const createHandler = async (): Promise<SdkHandler> => {
     const create = await loadHandler()
     return create(
-      ({ requestInfo, ...given }) => {
-        const call = requestInfo && calls.get(requestInfo)
-        return factory({ ...given, ...(requestInfo && { requestInfo }), ...surroundings(call) })
+      async ({ requestInfo, ...given }) => {
+        const running = requestInfo && calls.get(requestInfo)
+        const context = { ...given, ...(requestInfo && { requestInfo }), ...surroundings(running?.call) }
+        try {
+          return await factory(context)
+        } catch (error) {
+          if (running !== undefined) running.thrown = { error }
+          throw error
+        }
       },
       { keepAliveMs: 0, maxSubscriptions: 2 ** 31, ...handlerOptions },
     )
@@ -70,12 +76,15 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
 
   const runV2 = async (call: ForeignCall): Promise<ForeignAnswer> => {
     handler ??= createHandler()
-    calls.set(call.request, call)
+    const running: { readonly call: ForeignCall; thrown?: { readonly error: unknown } } = { call }
+    calls.set(call.request, running)
     const { fetch } = await handler
     const response = await fetch(call.request, {
       parsedBody: call.message,
       ...(call.auth !== undefined && { authInfo: call.auth }),
     })
+    // The SDK answers it by itself, and tells nobody.
+    if (running.thrown !== undefined) throw running.thrown.error
     return { response, close: () => response.body?.cancel().catch(() => {}) }
   }
 
@@ -115,11 +124,27 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   signal.throwIfAborted()
   // A whole answer is not there before the call has ended, and the transport does not look at the request's signal.
   signal.addEventListener('abort', () => void close().catch(() => {}), { once: true })
-  const response = await transport.handleRequest(call.request, {
-    parsedBody: call.message,
-    ...(call.auth !== undefined && { authInfo: call.auth }),
+  const broken = whenUnsendable(transport)
+  const response = await Promise.race([
+    transport.handleRequest(call.request, {
+      parsedBody: call.message,
+      ...(call.auth !== undefined && { authInfo: call.auth }),
+    }),
+    broken,
+  ])
+  return { response, broken, close }
+}
+
+/** Rejects where an answer cannot be sent, as it is no JSON: the SDK would tell nobody, and the answer be waited for. */
+function whenUnsendable(transport: Transport): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const { send } = transport
+    transport.send = (...args) => {
+      const sent = send.apply(transport, args)
+      sent.catch(reject)
+      return sent
+    }
   })
-  return { response, close }
 }
 
 /** Only v2's knows what was negotiated. */

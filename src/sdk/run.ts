@@ -18,6 +18,8 @@ export interface ForeignCall {
 
 export interface ForeignAnswer {
   readonly response: Response
+  /** Rejects where the server breaks before its response has ended. */
+  readonly broken?: Promise<never>
   /** Called once, when nobody reads the response any more. */
   close(): unknown
 }

@@ -13,6 +13,7 @@ interface RequestOptions {
 /** The stateless transport of SDK v1. */
 export interface Transport {
   handleRequest(request: Request, options: RequestOptions): Promise<Response>
+  send(message: unknown, options?: unknown): Promise<void>
 }
 
 type TransportClass = new (options: { enableJsonResponse: boolean; keepAliveMs: number }) => Transport
