@@ -2,7 +2,7 @@
  * The app: from any request to its response. It works under any path: every POST is for the MCP endpoint, whatever prefix it is
  * mounted at. A message goes admit → read here, and describe → enter → answer → finish in the engine.
  */
-import { ErrorCode } from '../definition/protocol-error.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { Admitted, Checkpoint } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
@@ -152,7 +152,13 @@ export function createApp(
     // A page may run the server to see what it has.
     const entered = traffic.enter()
     if (typeof entered !== 'function') return refuseTraffic(entered, headers)
-    return pageResponse(received, description, options).finally(entered)
+    return pageResponse(received, description, options)
+      .catch((error: unknown) => {
+        if (request.signal.aborted) return new Response(null, { status: 499 })
+        if (error instanceof ProtocolError) return refusal(504, error.message, headers, error.code)
+        return fail(error, received)
+      })
+      .finally(entered)
   }
 
   const respond = (received: Received): Response | Promise<Response> => {

@@ -4,7 +4,6 @@
 import type { Auth } from '../auth/auth.ts'
 import { jsonResponse } from '../protocol/exchange.ts'
 import type { Access } from '../request/access.ts'
-import type { RequestPlatform } from '../request/platform.ts'
 import type { Received } from './admission.ts'
 import { PAGE_CSP, type PageModel, renderPage } from './page.ts'
 import { describedResource, type PublicUrlOptions, publicEndpoint, publicUrlOf } from './public-url.ts'
@@ -19,11 +18,7 @@ export interface RouteOptions extends PublicUrlOptions {
 /** What a server shows of itself on its page. */
 export interface ServerDescription {
   /** `access`: what is open to everybody, where the server has `auth`. */
-  page(
-    endpoint: string,
-    access: Access | undefined,
-    platform: RequestPlatform,
-  ): PageModel | Promise<PageModel>
+  page(endpoint: string, access: Access | undefined, visit: Received): PageModel | Promise<PageModel>
 }
 
 const HEALTHY = '{"status":"ok"}'
@@ -62,13 +57,15 @@ export function wantsPage({ request, platform }: Received, { page, trustProxy }:
   return accept.includes('text/html') || (path === '/' && !accept.includes('text/event-stream'))
 }
 
+/** @throws ProtocolError where the server gives no answer in time; whatever it throws. */
 export async function pageResponse(
-  { request, platform, headers }: Received,
+  visit: Received,
   description: ServerDescription,
   options: RouteOptions,
 ): Promise<Response> {
+  const { request, platform, headers } = visit
   const endpoint = publicEndpoint(request, platform, options)
-  const model = await description.page(endpoint, options.auth?.anonymous, platform)
+  const model = await description.page(endpoint, options.auth?.anonymous, visit)
   return new Response(renderPage(model), {
     headers: { ...headers, 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_CSP },
   })

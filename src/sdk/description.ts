@@ -1,15 +1,17 @@
 /**
  * What a server that is not ours shows of itself: it is asked, as a client would ask it.
  */
+import type { Received } from '../http/admission.ts'
 import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
 import type { ServerDescription } from '../http/routes.ts'
+import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
 import { META } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
+import type { CallLimits } from '../protocol/options.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
-import type { RequestPlatform } from '../request/platform.ts'
 import type { RunForeign } from './run.ts'
 
 type Result = { readonly [name: string]: unknown }
@@ -29,92 +31,107 @@ const CLIENT = { name: 'mayfly', version: '1' }
 const PAGE_TTL_MS = 60_000
 
 /** What is asked only where everybody may know it; what does not change with who asks, once a minute. */
-export function createDescription(run: RunForeign, { auth }: HostingConfig): ServerDescription {
-  const { page } = createReader(run, auth !== undefined)
-  let found: { readonly model: Promise<Omit<PageModel, 'endpoint'>>; readonly until: number } | undefined
+export function createDescription(
+  run: RunForeign,
+  { auth }: HostingConfig,
+  limits: CallLimits,
+): ServerDescription {
+  let found: { readonly model: Omit<PageModel, 'endpoint'>; readonly until: number } | undefined
   return {
-    async page(endpoint, _access, platform) {
+    async page(endpoint, _access, visit) {
       if (found === undefined || found.until < Date.now()) {
-        const model = page(platform)
+        const model = await whileVisited(visit, limits, (over) =>
+          readPage({ run, visit, over }, auth !== undefined),
+        )
         found = { model, until: Date.now() + PAGE_TTL_MS }
-        // A fault may pass.
-        model.catch(() => {
-          found = undefined
-        })
       }
-      return { ...(await found.model), endpoint }
+      return { ...found.model, endpoint }
     },
   }
 }
 
-function createReader(
-  run: RunForeign,
-  hasAuth: boolean,
-): { page(platform: RequestPlatform): Promise<Omit<PageModel, 'endpoint'>> } {
-  let identified: Promise<Identified> | undefined
-  const identify = (platform: RequestPlatform): Promise<Identified> => {
-    identified ??= askWhoItIs(run, platform)
-    // A fault may pass.
-    identified.catch(() => {
-      identified = undefined
+/** One look at a server, by somebody who asks for its page. */
+interface Look {
+  readonly run: RunForeign
+  readonly visit: Received
+  /** Aborts when it is over, whatever ended it. */
+  readonly over: AbortSignal
+}
+
+/** A look has as long as a call, and ends when its visitor goes away. */
+async function whileVisited<Value>(
+  { request, platform }: Received,
+  limits: CallLimits,
+  look: (over: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const over = new AbortController()
+  const limit = earliestEnd(platform, false, limits)
+  let stop = (): void => {}
+  const cut = new Promise<never>((_resolve, reject) => {
+    stop = watchCall(request.signal, limit, limits, {
+      onDisconnect: () => reject(request.signal.reason),
+      onExpire: () => reject(deadlineError(limit)),
     })
-    return identified
+  })
+  try {
+    return await Promise.race([look(over.signal), cut])
+  } finally {
+    stop()
+    over.abort()
   }
-  const list = async (platform: RequestPlatform, method: string, member: string): Promise<Result[]> => {
+}
+
+async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, 'endpoint'>> {
+  const { era, serverInfo, instructions } = await askWhoItIs(look)
+  const { title, description, websiteUrl } = serverInfo
+  const list = async (method: string, member: string): Promise<Result[]> => {
     if (hasAuth) return []
-    const { era } = await identify(platform)
-    const result = await ask(run, platform, era, method, {}).catch(() => ({}) as Result)
+    const result = await ask(look, era, method, {}).catch(() => ({}) as Result)
     return Array.isArray(result[member]) ? result[member].filter(isObject) : []
   }
+  const [tools, prompts, resources, templates] = await Promise.all([
+    list('tools/list', 'tools'),
+    list('prompts/list', 'prompts'),
+    list('resources/list', 'resources'),
+    list('resources/templates/list', 'resourceTemplates'),
+  ])
   return {
-    async page(platform) {
-      const { era, serverInfo, instructions } = await identify(platform)
-      const { title, description, websiteUrl } = serverInfo
-      const [tools, prompts, resources, templates] = await Promise.all([
-        list(platform, 'tools/list', 'tools'),
-        list(platform, 'prompts/list', 'prompts'),
-        list(platform, 'resources/list', 'resources'),
-        list(platform, 'resources/templates/list', 'resourceTemplates'),
-      ])
-      return {
-        name: text(serverInfo.name) ?? 'MCP server',
-        version: text(serverInfo.version) ?? '',
-        // Instructions can name what is not open to everybody.
-        ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
-        tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
-          name: String(name),
-          ...texts({ title, description }),
-          readOnly: toObject(annotations).readOnlyHint === true,
-          destructive: toObject(annotations).destructiveHint === true,
-          parameters: parametersOf(toObject(inputSchema)),
-        })),
-        prompts: prompts.map(({ name, title, description, arguments: args }) => ({
-          name: String(name),
-          ...texts({ title, description }),
-          arguments: (Array.isArray(args) ? args.filter(isObject) : []).map((argument) => ({
-            name: String(argument.name),
-            required: argument.required === true,
-            ...texts({ description: argument.description }),
-          })),
-        })),
-        resources: resources.map(({ uri, name, title, description, mimeType }) => ({
-          uri: String(uri),
-          ...texts({ name, title, description, mimeType }),
-        })),
-        resourceTemplates: templates.map(({ uriTemplate, name, description }) => ({
-          uriTemplate: String(uriTemplate),
-          ...texts({ name, description }),
-        })),
-        protocolVersions: era === 'modern' ? [...MODERN_VERSIONS] : [...LEGACY_VERSIONS],
-      }
-    },
+    name: text(serverInfo.name) ?? 'MCP server',
+    version: text(serverInfo.version) ?? '',
+    // Instructions can name what is not open to everybody.
+    ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
+    tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
+      name: String(name),
+      ...texts({ title, description }),
+      readOnly: toObject(annotations).readOnlyHint === true,
+      destructive: toObject(annotations).destructiveHint === true,
+      parameters: parametersOf(toObject(inputSchema)),
+    })),
+    prompts: prompts.map(({ name, title, description, arguments: args }) => ({
+      name: String(name),
+      ...texts({ title, description }),
+      arguments: (Array.isArray(args) ? args.filter(isObject) : []).map((argument) => ({
+        name: String(argument.name),
+        required: argument.required === true,
+        ...texts({ description: argument.description }),
+      })),
+    })),
+    resources: resources.map(({ uri, name, title, description, mimeType }) => ({
+      uri: String(uri),
+      ...texts({ name, title, description, mimeType }),
+    })),
+    resourceTemplates: templates.map(({ uriTemplate, name, description }) => ({
+      uriTemplate: String(uriTemplate),
+      ...texts({ name, description }),
+    })),
+    protocolVersions: era === 'modern' ? [...MODERN_VERSIONS] : [...LEGACY_VERSIONS],
   }
 }
 
 /** As legacy clients do, and where that is refused, as modern ones. */
-async function askWhoItIs(run: RunForeign, platform: RequestPlatform): Promise<Identified> {
+async function askWhoItIs(look: Look): Promise<Identified> {
   const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
-  const asLegacy = await ask(run, platform, 'legacy', 'initialize', declared).catch((error: unknown) => {
+  const asLegacy = await ask(look, 'legacy', 'initialize', declared).catch((error: unknown) => {
     if (error instanceof AnsweredError) return undefined
     throw error
   })
@@ -122,7 +139,7 @@ async function askWhoItIs(run: RunForeign, platform: RequestPlatform): Promise<I
     const { serverInfo, instructions } = asLegacy
     return { era: 'legacy', serverInfo: toObject(serverInfo), instructions }
   }
-  const { _meta, instructions } = await ask(run, platform, 'modern', 'server/discover', {})
+  const { _meta, instructions } = await ask(look, 'modern', 'server/discover', {})
   return { era: 'modern', serverInfo: toObject(toObject(_meta)[META.serverInfo]), instructions }
 }
 
@@ -147,12 +164,12 @@ function toRequest(era: Era, message: { method: string; params: Result }, signal
 
 /** @throws AnsweredError where the server answers with an error; whatever it throws. */
 async function ask(
-  run: RunForeign,
-  { env, waitUntil = () => {} }: RequestPlatform,
+  { run, visit: { platform, waitUntil }, over: lookIsOver }: Look,
   era: Era,
   method: string,
   params: Result,
 ): Promise<Result> {
+  lookIsOver.throwIfAborted()
   const envelope = {
     [META.protocolVersion]: MODERN_VERSIONS[0],
     [META.clientInfo]: CLIENT,
@@ -161,13 +178,15 @@ async function ask(
   const sent = era === 'modern' ? { ...params, _meta: envelope } : params
   const message = { jsonrpc: '2.0', id: 1, method, params: sent }
   const over = new AbortController()
+  const end = (): void => over.abort()
+  lookIsOver.addEventListener('abort', end)
   const answer = await run({
     request: toRequest(era, message, over.signal),
     message,
     era,
     isWhole: true,
     auth: undefined,
-    env,
+    env: platform.env,
     waitUntil,
   })
   try {
@@ -182,7 +201,8 @@ async function ask(
     if (!isObject(result)) throw new AnsweredError(`${method} was answered ${last.slice(0, 200)}`)
     return result
   } finally {
-    over.abort()
+    lookIsOver.removeEventListener('abort', end)
+    end()
     await answer.close()
   }
 }

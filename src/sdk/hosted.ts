@@ -37,7 +37,7 @@ export function host(run: RunForeign, config: HostedConfig): HostedServer {
   const { scopes, telemetry } = config
   const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes })
   const app = createApp(
-    createDescription(run, config),
+    createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
     toAppOptions(config, reportError),
   )
