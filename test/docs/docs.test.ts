@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 import { renderDegradation, writtenDegradation } from '../../scripts/degradation.ts'
+import { securityPage } from '../../scripts/guards.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const FILES = [
@@ -85,4 +86,9 @@ it('every test that SECURITY.md names exists', () => {
 
 it('docs/degradation.md says what the matrix says', () => {
   expect(writtenDegradation()).toBe(renderDegradation())
+})
+
+it('the table of SECURITY.md says what the guards’ tests run', () => {
+  const { written, rendered } = securityPage()
+  expect(written).toBe(rendered)
 })

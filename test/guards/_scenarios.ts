@@ -1,0 +1,349 @@
+/** What each guard must do, at whichever entry. */
+import { expect, vi } from 'vitest'
+import type { Call, Change, Client, Reply } from './_clients.ts'
+import { type Entry, listenTo, type Started, toCall } from './_entries.ts'
+import type { Told } from './_fronts.ts'
+import type { Guarded } from './_ours.ts'
+import { FAILURES, type Failure, type Probe } from './_probe.ts'
+import type { GuardId } from './matrix.ts'
+
+/** Starts the server of an entry, which is closed when the test is over. */
+export type Start = (guarded?: Guarded, told?: Told) => Promise<Started>
+
+export type Scenario = (entry: Entry, start: Start) => Promise<void>
+
+const INVALID_REQUEST = -32600
+const PARSE = -32700
+const INTERNAL = -32603
+const HEADER_MISMATCH = -32020
+
+/** A call's result, or a stream's acknowledgement. */
+const isServed = ({ message }: Reply): boolean =>
+  (message?.result !== undefined && message.result.isError !== true) ||
+  message?.method === 'notifications/subscriptions/acknowledged'
+
+async function one(client: Client, call: Call, change?: Change): Promise<Reply> {
+  const [reply] = await client.send([call], change)
+  return reply!
+}
+
+async function expectServed(entry: Entry, client: Client): Promise<void> {
+  const reply = await one(client, toCall(entry, 'say'))
+  expect(isServed(reply), JSON.stringify(reply)).toBe(true)
+}
+
+/** How often the server's code has run for what `toCall(entry, 'say')` asks. */
+const runs = ({ kind }: Entry, probe: Probe): number => probe.count(kind === 'call' ? 'say' : 'wait')
+
+/** Requests that are refused before any message of them is read: all with one status, and no code has run. */
+const refusing =
+  (status: number, guarded: Guarded, changes: readonly Change[]): Scenario =>
+  async (entry, start) => {
+    const { probe, connect } = await start(guarded)
+    const client = await connect()
+    for (const change of changes) {
+      const reply = await one(client, toCall(entry, 'say'), change)
+      expect(reply.status, JSON.stringify(change)).toBe(status)
+    }
+    await expectServed(entry, client)
+    expect(runs(entry, probe)).toBe(1)
+  }
+
+/** The HTTP status of a refusal, where it is that of the call. */
+function expectStatus(entry: Entry, { status }: Reply, expected: number): void {
+  if (entry.hasStatus) expect(status).toBe(expected)
+}
+
+const begun = (probe: Probe, times = 1) => vi.waitFor(() => expect(probe.count('wait')).toBe(times))
+const aborted = (probe: Probe) => vi.waitFor(() => expect(probe.count('aborted')).toBeGreaterThan(0))
+
+/** Nested `levels` deep. */
+const nested = (levels: number): object => (levels === 0 ? {} : { deeper: nested(levels - 1) })
+
+export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
+  host: refusing(403, { http: { allowedHosts: ['127.0.0.1'] } }, [
+    { headers: { host: 'evil.example' } },
+    { headers: { origin: 'https://evil.example' } },
+  ]),
+
+  headerSize: refusing(431, { http: { maxHeaderBytes: 2000 } }, [
+    { headers: { 'x-long': 'x'.repeat(2500) } },
+  ]),
+
+  content: refusing(415, {}, [
+    { headers: { 'content-type': 'text/plain' } },
+    { headers: { 'content-type': undefined } },
+    { headers: { 'content-type': 'application/json; charset=utf-16' } },
+    { headers: { 'content-encoding': 'gzip' } },
+  ]),
+
+  bodySize: refusing(413, { http: { maxBodyBytes: 2000 } }, [
+    { body: (text) => text + ' '.repeat(2000) },
+    {
+      body: (text) => text + ' '.repeat(2000),
+      headers: { 'transfer-encoding': 'chunked', 'content-length': undefined },
+    },
+  ]),
+
+  bodyTime: refusing(408, { http: { bodyTimeoutMs: 100 } }, [{ holdsBody: true }]),
+
+  async json(entry, start) {
+    const { probe, connect, front } = await start({ http: { maxJsonDepth: 12, maxJsonMembers: 60 } })
+    const client = await connect()
+    const say = toCall(entry, 'say')
+    const withParam = (extra: unknown): Call => ({ ...say, params: { ...say.params, extra } })
+    const sent: [Call, Change['body'], number][] = [
+      [withParam(nested(20)), undefined, INVALID_REQUEST],
+      [withParam(Array(80).fill(0)), undefined, INVALID_REQUEST],
+    ]
+    // On stdio the transport reads the text: it leaves such keys out, and what is no JSON has no id to answer with.
+    if (front !== undefined) {
+      const polluted = (text: string) => text.replace('"params":{', '"params":{"__proto__":{},')
+      sent.push([say, polluted, INVALID_REQUEST], [say, (text) => text.slice(1), PARSE])
+    }
+    for (const [call, body, code] of sent) {
+      const reply = await one(client, call, body && { body })
+      expect(reply.message?.error?.code, JSON.stringify(reply)).toBe(code)
+      if (front !== undefined) expect(reply.status).toBe(400)
+    }
+    await expectServed(entry, client)
+    expect(runs(entry, probe)).toBe(1)
+  },
+
+  async headers(entry, start) {
+    const { probe, connect } = await start()
+    const client = await connect()
+    const say = toCall(entry, 'say')
+    const lies = [{ 'mcp-method': 'ping' }, ...(entry.kind === 'call' ? [{ 'mcp-name': 'rule' }] : [])]
+    for (const headers of lies) {
+      const reply = await one(client, say, { headers })
+      expect(reply.message?.error?.code, JSON.stringify(reply)).toBe(HEADER_MISMATCH)
+      expectStatus(entry, reply, 400)
+    }
+    expect(isServed(await one(client, say, { headers: { 'mcp-method': say.method } }))).toBe(true)
+    expect(runs(entry, probe)).toBe(1)
+  },
+
+  async token(entry, start) {
+    const { probe, connect } = await start({ auth: true })
+    const client = await connect('use')
+    for (const authorization of [undefined, 'Bearer', 'Bearer nonsense', 'Basic use']) {
+      const reply = await one(client, toCall(entry, 'say'), { headers: { authorization } })
+      expect(reply.status).toBe(401)
+      expect(reply.headers['www-authenticate']).toContain('Bearer')
+    }
+    expect(runs(entry, probe)).toBe(0)
+    probe.forget()
+    const replies = await client.send(Array(3).fill(toCall(entry, 'say')))
+    expect(replies.map(isServed)).toEqual([true, true, true])
+    // Once for each request.
+    expect(probe.verified).toBe(entry.isBatch ? 1 : 3)
+  },
+
+  scopes: (entry, start) =>
+    entry.kind === 'call' ? callsNeedScopes(entry, start) : streamsNeedScopes(start),
+
+  async rate(entry, start) {
+    const { probe, connect } = await start({ rate: true })
+    const client = await connect()
+    probe.allowed = 3
+    const replies = await client.send(Array(5).fill(toCall(entry, 'say')))
+    expect(probe.counted).toHaveLength(5)
+    expect(new Set(probe.counted).size).toBe(1)
+    expect(replies.filter(isServed)).toHaveLength(3)
+    for (const reply of replies.filter((one) => !isServed(one))) {
+      expect(reply.message?.error?.message).toContain('Too many requests')
+      expectStatus(entry, reply, 429)
+      if (reply.status === 429) expect(reply.headers['retry-after']).toBe('7')
+    }
+    expect(runs(entry, probe)).toBe(3)
+  },
+
+  async concurrency(entry, start) {
+    const { probe, connect } = await start({ http: { maxConcurrentCalls: 1 } })
+    const client = await connect()
+    // Each makes room for the next, however it ends.
+    for (const call of [toCall(entry, 'say'), toCall(entry, 'nothing'), { method: 'nothing/at-all' }])
+      expect((await one(client, call)).message?.error?.message ?? '').not.toContain('concurrent')
+    await vi.waitFor(() => expectServed(entry, client))
+    probe.forget()
+    const running = client.begin(toCall(entry, 'wait'))
+    await begun(probe)
+    const refused = await one(client, toCall(entry, 'say'))
+    expect(refused.message?.error).toMatchObject({
+      code: INTERNAL,
+      message: expect.stringContaining('concurrent'),
+    })
+    expectStatus(entry, refused, 503)
+    if (entry.kind === 'call') {
+      probe.release()
+      expect(isServed(await running.reply)).toBe(true)
+    } else await Object.values(running.leave)[0]!()
+    await vi.waitFor(() => expectServed(entry, client))
+  },
+
+  async deadline(entry, start) {
+    const limits = { maxCallMs: 200, maxListenMs: 200, maxConcurrentCalls: 1 }
+    const { probe, connect } = await start({ http: limits })
+    const client = await connect()
+    // What is loaded by the first call takes its time.
+    await vi.waitFor(() => expectServed(entry, client))
+    probe.forget()
+    const { message } = await client.begin(toCall(entry, 'wait')).reply
+    if (entry.kind === 'call')
+      expect(message?.error).toMatchObject({ code: INTERNAL, data: { limit: 'deadline' } })
+    else expect(message?.result).toMatchObject({ resultType: 'complete' })
+    await aborted(probe)
+    await vi.waitFor(() => expectServed(entry, client))
+  },
+
+  async disconnect(entry, start) {
+    for (let way = 0, ways = 1; way < ways; way++) {
+      const { probe, connect, front } = await start({ http: { maxConcurrentCalls: 1 } })
+      const client = await connect()
+      const { leave } = client.begin(toCall(entry, 'wait'))
+      ways = Object.keys(leave).length
+      await begun(probe)
+      await Object.values(leave)[way]!()
+      await aborted(probe)
+      if (front === undefined) continue
+      const next = await connect()
+      await vi.waitFor(() => expectServed(entry, next))
+      expect(probe.reports).toEqual([])
+    }
+  },
+
+  async audit(entry, start) {
+    const { probe, connect, front } = await start({ auth: true })
+    const client = await connect('use')
+    const { method, params } = toCall(entry, 'say')
+    const caller = entry.kind === 'call' && front === undefined ? {} : { clientId: 'use' }
+    const target = entry.kind === 'call' ? { target: params?.name } : {}
+    const expected: object[] = [{ method, ...target, ...caller, outcome: 'done', status: 200 }]
+    await expectServed(entry, client)
+    await written(probe, expected)
+    if (front === undefined) return
+    if (entry.kind === 'call') {
+      await client.send([toCall(entry, 'say'), toCall(entry, 'rule')])
+      expected.push(expected[0]!, { method, target: 'rule', ...caller, outcome: 'refused', status: 403 })
+      await written(probe, expected)
+    }
+    await one(client, toCall(entry, 'say'), { headers: { authorization: 'Bearer nonsense' } })
+    await written(probe, [...expected, { outcome: 'refused', status: 401 }])
+  },
+
+  async log(entry, start) {
+    const { probe, connect } = await start({ auth: true })
+    const client = await connect('use')
+    const long = 'x'.repeat(5000)
+    const lines = (count: number) => vi.waitFor(() => expect(probe.log).toHaveLength(count))
+    // A tool and a client with long names.
+    await one(client, toCall(entry, long), { body: (text) => text.replace('"guards"', JSON.stringify(long)) })
+    await lines(1)
+    for (const value of Object.values(probe.log[0]!)) expect(String(value).length).toBeLessThan(300)
+    await one(client, toCall(entry, 'say'), { headers: { authorization: 'Bearer nonsense' } })
+    await lines(2)
+    expect(probe.log[1]).toMatchObject({ status: 401, httpMethod: 'POST' })
+    await client.send([toCall(entry, 'say'), toCall(entry, 'say')])
+    const requests = entry.isBatch ? 1 : 2
+    await lines(2 + (entry.logs === 'message' ? 2 : requests))
+    // Nothing of this is a fault of the server.
+    expect(probe.log.slice(2).map(({ status, code }) => [status, code])).toEqual(
+      Array(probe.log.length - 2).fill([200, undefined]),
+    )
+    expect(probe.reports).toEqual([])
+  },
+
+  async background(entry, start) {
+    const { probe, connect } = await start()
+    const client = await connect()
+    await vi.waitFor(() => expectServed(entry, client))
+    // A stream runs nothing but what makes a server.
+    probe.leavesWork = entry.kind === 'listen'
+    expect(isServed(await one(client, toCall(entry, 'later')))).toBe(true)
+    probe.leavesWork = false
+    await vi.waitFor(() => expect(probe.reports).toEqual(['later failed']))
+    await expectServed(entry, client)
+  },
+
+  async unwritable(entry, start) {
+    const { probe, connect } = await start({ http: { maxConcurrentCalls: 1 } })
+    const client = await connect()
+    await vi.waitFor(() => expectServed(entry, client))
+    for (const [how, call] of failures(entry)) {
+      probe.forget()
+      if (entry.throwsIn !== 'code') probe.failure = how
+      const { message } = await one(client, call)
+      expect(message?.error, `${how} ${JSON.stringify(message)}`).toMatchObject({ code: INTERNAL })
+      await vi.waitFor(() => expect(probe.reports, how).toHaveLength(1))
+      probe.failure = undefined
+    }
+    await expectServed(entry, client)
+  },
+
+  async size(entry, start) {
+    const { connect } = await start({}, { maxResponseBytes: 5000 })
+    const client = await connect()
+    const { message } = await one(client, toCall(entry, 'big'))
+    expect(message?.error).toMatchObject({ code: INTERNAL, data: { limit: 'responseBytes' } })
+    await expectServed(entry, client)
+  },
+}
+
+/** Calls that are sent together are over in any order. */
+const written = (probe: Probe, entries: readonly object[]) =>
+  vi.waitFor(() => {
+    expect(probe.audit).toHaveLength(entries.length)
+    expect(probe.audit).toEqual(
+      expect.arrayContaining(entries.map((entry) => expect.objectContaining(entry))),
+    )
+  })
+
+/** What the server's code throws, and the call that makes it do so. */
+function failures(entry: Entry): [Failure, Call][] {
+  const names = Object.keys(FAILURES) as Failure[]
+  if (entry.throwsIn !== 'code') return names.map((how) => [how, toCall(entry, 'say')])
+  const read = names.map((how): [Failure, Call] => [
+    how,
+    { method: 'resources/read', params: { uri: `fail://${how}` } },
+  ])
+  // Of a tool, anything else is a result.
+  const errors = names.filter((how) => FAILURES[how]() instanceof Error)
+  const called = [false, true].flatMap((late) =>
+    errors.map((how): [Failure, Call] => [how, toCall(entry, 'fail', { how, late })]),
+  )
+  return [...read, ...called]
+}
+
+async function callsNeedScopes(entry: Entry, start: Start): Promise<void> {
+  const { probe, connect } = await start({ auth: true })
+  const listed = async (client: Client): Promise<unknown[]> => {
+    const { message } = await one(client, { method: 'tools/list' })
+    return (message!.result!.tools as { name: string }[]).map(({ name }) => name)
+  }
+  const user = await connect('use')
+  const refused = await one(user, toCall(entry, 'rule'))
+  expect(refused.message?.error?.message, JSON.stringify(refused)).toContain('Forbidden')
+  expectStatus(entry, refused, 403)
+  if (entry.hasStatus) expect(refused.headers['www-authenticate']).toContain('insufficient_scope')
+  const secret = { method: 'resources/read', params: { uri: 'note://secret' } }
+  expect((await one(user, secret)).message?.error?.message).toContain('Forbidden')
+  expect(probe.count('rule')).toBe(0)
+  expect(await listed(user)).not.toContain('rule')
+  expect(await listed(user)).toContain('say')
+  const admin = await connect('admin')
+  expect(isServed(await one(admin, toCall(entry, 'rule')))).toBe(true)
+  expect(await listed(admin)).toContain('rule')
+}
+
+/** A stream hears nothing of what its caller may not read. */
+async function streamsNeedScopes(start: Start): Promise<void> {
+  const { probe, connect } = await start({ auth: true })
+  const user = await connect('use')
+  const { heard, leave } = user.begin(listenTo('note://secret', 'note://open'))
+  await begun(probe)
+  for (const uri of ['note://secret', 'note://open']) probe.update(uri)
+  await vi.waitFor(() => expect(heard.at(-1)?.params?.uri).toBe('note://open'))
+  expect(JSON.stringify(heard)).not.toContain('note://secret')
+  await Object.values(leave)[0]!()
+}
