@@ -1,0 +1,110 @@
+/** Lists of tools with something wrong in them, and results that do not match. */
+import { type Era, HELLO, type HostileServer, startHostile } from './server.ts'
+
+const INPUT = { type: 'object' }
+
+/** Tools that are none, by what is wrong with them. */
+export const MALFORMED: { readonly [what: string]: unknown } = {
+  null: null,
+  text: 'hello',
+  'no name': { inputSchema: INPUT },
+  'a name that is a number': { name: 1, inputSchema: INPUT },
+  'an empty name': { name: '', inputSchema: INPUT },
+  'a name of control characters': { name: 'a\u001b[2Jb\nc', inputSchema: INPUT },
+  'a name without end': { name: 'n'.repeat(10_000), inputSchema: INPUT },
+  __proto__: { name: '__proto__', inputSchema: INPUT },
+  'no schema': { name: 'bad' },
+  'a schema that is text': { name: 'bad', inputSchema: 'object' },
+  'a schema of a list': { name: 'bad', inputSchema: { type: 'array' } },
+  'an output schema that is text': { name: 'bad', inputSchema: INPUT, outputSchema: 'text' },
+  'a description that is null': { name: 'bad', inputSchema: INPUT, description: null },
+  'annotations that are text': { name: 'bad', inputSchema: INPUT, annotations: 'readOnly' },
+  'icons that are text': { name: 'bad', inputSchema: INPUT, icons: 'icon.png' },
+  'a schema too deep to walk': { name: 'bad', inputSchema: { ...INPUT, properties: nested(1000) } },
+  'control characters in a header’s name': {
+    name: 'bad',
+    inputSchema: {
+      ...INPUT,
+      properties: { 'a\u001b[2J': { type: 'number', 'x-mcp-header': 'x\u001b[2J' } },
+    },
+  },
+}
+
+function nested(levels: number): object {
+  let value: object = {}
+  for (let level = 0; level < levels; level++) value = { properties: { a: value } }
+  return value
+}
+
+/** One good tool among those that are malformed. */
+export const malformed = (era: Era = 'legacy', tools = Object.values(MALFORMED)): Promise<HostileServer> =>
+  startHostile(() => false, { era, tools: [...tools, HELLO] })
+
+/** Two tools of one name that say different things. */
+export const duplicates = (era: Era = 'legacy'): Promise<HostileServer> =>
+  startHostile(() => false, {
+    era,
+    tools: [
+      { ...HELLO, description: 'the first' },
+      { ...HELLO, description: 'the second' },
+    ],
+  })
+
+/** Output schemas that a validator would never be done with, each with what it is never done with. */
+export const TEDIOUS_SCHEMAS: { readonly [what: string]: readonly [schema: object, value: object] } = {
+  pattern: [object({ type: 'string', pattern: '^(a+)+$' }), { v: `${'a'.repeat(40)}!` }],
+  patternProperties: [
+    { type: 'object', patternProperties: { '^(a+)+$': { type: 'string' } } },
+    { [`${'a'.repeat(40)}!`]: 'x' },
+  ],
+  propertyNames: [{ type: 'object', propertyNames: { pattern: '^(a+)+$' } }, { [`${'a'.repeat(40)}!`]: 'x' }],
+  'a pattern in a definition': [
+    { ...object({ $ref: '#/$defs/p' }), $defs: { p: { type: 'string', pattern: '^(a+)+$' } } },
+    { v: `${'a'.repeat(40)}!` },
+  ],
+  'references that double': [{ ...object({ $ref: '#/$defs/d0' }), $defs: doublings(40) }, { v: 'anything' }],
+  'a reference to itself': [{ ...object({ $ref: '#/properties/v' }) }, { v: 'anything' }],
+  uniqueItems: [
+    object({ type: 'array', uniqueItems: true }),
+    { v: Array.from({ length: 60_000 }, (_, index) => ({ index })) },
+  ],
+  'very many branches': [
+    object({
+      type: 'array',
+      items: { anyOf: Array.from({ length: 3000 }, (_, index) => ({ const: `${index}` })) },
+    }),
+    { v: Array.from({ length: 20_000 }, () => '2999') },
+  ],
+}
+
+function object(v: object): object {
+  return { type: 'object', properties: { v } }
+}
+
+function doublings(levels: number): object {
+  return Object.fromEntries(
+    Array.from({ length: levels }, (_, level) => {
+      const next = { $ref: `#/$defs/d${level + 1}` }
+      return [`d${level}`, { allOf: [next, next] }]
+    }).concat([[`d${levels}`, { allOf: [] }]]),
+  )
+}
+
+/** A tool whose results match its `outputSchema` as far as anybody can tell. */
+export const withOutput = (
+  outputSchema: object,
+  structuredContent: unknown,
+  era: Era = 'legacy',
+): Promise<HostileServer> =>
+  startHostile(
+    ({ message, result }) => {
+      if (message?.method !== 'tools/call') return false
+      result({
+        ...(era === 'modern' && { resultType: 'complete' }),
+        content: [{ type: 'text', text: '{}' }],
+        structuredContent,
+      })
+      return true
+    },
+    { era, tools: [{ ...HELLO, outputSchema }] },
+  )
