@@ -1,0 +1,72 @@
+/** Limits what is taken of an answer's body: JSON as a whole, a stream of events one by one. */
+
+import { ByteBuffer } from './byte-buffer.ts'
+
+/** The server says more than this client takes. */
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge'
+
+  constructor(maxBytes: number) {
+    super(
+      `The answer is larger than ${maxBytes} bytes: raise maxResponseBytes if the server is to be trusted with more`,
+    )
+  }
+}
+
+/** What a body passes through. Either may throw, which ends the body. */
+export interface Filter {
+  /** What is passed on of a chunk, and of those before it. */
+  take(chunk: Uint8Array): Uint8Array
+  /** What is passed on at the end. */
+  end(): Uint8Array
+}
+
+/** The response with its body read through `filter`, as fast as it is asked for. */
+export function withFilter(response: Response, filter: Filter): Response {
+  if (response.body === null) return response
+  const reader = response.body.getReader()
+  let isDone = false
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (isDone) return controller.close()
+      try {
+        let passed: Uint8Array = new Uint8Array(0)
+        while (!isDone && passed.byteLength === 0) {
+          const { done, value } = await reader.read()
+          isDone = done
+          passed = done ? filter.end() : filter.take(value)
+        }
+        if (passed.byteLength > 0) controller.enqueue(passed)
+        else controller.close()
+      } catch (error) {
+        // Where the body is what failed, this fails too.
+        reader.cancel(error).catch(() => {})
+        throw error
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  const { status, statusText } = response
+  const headers = new Headers(response.headers)
+  // They are of what came over the wire; the body is unpacked by now.
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+  return new Response(body, { status, statusText, headers })
+}
+
+/** Less than this is not worth passing on alone: whoever reads keeps every chunk as an object. */
+const MIN_CHUNK_BYTES = 16 * 1024
+
+/** Refuses a body of more than `maxBytes`. */
+export function limitBody(maxBytes: number): Filter {
+  const pending = new ByteBuffer()
+  let bytes = 0
+  return {
+    take(chunk) {
+      bytes += chunk.byteLength
+      if (bytes > maxBytes) throw new ResponseTooLarge(maxBytes)
+      pending.add(chunk)
+      return pending.length < MIN_CHUNK_BYTES ? new Uint8Array(0) : pending.takeAll()
+    },
+    end: () => pending.takeAll(),
+  }
+}

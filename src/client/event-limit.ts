@@ -1,0 +1,79 @@
+/**
+ * Limits each event of a stream (HTML Living Standard, "Server-sent events"). Passes on whole lines alone: whoever parses them
+ * never looks twice at the beginning of one.
+ */
+import { type Filter, ResponseTooLarge } from './body-limit.ts'
+import { ByteBuffer } from './byte-buffer.ts'
+
+/** Told of what goes by. */
+export interface EventWatcher {
+  onId?(id: string): void
+  onData?(data: string): void
+  onTooLarge(error: ResponseTooLarge): void
+}
+
+const LF = 10
+const CR = 13
+const COLON = 58
+/** Longer lines are not watched: nothing that is watched for needs as much. */
+const MAX_WATCHED_BYTES = 64 * 1024
+
+/** Refuses an event of more than `maxBytes`; a comment counts only while its line has no end. */
+export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
+  /** Of the line that has no end yet. */
+  const held = new ByteBuffer()
+  const watch = watcher.onData && watchLines(watcher)
+  let eventBytes = 0
+  let isAfterReturn = false
+
+  const check = (bytes: number): void => {
+    if (bytes <= maxBytes) return
+    const error = new ResponseTooLarge(maxBytes)
+    watcher.onTooLarge(error)
+    throw error
+  }
+  const endLine = (line: Uint8Array): void => {
+    if (line.byteLength === 0) eventBytes = 0
+    else if (line[0] !== COLON) eventBytes += line.byteLength
+    check(eventBytes)
+    watch?.(line)
+  }
+
+  return {
+    take(chunk) {
+      /** How much of the chunk is of lines that have ended. */
+      let ended = 0
+      for (let at = 0; at < chunk.byteLength; at++) {
+        const byte = chunk[at]
+        const isSecondHalf = byte === LF && isAfterReturn
+        isAfterReturn = byte === CR
+        if (byte !== LF && byte !== CR) continue
+        const line = chunk.subarray(ended, at)
+        if (!isSecondHalf) endLine(ended === 0 ? held.with(line) : line)
+        ended = at + 1
+      }
+      const passed = ended === 0 ? chunk.subarray(0, 0) : held.with(chunk.subarray(0, ended))
+      if (ended > 0) held.takeAll()
+      held.add(chunk.subarray(ended))
+      check(eventBytes + held.length)
+      return passed
+    },
+    end: () => held.takeAll(),
+  }
+}
+
+function watchLines({ onId, onData }: EventWatcher): (line: Uint8Array) => void {
+  const decoder = new TextDecoder()
+  let data: string[] = []
+  return (line) => {
+    if (line.byteLength === 0) {
+      if (data.length > 0) onData?.(data.join('\n'))
+      data = []
+      return
+    }
+    if (line.byteLength > MAX_WATCHED_BYTES) return
+    const [, field, value = ''] = /^(data|id)(?:: ?(.*))?$/s.exec(decoder.decode(line)) ?? []
+    if (field === 'data') data.push(value)
+    else if (field === 'id') onId?.(value)
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Judges results by the `outputSchema` that their server gives (MCP 2026-07-28, "Output Schema"), as far as that is cheap. The schema is
+ * a stranger's: its patterns, formats and references are not run, for one of them can keep a process busy for ever. What is not
+ * judged is taken.
+ */
+import type { JsonSchemaType, jsonSchemaValidator } from '@modelcontextprotocol/client'
+
+/** Comparisons after which the rest is taken. */
+const MAX_STEPS = 200_000
+const MAX_DEPTH = 64
+
+type Json = { readonly [name: string]: unknown }
+
+interface Budget {
+  steps: number
+}
+
+/** A value, and where it is. */
+interface Place {
+  readonly value: unknown
+  readonly path: string
+  readonly depth: number
+}
+
+/** For the official client, whose own would run everything. */
+export const outputValidator: jsonSchemaValidator = {
+  getValidator:
+    <Value>(schema: JsonSchemaType) =>
+    (input: unknown) => {
+      const place = { value: input, path: 'structuredContent', depth: 0 }
+      const fault = findFault(schema, place, { steps: MAX_STEPS })
+      return fault === undefined
+        ? { valid: true, data: input as Value, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: fault }
+    },
+}
+
+/** What is certainly wrong with the value, in words. */
+function findFault(schema: unknown, place: Place, budget: Budget): string | undefined {
+  if (!mayGoOn(budget, 1) || place.depth > MAX_DEPTH || !isObject(schema) || '$ref' in schema)
+    return undefined
+  const { value } = place
+  return (
+    findOfAny(schema, place, budget) ??
+    (typeof value === 'string' ? findOfText(schema, value, place) : undefined) ??
+    (typeof value === 'number' ? findOfNumber(schema, value, place) : undefined) ??
+    (Array.isArray(value) ? findOfList(schema, value, place, budget) : undefined) ??
+    (isObject(value) ? findOfObject(schema, value, place, budget) : undefined) ??
+    findOfBranches(schema, place, budget)
+  )
+}
+
+function mayGoOn(budget: Budget, steps: number): boolean {
+  budget.steps -= steps
+  return budget.steps >= 0
+}
+
+const TYPES: { readonly [type: string]: (value: unknown) => boolean } = {
+  null: (value) => value === null,
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: Number.isInteger,
+  array: Array.isArray,
+  object: isObject,
+}
+
+function findOfAny(
+  { type, enum: values, const: only }: Json,
+  place: Place,
+  budget: Budget,
+): string | undefined {
+  const { value, path } = place
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => Object.hasOwn(TYPES, one))
+  if (types.length > 0 && !types.some((one) => TYPES[one]?.(value)))
+    return `${path} must be ${types.join(' or ')}`
+  // Objects are not compared: that could take long.
+  if (isPrimitive(only) && only !== undefined && only !== value)
+    return `${path} must be ${JSON.stringify(only)}`
+  if (!Array.isArray(values) || !mayGoOn(budget, values.length) || !values.every(isPrimitive))
+    return undefined
+  return values.includes(value) ? undefined : `${path} must be one of its values`
+}
+
+/** Lengths count characters, of which some are two of JavaScript's. */
+function findOfText({ minLength, maxLength }: Json, value: string, { path }: Place): string | undefined {
+  if (typeof minLength === 'number' && value.length < minLength) return `${path} is too short`
+  if (typeof maxLength === 'number' && value.length > 2 * maxLength) return `${path} is too long`
+  return undefined
+}
+
+function findOfNumber(schema: Json, value: number, { path }: Place): string | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
+  if (typeof minimum === 'number' && value < minimum) return `${path} must be at least ${minimum}`
+  if (typeof maximum === 'number' && value > maximum) return `${path} must be at most ${maximum}`
+  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+    return `${path} must be more than ${exclusiveMinimum}`
+  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
+    return `${path} must be less than ${exclusiveMaximum}`
+  return undefined
+}
+
+function findOfList(
+  schema: Json,
+  value: readonly unknown[],
+  place: Place,
+  budget: Budget,
+): string | undefined {
+  const { minItems, maxItems, prefixItems, items } = schema
+  if (typeof minItems === 'number' && value.length < minItems) return `${place.path} has too few items`
+  if (typeof maxItems === 'number' && value.length > maxItems) return `${place.path} has too many items`
+  const first: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : []
+  for (let index = 0; index < value.length && budget.steps > 0; index++) {
+    const fault = findFault(first[index] ?? items, within(place, index, value[index]), budget)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function findOfObject(schema: Json, value: Json, place: Place, budget: Budget): string | undefined {
+  const { required, properties, additionalProperties } = schema
+  if (Array.isArray(required) && mayGoOn(budget, required.length)) {
+    const missing: unknown = required.find((name) => !Object.hasOwn(value, name))
+    if (missing !== undefined) return `${place.path} must have ${missing}`
+  }
+  const names = Object.keys(value)
+  if (!mayGoOn(budget, names.length)) return undefined
+  // Whatever a pattern matches is not additional, and patterns are not run.
+  const others = 'patternProperties' in schema ? undefined : additionalProperties
+  for (const name of names) {
+    const isKnown = isObject(properties) && Object.hasOwn(properties, name)
+    if (!isKnown && others === false) return `${place.path} must not have ${name}`
+    const fault = findFault(isKnown ? properties[name] : others, within(place, name, value[name]), budget)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** Neither `not` nor `if`: what is not judged within them would turn into its opposite. Nor that no two of `oneOf` match. */
+function findOfBranches({ allOf, anyOf, oneOf }: Json, place: Place, budget: Budget): string | undefined {
+  const deeper = { ...place, depth: place.depth + 1 }
+  const faultOf = (branch: unknown): string | undefined => findFault(branch, deeper, budget)
+  for (const branch of Array.isArray(allOf) ? allOf : []) {
+    const fault = faultOf(branch)
+    if (fault !== undefined) return fault
+  }
+  for (const branches of [anyOf, oneOf]) {
+    if (!Array.isArray(branches) || branches.length === 0) continue
+    if (branches.every((branch) => faultOf(branch) !== undefined))
+      return `${place.path} matches none of its schemas`
+  }
+  return undefined
+}
+
+function within({ path, depth }: Place, name: string | number, value: unknown): Place {
+  return { value, path: `${path}.${name}`, depth: depth + 1 }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
