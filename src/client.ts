@@ -8,7 +8,7 @@ export type {
   StdioServerConfig,
   TransportServerConfig,
 } from './client/config.ts'
-export type { ElicitationHandler, ProgressUpdate, RequestSettings } from './client/connection.ts'
+export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
 export { MCPClient } from './client/mcp-client.ts'
 export {
@@ -16,7 +16,8 @@ export {
   createOAuthProvider,
   type OAuthProviderOptions,
   type OAuthStorage,
-  type StatefulOAuthProvider,
+  type ServerOAuthProvider,
 } from './client/oauth.ts'
+export type { ElicitationContext, ElicitationHandler } from './client/questions.ts'
 export type { ClientPrompts, ClientResources } from './client/resources.ts'
 export type { CallSettings, ClientTool, ToolCallContext } from './client/tools.ts'

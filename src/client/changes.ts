@@ -30,9 +30,9 @@ const LIST_CHANGED = {
   resources: 'notifications/resources/list_changed',
 } as const
 
-/** A stream that lasted this long was a good one: the next is opened without delay. */
+/** A stream or a connection that lasted this long was a good one: the next is opened without delay. */
 const GOOD_STREAM_MS = 5000
-const MAX_FAILURES = 6
+const MAX_FAILURES = 7
 const MAX_DELAY_MS = 30_000
 
 export class Changes {
@@ -47,6 +47,7 @@ export class Changes {
   #queue: Promise<unknown> = Promise.resolve()
   #isEstablished = false
   #isStopped = false
+  #attachedAt = 0
   #failures = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -87,6 +88,7 @@ export class Changes {
 
   /** Before the client connects. */
   attach(client: Client): void {
+    this.#attachedAt = Date.now()
     client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) =>
       this.#tell(this.#onUpdated, { uri }),
     )
@@ -100,7 +102,9 @@ export class Changes {
   /** The connection is gone: what was heard on it is asked for on another. */
   onLost(): void {
     this.#stream = undefined
-    if (this.#isEstablished) this.#listenAgain()
+    if (!this.#isEstablished) return
+    this.#countFailure(this.#attachedAt)
+    this.#listenAgain()
   }
 
   stop(): void {
@@ -152,7 +156,7 @@ export class Changes {
     void subscription.closed.then(() => {
       if (this.#stream !== stream) return
       this.#stream = undefined
-      this.#failures = Date.now() - stream.openedAt >= GOOD_STREAM_MS ? 0 : this.#failures + 1
+      this.#countFailure(stream.openedAt)
       this.#listenAgain()
     })
     await before?.subscription.close()
@@ -185,10 +189,15 @@ export class Changes {
     })
   }
 
+  #countFailure(since: number): void {
+    this.#failures = Date.now() - since >= GOOD_STREAM_MS ? 0 : this.#failures + 1
+  }
+
   #listenAgain(): void {
     const isWanted = this.#uris.size > 0 || this.#onListChanged.size > 0
     if (this.#isStopped || this.#timer !== undefined || !isWanted) return
-    const delayMs = this.#failures === 0 ? 0 : Math.min(1000 * 2 ** (this.#failures - 1), MAX_DELAY_MS)
+    // The first is tried again at once: sessions end, and processes are started anew.
+    const delayMs = this.#failures <= 1 ? 0 : Math.min(1000 * 2 ** (this.#failures - 2), MAX_DELAY_MS)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#host

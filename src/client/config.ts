@@ -7,6 +7,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { MCPClientError } from './errors.ts'
+import type { ServerOAuthProvider } from './oauth.ts'
 
 /** A log message of a server. */
 export interface ServerLogEntry {
@@ -20,6 +21,11 @@ export interface ServerLogEntry {
 interface AnyServerConfig {
   /** How long each request may take, connecting included, in milliseconds. Default: the client's. */
   timeoutMs?: number
+  /**
+   * The most bytes of one answer: a body of JSON, unpacked; an event of a stream; a line of a process; a list over all its pages.
+   * What is larger fails with `RESPONSE_TOO_LARGE`. Default: the client's.
+   */
+  maxResponseBytes?: number
   /** Receives what the server logs. Default: it is not asked to send any. */
   log?: (entry: ServerLogEntry) => void
   /** The least severe level that `log` is to receive. Default `info`. */
@@ -31,12 +37,13 @@ export interface HttpServerConfig extends AnyServerConfig {
   url: string | URL
   /** Makes every request, those of OAuth included. Default: the platform's. */
   fetch?: FetchLike
+  /** Go to the origin of `url` alone, never to one that a redirect or the server's OAuth metadata name. */
   headers?: { readonly [name: string]: string }
-  /** Beneath every request; `headers` and what the protocol needs win. */
+  /** Beneath every request to the origin of `url`; `headers` and what the protocol needs win. */
   requestInit?: RequestInit
   /** Signs the user in; see `createOAuthProvider`. Wins over `token`. */
-  authProvider?: OAuthClientProvider | AuthProvider
-  /** A bearer token, or what gives one before each request. */
+  authProvider?: ServerOAuthProvider | OAuthClientProvider | AuthProvider
+  /** A bearer token, or what gives one before each request. Goes to the origin of `url` alone. */
   token?: string | (() => string | undefined | Promise<string | undefined>)
 }
 
@@ -61,30 +68,37 @@ export type ServerConfig = HttpServerConfig | StdioServerConfig | TransportServe
 export interface MCPClientConfig<Name extends string = string> {
   /** Tells apart clients of the same configuration that live at the same time. */
   id?: string
-  /** The servers by name: letters, digits, `_` and `-`. */
+  /**
+   * The servers by name: letters, digits, `_` and `-`. None may begin with the name of another and `_`: their tools could not be
+   * told apart.
+   */
   servers: { readonly [name in Name]: ServerConfig }
   /** How long each request may take, connecting included, in milliseconds. Default 60 000. */
   timeoutMs?: number
+  /** The most bytes of one answer. Default 8 388 608 (8 MiB). */
+  maxResponseBytes?: number
   /** How this client calls itself. Default `mayfly-mcp`. */
   clientInfo?: { name: string; version: string }
   /**
-   * Told when a server fails where the others go on: in lists, and in the background. Cannot change the answer. Default: an error
-   * on the console.
+   * Told when a server fails where the others go on: in lists, and in the background. Cannot change the answer. Default: the
+   * message as an error on the console, without control characters and cut to 500 characters.
    */
   onError?: (error: MCPClientError) => void
 }
 
 export const DEFAULT_TIMEOUT_MS = 60_000
+export const DEFAULT_MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 /** The longest delay a timer takes. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
-/** @throws TypeError for what could never work, naming the option. */
-export function checkConfig({ servers, timeoutMs }: MCPClientConfig): void {
+/** @throws TypeError for what could never work, or not safely, naming the option. */
+export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientConfig): void {
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
   checkTimeout('timeoutMs', timeoutMs)
+  checkBytes('maxResponseBytes', maxResponseBytes)
   for (const [name, server] of Object.entries(servers)) {
     const label = `servers.${name}`
     if (!/^[\w-]+$/.test(name)) {
@@ -93,15 +107,50 @@ export function checkConfig({ servers, timeoutMs }: MCPClientConfig): void {
       )
     }
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
+    checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
     const kinds = KINDS.filter((kind) => Object.hasOwn(server, kind))
     if (kinds.length !== 1) throw new TypeError(`${label} must have one of url, command and transport.`)
     if ('url' in server) checkUrl(`${label}.url`, server.url)
+  }
+  checkNames(Object.keys(servers))
+  checkProviders(servers)
+}
+
+/** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, and one answer for the other. */
+function checkNames(names: readonly string[]): void {
+  for (const name of names) {
+    const other = names.find((one) => one.startsWith(`${name}_`))
+    if (other === undefined) continue
+    throw new TypeError(
+      `servers.${name} and servers.${other} could have tools of the same name, for one name begins with the other and "_": rename one, as in ${other.replaceAll('_', '-')}.`,
+    )
+  }
+}
+
+/** A provider has the tokens of one server, and would send them to both. */
+function checkProviders(servers: MCPClientConfig['servers']): void {
+  const owners = new Map<unknown, readonly [label: string, url: string]>()
+  for (const [name, server] of Object.entries(servers)) {
+    if (!('url' in server) || server.authProvider === undefined || !('tokens' in server.authProvider))
+      continue
+    const [label, url] = owners.get(server.authProvider) ?? []
+    if (label !== undefined && url !== String(server.url)) {
+      throw new TypeError(
+        `servers.${name}.authProvider is that of ${label} too, and would send one server the tokens of the other: make one for each.`,
+      )
+    }
+    owners.set(server.authProvider, [`servers.${name}`, String(server.url)])
   }
 }
 
 function checkTimeout(label: string, timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) return
   throw new TypeError(`${label} must be milliseconds from 1 to ${MAX_TIMEOUT_MS}, not ${timeoutMs}.`)
+}
+
+function checkBytes(label: string, bytes: number | undefined): void {
+  if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes > 0)) return
+  throw new TypeError(`${label} must be a whole number of bytes, 1 or more, not ${bytes}.`)
 }
 
 function checkUrl(label: string, url: string | URL): void {

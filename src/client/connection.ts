@@ -1,21 +1,16 @@
 /** A server as the client sees it: each request has its deadline, and each failure its code. */
-import type {
-  Client,
-  ElicitRequestParams,
-  ElicitResult,
-  Progress,
-  RequestOptions,
-} from '@modelcontextprotocol/client'
+import type { Client, Progress, RequestOptions } from '@modelcontextprotocol/client'
+import { Call } from './call.ts'
 import { Changes } from './changes.ts'
+import type { Channel } from './channel.ts'
 import { MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
 import { MCPClientError, toClientError } from './errors.ts'
 import { Line } from './line.ts'
+import { type ElicitationHandler, Questions } from './questions.ts'
+import { createRate } from './rate.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
 import { connect, finishAuth, hangUp } from './transport.ts'
-
-/** Answers a server that asks the user. The time this takes does not count against the call's. */
-export type ElicitationHandler = (request: ElicitRequestParams) => ElicitResult | Promise<ElicitResult>
 
 /** How far a call is. */
 export interface ProgressUpdate extends Progress {
@@ -29,12 +24,21 @@ export interface RequestSettings {
   readonly timeoutMs?: number | undefined
 }
 
+/** What every request carries besides what it asks. */
+export interface CallParams {
+  _meta?: Record<string, unknown>
+}
+
 export interface ConnectionOptions {
   readonly timeoutMs: number
+  readonly maxResponseBytes: number
   readonly clientInfo: { readonly name: string; readonly version: string }
   /** Told of what goes wrong while nobody waits. */
   report(error: MCPClientError): void
 }
+
+/** What servers can make this client report while nobody waits. */
+const BACKGROUND_REPORTS = { burst: 10, perSecond: 0.2 } as const
 
 export class Connection {
   readonly server: string
@@ -46,14 +50,17 @@ export class Connection {
   readonly #options: ConnectionOptions
   readonly #line: Line
   readonly #ended = new AbortController()
-  #elicit: ElicitationHandler | undefined
-  /** Questions that the user has not answered yet. */
-  #asking = 0
+  readonly #questions: Questions
+  /** Of the parameter by which a call is known on its way to the server; never sent. */
+  readonly #callKey = Symbol('call')
+  readonly #mayReport = createRate(BACKGROUND_REPORTS.burst, BACKGROUND_REPORTS.perSecond)
 
   constructor(server: string, config: ServerConfig, options: ConnectionOptions) {
     this.server = server
     this.#config = config
-    this.#options = { ...options, timeoutMs: config.timeoutMs ?? options.timeoutMs }
+    const { timeoutMs = options.timeoutMs, maxResponseBytes = options.maxResponseBytes } = config
+    this.#options = { ...options, timeoutMs, maxResponseBytes }
+    this.#questions = new Questions(this)
     this.changes = new Changes({
       server,
       request: (operation, work) => this.request(operation, work),
@@ -62,8 +69,7 @@ export class Connection {
     this.#line = new Line({
       connect: () => this.#connect(),
       onLost: () => this.changes.onLost(),
-      onError: (error) =>
-        this.report(toClientError('REQUEST_FAILED', error, { server, operation: 'listen' })),
+      onError: (error) => this.#reportUnasked(error),
     })
   }
 
@@ -72,35 +78,47 @@ export class Connection {
     this.#options.report(error)
   }
 
-  /** @throws MCPClientError */
+  /**
+   * Does `work` on the open connection. What may be done twice is done again where the server has lost the session; `tools/call`
+   * only where it cannot have run.
+   *
+   * @throws MCPClientError
+   */
   request<T>(
     operation: string,
-    work: (client: Client, options: RequestOptions) => Promise<T>,
+    work: (client: Client, options: RequestOptions, params: CallParams) => Promise<T>,
     settings: RequestSettings = {},
   ): Promise<T> {
-    return this.#within(operation, settings, (signal) =>
-      this.#line.use((client) => work(client, { signal, timeout: MAX_TIMEOUT_MS })),
-    )
+    const call = new Call()
+    const mayRepeat = operation !== 'tools/call'
+    const run = (signal: AbortSignal): Promise<T> =>
+      this.#line.use(
+        (client) =>
+          work(
+            client,
+            { signal, timeout: MAX_TIMEOUT_MS },
+            { ...logMeta(this.#config, client), [this.#callKey]: call },
+          ),
+        { mayRepeat },
+      )
+    return this.#within(operation, settings, run, call).finally(() => call.end())
   }
 
   /** @throws MCPClientError, also for a redirect that answers no sign-in of this storage. */
   finishAuth(callback: URLSearchParams): Promise<void> {
-    return this.#within('authorize', {}, () => finishAuth(this.server, this.#config, callback))
-  }
-
-  /** What every request carries; the era is only known once there is a connection. */
-  metaFor(client: Client): { _meta?: Record<string, unknown> } {
-    return logMeta(this.#config, client)
+    const { timeoutMs, maxResponseBytes } = this.#options
+    const limits = { timeoutMs, maxResponseBytes, ended: this.#ended.signal }
+    return this.#within('authorize', {}, () => finishAuth(this.server, this.#config, callback, limits))
   }
 
   /** A connection says what it can when it opens: one that did not say this is replaced. */
   onElicitation(handler: ElicitationHandler): () => void {
-    const isDeclared = this.#elicit !== undefined
-    this.#elicit = handler
+    const isDeclared = this.#questions.handler !== undefined
+    this.#questions.handler = handler
     if (!isDeclared) this.#line.replace()
     return () => {
-      if (this.#elicit !== handler) return
-      this.#elicit = undefined
+      if (this.#questions.handler !== handler) return
+      this.#questions.handler = undefined
       this.#line.replace()
     }
   }
@@ -119,11 +137,12 @@ export class Connection {
     operation: string,
     { signal, timeoutMs = this.#options.timeoutMs }: RequestSettings,
     work: (signal: AbortSignal) => Promise<T>,
+    call?: Call,
   ): Promise<T> {
     const deadline = {
       timeoutMs,
       signals: [this.#ended.signal, signal],
-      isPaused: () => this.#asking > 0,
+      isPaused: () => call !== undefined && call.asking > 0,
       onTimeout: () => this.#timeout(operation, timeoutMs),
     }
     try {
@@ -138,7 +157,7 @@ export class Connection {
   }
 
   async #connect(): Promise<Client> {
-    const { timeoutMs, clientInfo } = this.#options
+    const { timeoutMs, maxResponseBytes, clientInfo } = this.#options
     const deadline = {
       timeoutMs,
       signals: [this.#ended.signal],
@@ -146,9 +165,14 @@ export class Connection {
     }
     const options = {
       clientInfo,
-      capabilities: this.#elicit === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      capabilities: this.#questions.handler === undefined ? {} : { elicitation: { form: {}, url: {} } },
       timeoutMs,
-      prepare: (client: Client) => this.#prepare(client),
+      maxResponseBytes,
+      ended: this.#ended.signal,
+      callKey: this.#callKey,
+      report: (what: string, operation: string) => this.#reportMisconduct(what, operation),
+      closing: (closed: Promise<void>) => this.#line.await(closed),
+      prepare: (client: Client, channel: Channel) => this.#prepare(client, channel),
     }
     try {
       return await withDeadline(deadline, async (signal) => {
@@ -167,21 +191,24 @@ export class Connection {
     }
   }
 
-  #prepare(client: Client): void {
+  #prepare(client: Client, channel: Channel): void {
     this.changes.attach(client)
     receiveLogs(this, this.#config, client)
-    if (this.#elicit === undefined) return
-    client.setRequestHandler('elicitation/create', ({ params }) => this.#ask(params))
+    if (this.#questions.handler === undefined) return
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq: { id, signal } }) =>
+      this.#questions.answer(channel.askersOf(id), params, signal),
+    )
   }
 
-  async #ask(params: ElicitRequestParams): Promise<ElicitResult> {
-    if (this.#elicit === undefined) return { action: 'cancel' }
-    this.#asking++
-    try {
-      return await this.#elicit(params)
-    } finally {
-      this.#asking--
-    }
+  #reportUnasked(error: Error): void {
+    if (!this.#mayReport()) return
+    this.report(toClientError('REQUEST_FAILED', error, { server: this.server, operation: 'listen' }))
+  }
+
+  #reportMisconduct(what: string, operation: string): void {
+    if (!this.#mayReport()) return
+    const { server } = this
+    this.report(new MCPClientError('MALFORMED', `MCP server "${server}" ${what}.`, { server, operation }))
   }
 
   #timeout(operation: string, timeoutMs: number): MCPClientError {

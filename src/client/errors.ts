@@ -1,5 +1,7 @@
 /** The one error of the client: which server, what was asked of it, and what went wrong, by code. */
 import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import { ResponseTooLarge } from './body-limit.ts'
+import { printable } from './printable.ts'
 
 /**
  * - `DUPLICATE_CLIENT`: another live `MCPClient` has this configuration.
@@ -9,10 +11,12 @@ import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
  * - `ABORTED`: the caller's signal aborted.
  * - `CONNECTION_FAILED`: no connection; `cause` says why.
  * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the protocol's or the transport's error.
+ * - `RESPONSE_TOO_LARGE`: an answer, or a list over all its pages, is larger than `maxResponseBytes`.
+ * - `MALFORMED`: the server sends what the protocol does not allow; it is left out, and only reported.
  * - `UNSUPPORTED`: the server, or this platform, cannot do that.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
  * - `LISTENER_FAILED`: a listener of yours threw `cause`.
- * - `NAME_COLLISION`: two tools have the same name once the server's is put in front.
+ * - `NAME_COLLISION`: a server has two tools of one name; the first is kept. Only reported.
  */
 export type MCPClientErrorCode =
   | 'DUPLICATE_CLIENT'
@@ -22,6 +26,8 @@ export type MCPClientErrorCode =
   | 'ABORTED'
   | 'CONNECTION_FAILED'
   | 'REQUEST_FAILED'
+  | 'RESPONSE_TOO_LARGE'
+  | 'MALFORMED'
   | 'UNSUPPORTED'
   | 'TOOL_FAILED'
   | 'LISTENER_FAILED'
@@ -36,7 +42,7 @@ export interface MCPClientErrorDetails {
   readonly result?: unknown
 }
 
-/** Match `code`; texts may change. */
+/** Match `code`; texts may change. They are of one line and without control characters, but for that of `TOOL_FAILED`. */
 export class MCPClientError extends Error {
   override readonly name = 'MCPClientError'
   readonly code: MCPClientErrorCode
@@ -54,24 +60,55 @@ export class MCPClientError extends Error {
   }
 }
 
+/** A sign-in that the server wants otherwise than is safe. A TypeError, for the official client goes on after other errors. */
+export class SignInRefused extends TypeError {
+  override readonly name = 'SignInRefused'
+}
+
 /** Whatever was thrown while talking to `server`, as ours. */
 export function toClientError(
   code: 'CONNECTION_FAILED' | 'REQUEST_FAILED',
   error: unknown,
   details: { readonly server: string; readonly operation: string },
 ): MCPClientError {
-  if (error instanceof MCPClientError) return error
-  const text = error instanceof Error ? error.message : String(error)
+  const known = findKnown(error)
+  if (known instanceof MCPClientError) return known
   const { server, operation } = details
+  const text = printable(messageOf(known ?? error))
+  const settled = { ...details, cause: error }
+  const of = `MCP server "${server}"`
+  if (known instanceof ResponseTooLarge) {
+    return new MCPClientError('RESPONSE_TOO_LARGE', `${of} failed at ${operation}: ${text}`, settled)
+  }
+  if (known instanceof SignInRefused) {
+    return new MCPClientError('UNAUTHORIZED', `${of} wants its user to sign in, but ${text}.`, settled)
+  }
   if (isUnauthorized(error)) {
     return new MCPClientError(
       'UNAUTHORIZED',
-      `MCP server "${server}" wants its user to sign in (${text}): give it a token, or an authProvider and then finishAuth().`,
-      { ...details, cause: error },
+      `${of} wants its user to sign in (${text}): give it a token, or an authProvider and then finishAuth().`,
+      settled,
     )
   }
   const what = code === 'CONNECTION_FAILED' ? 'cannot be reached' : `failed at ${operation}`
-  return new MCPClientError(code, `MCP server "${server}" ${what}: ${text}`, { ...details, cause: error })
+  return new MCPClientError(code, `${of} ${what}: ${text}`, settled)
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+type Known = MCPClientError | ResponseTooLarge | SignInRefused
+
+/** What was thrown here, wherever the official client put it. No server can send one: they are no JSON. */
+function findKnown(error: unknown, depth = 0): Known | undefined {
+  if (error instanceof MCPClientError || error instanceof ResponseTooLarge || error instanceof SignInRefused)
+    return error
+  if (!(error instanceof Error) || depth > 4) return undefined
+  const { cause, data, errors } = error as { cause?: unknown; data?: unknown; errors?: unknown }
+  for (const inner of [cause, data, ...(Array.isArray(errors) ? errors : [])]) {
+    const known = findKnown(inner, depth + 1)
+    if (known !== undefined) return known
+  }
+  return undefined
 }
 
 function isUnauthorized(error: unknown): boolean {
@@ -90,7 +127,7 @@ export function callListener<T>(listener: (value: T) => unknown, value: T, host:
     listener(value)
   } catch (cause) {
     const { server } = host
-    const text = `A listener for MCP server "${server}" threw: ${cause instanceof Error ? cause.message : cause}`
+    const text = `A listener for MCP server "${server}" threw: ${printable(messageOf(cause))}`
     host.report(new MCPClientError('LISTENER_FAILED', text, { server, operation: 'notification', cause }))
   }
 }

@@ -1,6 +1,6 @@
 /** The line to a server: opened when first used, opened again when lost, closed once nothing is under way on it. */
 import { type Client, SseError } from '@modelcontextprotocol/client'
-import { hangUp, isSessionLost } from './transport.ts'
+import { hangUp, isSessionLost, isSessionUnknown } from './transport.ts'
 
 export interface LineEvents {
   connect(): Promise<Client>
@@ -28,17 +28,31 @@ export class Line {
     this.#events = events
   }
 
-  /** Does `work` on the open connection, and once more on a new one where the server has lost the session. */
-  async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  /**
+   * Does `work` on the open connection. Where the server has lost the session, once more on a new one: if it says so in the
+   * protocol's way, for then nothing was done, or if `work` may be done twice.
+   */
+  async use<T>(
+    work: (client: Client) => Promise<T>,
+    { mayRepeat }: { readonly mayRepeat: boolean },
+  ): Promise<T> {
     const opening = this.#open()
     const open = await opening
     try {
       return await this.#count(open, work)
     } catch (error) {
-      if (!isSessionLost(open.client, error)) throw error
+      const isLost = isSessionLost(open.client, error)
+      if (!isLost && !isSessionUnknown(open.client, error)) throw error
       this.#retire(opening)
+      if (!isLost && !mayRepeat) throw error
       return await this.#count(await this.#open(), work)
     }
+  }
+
+  /** `close` waits for this as well. */
+  await(closing: Promise<void>): void {
+    const left = closing.finally(() => this.#leaving.delete(left))
+    this.#leaving.add(left)
   }
 
   /** Whoever comes next gets another connection; whoever is there stays on this one. */
@@ -52,7 +66,7 @@ export class Line {
     this.#opening = undefined
     const open = await opening?.catch(() => undefined)
     if (open !== undefined) this.#leave(open)
-    await Promise.all(this.#leaving)
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving)
   }
 
   #open(): Promise<Open> {
@@ -106,7 +120,6 @@ export class Line {
   }
 
   #leave({ client }: Open): void {
-    const left = hangUp(client).finally(() => this.#leaving.delete(left))
-    this.#leaving.add(left)
+    this.await(hangUp(client))
   }
 }

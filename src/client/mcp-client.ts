@@ -1,8 +1,9 @@
 /** `MCPClient`: several MCP servers behind one object. */
 import type { CallToolResult } from '../definition/content.ts'
 import type { MCPClientConfig } from './config.ts'
-import type { ElicitationHandler, ProgressUpdate } from './connection.ts'
-import { MCPClientError } from './errors.ts'
+import type { ProgressUpdate } from './connection.ts'
+import type { MCPClientError } from './errors.ts'
+import type { ElicitationHandler } from './questions.ts'
 import {
   type ClientPrompts,
   type ClientResources,
@@ -40,8 +41,10 @@ export class MCPClient<Name extends string = string> {
 
   readonly elicitation = {
     /**
-     * Answers the questions of a server: forms, and URLs to visit. Without a handler the server is told that this client cannot
-     * be asked. A connection that was opened before is replaced. Returns what ends it.
+     * Answers the questions of a server: forms, and URLs to visit (https, or http on this machine). They are answered for a call
+     * that is under way, 8 at once and 32 for a call; what the handler throws is reported, and the server told no more than that it
+     * failed. Without a handler the server is told that this client cannot be asked. A connection that was opened before is
+     * replaced. Returns what ends it.
      */
     onRequest: (server: Name, handler: ElicitationHandler): (() => void) =>
       this.#servers.of(server).onElicitation(handler),
@@ -70,15 +73,8 @@ export class MCPClient<Name extends string = string> {
 
   /** The tools of every server that answers, as `server_tool`. */
   async listTools(): Promise<Record<string, ClientTool>> {
-    const tools = new Map<string, ClientTool>()
-    for (const [, ofServer] of await this.#servers.all(listTools)) {
-      for (const tool of ofServer) {
-        const other = tools.get(tool.id)
-        if (other === undefined) tools.set(tool.id, tool)
-        else this.#servers.report(collision(other, tool))
-      }
-    }
-    return Object.fromEntries(tools)
+    const tools = (await this.#servers.all(listTools)).flatMap(([, ofServer]) => ofServer)
+    return Object.fromEntries(tools.map((tool) => [tool.id, tool]))
   }
 
   /** The same tools by server, under their own names. */
@@ -115,12 +111,4 @@ export class MCPClient<Name extends string = string> {
   async disconnect(): Promise<void> {
     await this.#servers.close()
   }
-}
-
-function collision(one: ClientTool, other: ClientTool): MCPClientError {
-  return new MCPClientError(
-    'NAME_COLLISION',
-    `Both ${one.server} and ${other.server} have a tool that is called ${one.id} here, and the one of ${other.server} is left out: rename a server, or use listToolsets().`,
-    { server: other.server, operation: 'tools/list' },
-  )
 }

@@ -1,5 +1,13 @@
 /** An OAuth provider over any storage, for the official client's authorization flow. */
-import type { OAuthClientMetadata, OAuthClientProvider } from '@modelcontextprotocol/client'
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import { createKeep, digest, type Keep } from './oauth-storage.ts'
+import { type SignIn, SignIns } from './sign-ins.ts'
 
 /** Text by key. A `Map` is one; so is a thin wrapper over any key-value store. */
 export interface OAuthStorage {
@@ -9,27 +17,40 @@ export interface OAuthStorage {
 }
 
 export interface OAuthProviderOptions {
-  /** Where the registration, the tokens and a sign-in under way are kept. They are secrets. */
+  /** Where registrations, tokens and sign-ins under way are kept, each under the server that it is for. They are secrets. */
   storage: OAuthStorage
   /** Where the user comes back to. */
   redirectUrl: string | URL
   /** What the client registers as; `redirect_uris` is filled in. */
   clientMetadata?: Partial<OAuthClientMetadata>
-  /** Sends the user to sign in. The request that needed it fails with `UNAUTHORIZED`. */
+  /**
+   * Sends the user to sign in: https, or http on this machine. The request that needed it fails with `UNAUTHORIZED`. While a sign-in
+   * is under way, requests that need the same one get the same URL again.
+   */
   onRedirect: (url: URL) => unknown
-  /** Prefix of the keys. One for each user and server where several share a storage: tokens are found by it. Default `mcp`. */
+  /** Prefix of the keys. One for each user where several share a storage. Default `mcp`. */
   prefix?: string
-  /** For a client that is registered already. Default: it registers itself. */
-  clientInformation?: { client_id: string; client_secret?: string }
+  /**
+   * For a client that is registered already. Default: it registers itself. A secret goes to the authorization server whose `issuer`
+   * this is, and to no other that an MCP server may name.
+   */
+  clientInformation?: { client_id: string; client_secret?: string; issuer?: string }
 }
 
-/** What `finishAuth` needs to tell its own redirects from forged ones. */
-export interface StatefulOAuthProvider extends OAuthClientProvider {
-  /** Whether this redirect answers the sign-in that this storage began. Forgets it: a redirect counts once. */
-  takeState(callback: URLSearchParams): Promise<boolean>
+/** What `createOAuthProvider` makes: a provider for each server, none of which has what another one's storage holds. */
+export interface ServerOAuthProvider {
+  /** The provider of the server at this URL, which is what its registration and tokens are kept for. */
+  forServer(url: string | URL): SignInProvider
 }
 
-type Kept = 'client' | 'tokens' | 'verifier' | 'discovery' | 'state'
+/** One server's. */
+export interface SignInProvider extends OAuthClientProvider {
+  /**
+   * The provider that ends the sign-in which this redirect answers, and ends it once. Undefined where this storage began none with
+   * its `state` within the last hour; what is under way stays so.
+   */
+  finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
+}
 
 /** Kept in this process alone: tests and scripts. */
 export function createMemoryOAuthStorage(): OAuthStorage {
@@ -38,7 +59,8 @@ export function createMemoryOAuthStorage(): OAuthStorage {
 
 /**
  * An `authProvider` that keeps everything in `storage`, so that the redirect may land on another process than the one that began.
- * Registers itself where the authorization server lets it (RFC 7591), with PKCE and a `state` that `finishAuth` checks.
+ * Registers itself where the authorization server lets it (RFC 7591), with PKCE and a `state` that `finishAuth` checks. A token goes
+ * to the URL that it was issued for, whatever else uses the storage.
  *
  * ```ts
  * const authProvider = createOAuthProvider({
@@ -47,48 +69,129 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  *   onRedirect: (url) => console.log(`Sign in at ${url}`),
  * })
  * ```
+ *
+ * @throws TypeError for a `client_secret` that says no `issuer`.
  */
-export function createOAuthProvider(options: OAuthProviderOptions): StatefulOAuthProvider {
-  const { storage, redirectUrl, onRedirect, prefix = 'mcp', clientInformation } = options
-  const { load, save, forget } = createKeep(storage, prefix)
-  let isFinishing = false
+export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthProvider {
+  const { clientInformation } = options
+  if (clientInformation?.client_secret !== undefined && clientInformation.issuer === undefined) {
+    throw new TypeError(
+      'clientInformation.issuer must name the authorization server that client_secret is for: an MCP server could have it sent elsewhere.',
+    )
+  }
+  return { forServer: (url) => createServerProvider(options, new URL(url)) }
+}
+
+function createServerProvider(options: OAuthProviderOptions, server: URL): SignInProvider {
+  const { storage, prefix = 'mcp', onRedirect, clientInformation } = options
+  const keep = createKeep(storage, async () => `${prefix}:${await digest(resourceOf(server))}`)
+  const signIns = new SignIns(keep, onRedirect)
+  const clients = clientInformation ? configured(clientInformation) : registering(keep, signIns)
+  const base = { ...createBase(options, keep), ...clients }
+  return {
+    ...base,
+    state: () => crypto.randomUUID(),
+    saveCodeVerifier: (verifier) => signIns.prepare(verifier),
+    saveDiscoveryState: (state) => signIns.discovered(state),
+    redirectToAuthorization: (url) => signIns.begin(url),
+    // A sign-in that begins looks for itself: a server may have moved to another authorization server.
+    discoveryState: () => undefined,
+    codeVerifier: () => {
+      throw new Error('No sign-in is being finished.')
+    },
+    finishing: async (callback) => {
+      const signIn = await signIns.take(callback.get('state') ?? '')
+      return signIn && createFinish(base, signIn)
+    },
+  }
+}
+
+/** What a token is for, as RFC 8707 §2 has it: without the fragment. */
+function resourceOf(server: URL): string {
+  const resource = new URL(server)
+  resource.hash = ''
+  return resource.href
+}
+
+type Clients = Pick<OAuthClientProvider, 'clientInformation' | 'saveClientInformation'>
+type Base = Clients &
+  Pick<
+    OAuthClientProvider,
+    'redirectUrl' | 'clientMetadata' | 'tokens' | 'saveTokens' | 'invalidateCredentials'
+  >
+
+/** The client of the configuration, and no other: one without a secret may be of any authorization server. */
+function configured(client: NonNullable<OAuthProviderOptions['clientInformation']>): Clients {
+  return {
+    clientInformation: (context) => {
+      const issuer = client.issuer ?? context?.issuer
+      return { ...client, ...(issuer !== undefined && { issuer }) }
+    },
+  }
+}
+
+/** A client that registers itself where there is none. */
+function registering(keep: Keep, signIns: SignIns): Clients {
+  return {
+    clientInformation: async (context) => {
+      const client = ofIssuer(await keep.load<StoredOAuthClientInformation>('client'), context)
+      if (client !== undefined) signIns.registered(client)
+      return client
+    },
+    saveClientInformation: async (client, context) => {
+      const stamped = stamp(client, context)
+      signIns.registered(stamped)
+      await keep.save('client', stamped)
+    },
+  }
+}
+
+function createBase(
+  { redirectUrl, ...options }: OAuthProviderOptions,
+  keep: Keep,
+): Omit<Base, keyof Clients> {
   return {
     redirectUrl,
-    clientMetadata: toMetadata(options),
-    state: async () => {
-      const state = crypto.randomUUID()
-      await save('state', state)
-      return state
-    },
-    takeState: async (callback) => {
-      const expected = await load<string>('state')
-      await forget('state')
-      isFinishing = expected !== undefined && callback.get('state') === expected
-      return isFinishing
-    },
-    clientInformation: async () => clientInformation ?? (await load('client')),
-    saveClientInformation: (information) => save('client', information),
-    tokens: () => load('tokens'),
-    saveTokens: async (tokens) => {
-      await save('tokens', tokens)
-      if (isFinishing) await forget('verifier', 'discovery')
-      isFinishing = false
-    },
-    redirectToAuthorization: async (url) => void (await onRedirect(url)),
-    saveCodeVerifier: (verifier) => save('verifier', verifier),
-    codeVerifier: async () => {
-      const verifier = await load<string>('verifier')
-      if (verifier === undefined)
-        throw new Error('No sign-in is under way: it was finished, or began with another storage.')
-      return verifier
-    },
-    saveDiscoveryState: (state) => save('discovery', state),
-    // For the sign-in under way alone: a server may move to another authorization server later.
-    discoveryState: async () =>
-      (await load('verifier')) === undefined ? undefined : await load('discovery'),
+    clientMetadata: toMetadata({ redirectUrl, ...options }),
+    tokens: async (context) => ofIssuer(await keep.load<StoredOAuthTokens>('tokens'), context),
+    saveTokens: (tokens, context) => keep.save('tokens', stamp(tokens, context)),
     invalidateCredentials: async (scope) => {
-      if (scope === 'all') await forget('client', 'tokens', 'verifier', 'discovery', 'state')
-      else await forget(scope)
+      if (scope === 'client' || scope === 'all') await keep.forget('client')
+      if (scope === 'tokens' || scope === 'all') await keep.forget('tokens')
+    },
+  }
+}
+
+function stamp<Issued extends object>(
+  issued: Issued,
+  context: OAuthClientInformationContext | undefined,
+): Issued {
+  return context === undefined ? issued : { ...issued, issuer: context.issuer }
+}
+
+/** What another authorization server issued is none of this one's. */
+function ofIssuer<Issued extends { readonly issuer?: string | undefined }>(
+  issued: Issued | undefined,
+  context: OAuthClientInformationContext | undefined,
+): Issued | undefined {
+  return context === undefined || issued?.issuer === context.issuer ? issued : undefined
+}
+
+function createFinish(base: Base, { verifier, discovery, client }: SignIn): OAuthClientProvider {
+  return {
+    ...base,
+    clientInformation: (context) => client ?? base.clientInformation(context),
+    saveTokens: async (tokens, context) => {
+      // They are refreshed as the client that they were issued to.
+      if (client !== undefined) await base.saveClientInformation?.(client, context)
+      await base.saveTokens(tokens, context)
+    },
+    codeVerifier: () => verifier,
+    discoveryState: () => discovery,
+    saveCodeVerifier: () => {},
+    saveDiscoveryState: () => {},
+    redirectToAuthorization: () => {
+      throw new Error('The authorization server wants the user to sign in once more: begin again.')
     },
   }
 }
@@ -101,29 +204,5 @@ function toMetadata({ clientMetadata, redirectUrl }: OAuthProviderOptions): OAut
     token_endpoint_auth_method: 'none',
     ...clientMetadata,
     redirect_uris: [String(redirectUrl)],
-  }
-}
-
-interface Keep {
-  load<T>(kept: Kept): Promise<T | undefined>
-  save(kept: Kept, value: unknown): Promise<void>
-  forget(...kept: Kept[]): Promise<void>
-}
-
-/** JSON in the storage. */
-function createKeep(storage: OAuthStorage, prefix: string): Keep {
-  const keyOf = (kept: Kept): string => `${prefix}:${kept}`
-  return {
-    async load<T>(kept: Kept) {
-      const text = await storage.get(keyOf(kept))
-      // What `save` put there.
-      return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
-    },
-    async save(kept, value) {
-      await storage.set(keyOf(kept), JSON.stringify(value))
-    },
-    async forget(...kept) {
-      for (const one of kept) await storage.delete(keyOf(one))
-    },
   }
 }

@@ -58,7 +58,7 @@ export function createClientResources<Name extends string>(servers: Servers<Name
       const connection = servers.of(server)
       return connection.request(
         'resources/read',
-        (client, options) => client.readResource({ uri, ...connection.metaFor(client) }, options),
+        (client, options, params) => client.readResource({ uri, ...params }, options),
         settings,
       )
     },
@@ -83,8 +83,7 @@ export function createClientPrompts<Name extends string>(servers: Servers<Name>)
       const connection = servers.of(server)
       return connection.request(
         'prompts/get',
-        (client, options) =>
-          client.getPrompt({ name, arguments: { ...args }, ...connection.metaFor(client) }, options),
+        (client, options, params) => client.getPrompt({ name, arguments: { ...args }, ...params }, options),
         settings,
       )
     },

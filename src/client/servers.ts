@@ -1,8 +1,18 @@
 /** All servers of a client: one by its name, or all at once, where the failure of one is told and stops no other. */
-import { checkConfig, DEFAULT_TIMEOUT_MS, type MCPClientConfig, type ServerConfig } from './config.ts'
+import {
+  checkConfig,
+  DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_TIMEOUT_MS,
+  type MCPClientConfig,
+  type ServerConfig,
+} from './config.ts'
 import { Connection } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import { claimConfig } from './instances.ts'
+import { printable } from './printable.ts'
+
+/** Of a message on the console. */
+const MAX_PRINTED = 500
 
 export class Servers<Name extends string> {
   readonly #connections: ReadonlyMap<string, Connection>
@@ -15,11 +25,17 @@ export class Servers<Name extends string> {
     const {
       servers,
       timeoutMs = DEFAULT_TIMEOUT_MS,
+      maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
       clientInfo = { name: 'mayfly-mcp', version: '1.0.0' },
     } = config
     this.#release = claimConfig(config)
-    this.#onError = config.onError ?? ((error) => console.error(error.message))
-    const options = { timeoutMs, clientInfo, report: (error: MCPClientError) => this.report(error) }
+    this.#onError = config.onError ?? (({ message }) => console.error(printable(message, MAX_PRINTED)))
+    const options = {
+      timeoutMs,
+      maxResponseBytes,
+      clientInfo,
+      report: (error: MCPClientError) => this.report(error),
+    }
     this.#connections = new Map(
       Object.entries<ServerConfig>(servers).map(([name, server]) => [
         name,

@@ -1,25 +1,30 @@
-/** Servers that are processes, through the official transport. Nothing of it is in a bundle: it is loaded when the first one starts. */
+/** Servers that are processes. Nothing of it is in a bundle: it is loaded when the first one starts. */
 import type { Transport } from '@modelcontextprotocol/client'
+import { ResponseTooLarge } from './body-limit.ts'
 import type { StdioServerConfig } from './config.ts'
 import { MCPClientError } from './errors.ts'
 
 /** By a variable, so that no bundler follows: an edge bundle must not contain what starts processes. */
-const STDIO_MODULE = '@modelcontextprotocol/client/stdio'
+const STDIO_MODULE = 'mayfly-mcp/stdio-client'
 
-/** @throws MCPClientError `UNSUPPORTED` where there are no processes, or the package is not installed beside the bundle. */
-export async function createStdioTransport(server: string, config: StdioServerConfig): Promise<Transport> {
-  const { command, args = [], env, cwd, stderr = 'inherit' } = config
-  const { StdioClientTransport } = await loadStdio(server)
-  return new StdioClientTransport({
-    command,
-    args: [...args],
-    stderr,
-    ...(env !== undefined && { env: { ...env } }),
-    ...(cwd !== undefined && { cwd }),
-  })
+/** What of it is used here. */
+interface StdioModule {
+  createStdioTransport(
+    options: StdioServerConfig & { maxLineBytes: number; tooLarge: () => Error },
+  ): Transport
 }
 
-async function loadStdio(server: string): Promise<typeof import('@modelcontextprotocol/client/stdio')> {
+/** @throws MCPClientError `UNSUPPORTED` where there are no processes, or the package is not installed beside the bundle. */
+export async function createStdioTransport(
+  server: string,
+  config: StdioServerConfig,
+  maxLineBytes: number,
+): Promise<Transport> {
+  const { createStdioTransport: create } = await loadStdio(server)
+  return create({ ...config, maxLineBytes, tooLarge: () => new ResponseTooLarge(maxLineBytes) })
+}
+
+async function loadStdio(server: string): Promise<StdioModule> {
   try {
     return await import(/* webpackIgnore: true */ /* @vite-ignore */ STDIO_MODULE)
   } catch (cause) {

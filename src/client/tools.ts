@@ -6,6 +6,7 @@ import type { JsonSchema } from '../definition/schema.ts'
 import type { Tool, ToolAnnotations } from '../definition/tool.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import { callListener, MCPClientError } from './errors.ts'
+import { printable } from './printable.ts'
 
 /** What of a caller's context a call uses: that of a Mayfly tool fits, and that of other frameworks. */
 export interface ToolCallContext {
@@ -41,10 +42,23 @@ export interface CallSettings extends RequestSettings {
 }
 
 export async function listTools(connection: Connection): Promise<ClientTool[]> {
-  const { tools } = await connection.request('tools/list', (client, options) =>
-    client.listTools(connection.metaFor(client), options),
+  const { tools } = await connection.request('tools/list', (client, options, params) =>
+    client.listTools(params, options),
   )
-  return tools.map((tool) => toClientTool(connection, tool))
+  const byName = new Map<string, ClientTool>()
+  for (const tool of tools) {
+    if (byName.has(tool.name)) connection.report(collision(connection.server, tool.name))
+    else byName.set(tool.name, toClientTool(connection, tool))
+  }
+  return [...byName.values()]
+}
+
+function collision(server: string, tool: string): MCPClientError {
+  return new MCPClientError(
+    'NAME_COLLISION',
+    `MCP server "${server}" lists several tools that are called ${printable(tool, 100)}: the first is kept.`,
+    { server, operation: 'tools/list' },
+  )
 }
 
 export async function callTool(
@@ -57,9 +71,9 @@ export async function callTool(
   const isWatched = onProgress !== undefined || listeners.length > 0
   const result: RemoteResult = await connection.request(
     'tools/call',
-    (client, options) =>
+    (client, options, params) =>
       client.callTool(
-        { name, arguments: { ...input }, ...connection.metaFor(client) },
+        { name, arguments: { ...input }, ...params },
         {
           ...options,
           ...(isWatched && {

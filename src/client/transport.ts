@@ -10,19 +10,28 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
+import { Channel } from './channel.ts'
 import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
-import { MCPClientError } from './errors.ts'
-import type { StatefulOAuthProvider } from './oauth.ts'
+import { MCPClientError, messageOf } from './errors.ts'
+import { Exchanges } from './exchanges.ts'
+import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts'
+import type { SignInProvider } from './oauth.ts'
+import { outputValidator } from './output-schema.ts'
+import { createReconnection } from './reconnection.ts'
+import { createSafeProvider } from './safe-provider.ts'
 import { createStdioTransport } from './stdio.ts'
 
-export interface ConnectOptions {
+export interface ConnectOptions extends FetchLimits {
   readonly clientInfo: { readonly name: string; readonly version: string }
   readonly capabilities: ClientCapabilities
-  readonly timeoutMs: number
+  readonly callKey: symbol
+  /** Told in words what the server does that it should not. */
+  report(what: string, operation: string): void
+  /** Told of what was given up and is still ending. */
+  closing(closed: Promise<void>): void
   /** Registers handlers on each client that is tried. */
-  prepare(client: Client): void
+  prepare(client: Client, channel: Channel): void
 }
 
 /** Pages of a list that are followed before it counts as endless. */
@@ -31,6 +40,8 @@ const MAX_PAGES = 100
 const STDIO_PROBE_MS = 5000
 /** How long a session, and then a connection, may take to end. */
 const GOODBYE_MS = 2500
+/** The same of a process, which is asked in several ways. */
+const PROCESS_GOODBYE_MS = 10_000
 
 /**
  * Connects in the newest dialect the server has: modern, else legacy, and over HTTP+SSE where it refuses POST with 400, 404 or
@@ -42,16 +53,24 @@ export async function connect(
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
-  if ('transport' in config) return attempt(await config.transport(), 'auto', options, signal)
+  if ('transport' in config) return attemptProcess(async () => config.transport(), options, signal)
   if ('command' in config) {
-    return attempt(await createStdioTransport(server, config), 'auto', options, signal)
+    return attemptProcess(
+      () => createStdioTransport(server, config, options.maxResponseBytes),
+      options,
+      signal,
+    )
   }
-  const [url, init] = [new URL(config.url), toTransportOptions(config)]
+  const url = new URL(config.url)
+  const exchanges = new Exchanges()
+  const init = toTransportOptions(config, options, exchanges)
+  const open = (transport: Transport, mode: 'auto' | 'legacy'): Promise<Client> =>
+    attempt(createChannel(transport, options, exchanges), mode, options, signal)
   try {
-    return await attempt(new StreamableHTTPClientTransport(url, init), 'auto', options, signal)
+    return await open(new StreamableHTTPClientTransport(url, init), 'auto')
   } catch (error) {
     if (!refusesPost(error)) throw error
-    return attempt(new SSEClientTransport(url, init), 'legacy', options, signal).catch((other: Error) => {
+    return open(new SSEClientTransport(url, init), 'legacy').catch((other: Error) => {
       // There the user is on the way to sign in.
       if (other instanceof UnauthorizedError || signal.aborted) throw other
       throw new AggregateError([error, other], `${messageOf(error)}; over HTTP+SSE: ${other.message}`)
@@ -59,32 +78,49 @@ export async function connect(
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+function createChannel(transport: Transport, options: ConnectOptions, exchanges?: Exchanges): Channel {
+  const { callKey, maxResponseBytes, report } = options
+  return new Channel(transport, { callKey, maxResponseBytes, report, exchanges })
+}
+
+/** Some processes end when they are asked for their dialect: those are legacy ones, and another is started. */
+async function attemptProcess(
+  make: () => Promise<Transport>,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Client> {
+  const channel = createChannel(await make(), options)
+  try {
+    return await attempt(channel, 'auto', options, signal)
+  } catch (error) {
+    if (!channel.hasEnded || !('pid' in channel) || signal.aborted) throw error
+    return attempt(createChannel(await make(), options), 'legacy', options, signal)
+  }
+}
 
 async function attempt(
-  transport: Transport,
+  channel: Channel,
   mode: 'auto' | 'legacy',
-  { clientInfo, capabilities, timeoutMs, prepare }: ConnectOptions,
+  { clientInfo, capabilities, timeoutMs, closing, prepare }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
   signal.throwIfAborted()
-  const isProcess = 'pid' in transport
+  const isProcess = 'pid' in channel
   const client = new Client(clientInfo, {
     capabilities,
     listMaxPages: MAX_PAGES,
-    // The other one compiles functions from what a server sends, which edge platforms forbid.
-    jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+    jsonSchemaValidator: outputValidator,
     versionNegotiation: {
       mode,
       ...(isProcess && { probe: { timeoutMs: Math.min(STDIO_PROBE_MS, timeoutMs / 2) } }),
     },
   })
-  prepare(client)
-  const close = (): void => void transport.close().catch(() => {})
+  prepare(client, channel)
+  const close = (): void => closing(channel.close().catch(() => {}))
   // Ends a probe and an SSE handshake, which listen to no signal.
   signal.addEventListener('abort', close, { once: true })
   try {
-    await client.connect(transport, { signal, timeout: MAX_TIMEOUT_MS })
+    await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS })
     return client
   } catch (error) {
     close()
@@ -98,15 +134,17 @@ function refusesPost(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.data.status)
 }
 
-function toTransportOptions({ fetch, headers, requestInit, authProvider, token }: HttpServerConfig) {
-  const merged = new Headers(requestInit?.headers)
-  for (const [name, value] of Object.entries(headers ?? {})) merged.set(name, value)
-  const provider = authProvider ?? tokenProvider(token)
+/** Headers are left to our own `fetch`: the official client would send them wherever the server says. */
+function toTransportOptions(config: HttpServerConfig, limits: FetchLimits, exchanges: Exchanges) {
+  const { authProvider, token, requestInit, url } = config
+  const redirect = requestInit?.redirect
+  const provider = authProvider === undefined ? tokenProvider(token) : createSafeProvider(authProvider, url)
   return {
-    requestInit: { ...requestInit, headers: merged },
-    ...(fetch !== undefined && { fetch }),
+    fetch: createGuardedFetch(config, limits, exchanges),
+    reconnectionScheduler: createReconnection(),
+    ...(redirect !== undefined && redirect !== 'follow' && { requestInit: { redirect } }),
     ...(provider !== undefined && { authProvider: provider }),
-  } satisfies { requestInit: RequestInit; authProvider?: AuthProvider | OAuthClientProvider }
+  }
 }
 
 function tokenProvider(token: HttpServerConfig['token']): AuthProvider | undefined {
@@ -119,44 +157,51 @@ export async function finishAuth(
   server: string,
   config: ServerConfig,
   callback: URLSearchParams,
+  limits: FetchLimits,
 ): Promise<void> {
-  const provider = 'url' in config ? config.authProvider : undefined
+  const options = 'url' in config ? toTransportOptions(config, limits, new Exchanges()) : undefined
+  const provider = options?.authProvider
   if (!('url' in config) || provider === undefined || !('redirectToAuthorization' in provider)) {
     throw new TypeError(`servers.${server} has no authProvider that signs users in.`)
   }
-  const isForged = isStateful(provider) && !(await provider.takeState(callback))
-  if (isForged) {
+  const authProvider = isSignIn(provider) ? await provider.finishing(callback) : provider
+  if (authProvider === undefined) {
     throw new MCPClientError(
       'UNAUTHORIZED',
-      `The redirect does not answer the sign-in that was begun for MCP server "${server}": begin it again.`,
+      `The redirect answers no sign-in that was begun for MCP server "${server}": begin it again.`,
       { server, operation: 'authorize' },
     )
   }
-  await new StreamableHTTPClientTransport(new URL(config.url), toTransportOptions(config)).finishAuth(
+  await new StreamableHTTPClientTransport(new URL(config.url), { ...options, authProvider }).finishAuth(
     callback,
   )
 }
 
-const isStateful = (provider: OAuthClientProvider): provider is StatefulOAuthProvider =>
-  'takeState' in provider
+const isSignIn = (provider: OAuthClientProvider): provider is SignInProvider => 'finishing' in provider
 
-/** Ends the session, where there is one, and the connection. Never rejects, and takes no longer than 5 seconds. */
+/** Ends the session, where there is one, and the connection. Never rejects, and takes no longer than 5 seconds; a process 10. */
 export async function hangUp(client: Client): Promise<void> {
   const { transport } = client
+  const inner = transport instanceof Channel ? transport.inner : undefined
   const deadline = { timeoutMs: GOODBYE_MS, onTimeout: () => new Error('No goodbye.') }
   // A session that nobody ends stays with its server until it expires.
-  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    await withDeadline(deadline, () => transport.terminateSession()).catch(() => {})
+  if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined) {
+    await withDeadline(deadline, () => inner.terminateSession()).catch(() => {})
   }
-  await withDeadline(deadline, () => client.close()).catch(() => {})
+  const timeoutMs = inner !== undefined && 'pid' in inner ? PROCESS_GOODBYE_MS : GOODBYE_MS
+  await withDeadline({ ...deadline, timeoutMs }, () => client.close()).catch(() => {})
 }
 
-/**
- * Whether the server has forgotten the session. It says so with 404 (MCP 2025-11-25, "Session Management"); servers after the
- * official SDK's first examples, with 400.
- */
+/** Whether the server has forgotten the session, and has done nothing: it says so with 404 (MCP 2025-11-25, "Session Management"). */
 export function isSessionLost(client: Client, error: unknown): boolean {
-  if (!(error instanceof SdkHttpError) || client.transport?.sessionId === undefined) return false
-  const { status, text } = error.data
-  return status === 404 || (status === 400 && /session/i.test(String(text)))
+  return hasSession(client) && error instanceof SdkHttpError && error.data.status === 404
 }
+
+/** Whether that may be: servers after the official SDK's first examples answer 400, as others do for other reasons. */
+export function isSessionUnknown(client: Client, error: unknown): boolean {
+  if (!hasSession(client) || !(error instanceof SdkHttpError)) return false
+  const { status, text } = error.data
+  return status === 400 && /session/i.test(String(text))
+}
+
+const hasSession = ({ transport }: Client): boolean => transport?.sessionId !== undefined

@@ -1,6 +1,10 @@
 /** A server on the official SDK v1: it asks, reports, logs and tells of changes. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ElicitResultSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import * as z from 'zod'
 
 export function createV1Server(): McpServer {
@@ -22,12 +26,23 @@ export function createV1Server(): McpServer {
     { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
     ({ a, b }) => ({ content: [{ type: 'text', text: `${a + b}` }], structuredContent: { sum: a + b } }),
   )
+  const question = {
+    mode: 'form' as const,
+    message: 'Your name?',
+    requestedSchema: {
+      type: 'object' as const,
+      properties: { name: { type: 'string' as const } },
+      required: ['name'],
+    },
+  }
   server.registerTool('ask', {}, async () => {
-    const answer = await server.server.elicitInput({
-      message: 'Your name?',
-      requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-    })
+    const answer = await server.server.elicitInput(question)
     return { content: [{ type: 'text', text: `${answer.action}: ${answer.content?.name}` }] }
+  })
+  server.registerTool('ask_on_its_stream', {}, async ({ sendRequest }) => {
+    const request = { method: 'elicitation/create' as const, params: question }
+    const { action, content } = await sendRequest(request, ElicitResultSchema)
+    return { content: [{ type: 'text', text: `${action}: ${content?.name}` }] }
   })
   server.registerTool('count', {}, async ({ sendNotification, _meta }) => {
     const progressToken = _meta?.progressToken

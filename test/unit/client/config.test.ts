@@ -7,6 +7,17 @@ import { createClient, deadUrl, startMayfly } from './_servers.ts'
 
 const url = 'https://shop.example/mcp'
 
+const SHARED = {
+  redirectUrl: 'https://agent.example/callback',
+  clientMetadata: { redirect_uris: ['https://agent.example/callback'] },
+  clientInformation: () => undefined,
+  tokens: () => undefined,
+  saveTokens: () => {},
+  redirectToAuthorization: () => {},
+  saveCodeVerifier: () => {},
+  codeVerifier: () => '',
+}
+
 it.each<[string, MCPClientConfig, string]>([
   ['a name that no tool may have', { servers: { 'my server': { url } } }, '"my server"'],
   ['no server’s kind', { servers: { a: {} as { url: string } } }, 'servers.a must have one of'],
@@ -15,6 +26,12 @@ it.each<[string, MCPClientConfig, string]>([
   ['another scheme', { servers: { a: { url: 'file:///etc/passwd' } } }, 'servers.a.url must be an http'],
   ['no time', { servers: {}, timeoutMs: 0 }, 'timeoutMs must be'],
   ['time without end', { servers: { a: { url, timeoutMs: Infinity } } }, 'servers.a.timeoutMs must be'],
+  ['a name that begins with another', { servers: { a_b: { url }, a: { url } } }, 'servers.a and servers.a_b'],
+  [
+    'a provider of two servers',
+    { servers: { a: { url, authProvider: SHARED }, b: { url: 'https://b.example', authProvider: SHARED } } },
+    'servers.b.authProvider is that of servers.a too',
+  ],
 ])('%s → TypeError that names the option', (_case, config, message) => {
   expect(() => new MCPClient(config)).toThrow(TypeError)
   expect(() => new MCPClient(config)).toThrow(message)

@@ -49,9 +49,12 @@ async function signedIn(url: string, storage: OAuthStorage) {
   return desk
 }
 
+/** What a storage keeps under a key of this ending. */
+const kept = (values: ReadonlyMap<string, string>, name: string): string | undefined =>
+  [...values].find(([key]) => key.endsWith(`:${name}`))?.[1]
+
 /** As key-value stores are: asynchronous, and `null` for what they do not have. */
-function createStore(): OAuthStorage {
-  const values = new Map<string, string>()
+function createStore(values = new Map<string, string>()): OAuthStorage {
   return {
     get: async (key) => values.get(key) ?? null,
     set: async (key, value) => values.set(key, value),
@@ -76,18 +79,48 @@ it('one process sends the user to sign in, another takes the redirect, a third c
   expect(first.client.errors).toEqual({})
 })
 
-it('a redirect that this storage did not ask for is refused, and one counts once', async () => {
-  const [url, storage] = [await startShop(), createMemoryOAuthStorage()]
-  const { client, redirects } = openDesk(url, storage)
+it('a redirect that this storage did not ask for is refused, and ends nothing; one counts once', async () => {
+  const [url, storage] = [await startShop(), new Map<string, string>()]
+  const { client, redirects } = openDesk(url, createStore(storage))
   await client.listTools()
   const { searchParams } = await signIn(redirects[0]!, REDIRECT_URL)
-  const forged = new URLSearchParams(searchParams)
-  forged.set('state', 'another')
+  const refusal = { code: 'UNAUTHORIZED', operation: 'authorize' }
 
-  await expect(client.finishAuth('shop', forged)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
-  await expect(client.finishAuth('shop', searchParams)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  for (const state of ['another', '', '__proto__', undefined]) {
+    const forged = new URLSearchParams(searchParams)
+    if (state === undefined) forged.delete('state')
+    else forged.set('state', state)
+    await expect(client.finishAuth('shop', forged)).rejects.toMatchObject(refusal)
+  }
+  expect(kept(storage, 'tokens')).toBeUndefined()
 
-  expect(await storage.get('mcp:tokens')).toBeUndefined()
+  await client.finishAuth('shop', searchParams)
+  expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
+  await expect(client.finishAuth('shop', searchParams)).rejects.toMatchObject(refusal)
+})
+
+it('requests during a sign-in send the user to the same, which stays good', async () => {
+  const [url, storage] = [await startShop(), createStore()]
+  const [one, other] = [openDesk(url, storage), openDesk(url, storage)]
+  await one.client.listTools()
+  await Promise.all([one.client.listTools(), one.client.callTool('shop', 'who').catch(() => {})])
+  await other.client.listTools()
+
+  const sent = new Set([...one.redirects, ...other.redirects].map(String))
+  expect(sent.size).toBe(1)
+  await other.client.finishAuth('shop', (await signIn(one.redirects[0]!, REDIRECT_URL)).searchParams)
+
+  expect(await one.client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
+})
+
+it('requests that begin a sign-in at the same moment in several processes: each redirect is good', async () => {
+  const [url, storage] = [await startShop(), createStore()]
+  const desks = [openDesk(url, storage), openDesk(url, storage)]
+  await Promise.all(desks.map(({ client }) => client.listTools()))
+
+  for (const { client, redirects } of desks) {
+    await client.finishAuth('shop', (await signIn(redirects[0]!, REDIRECT_URL)).searchParams)
+  }
 })
 
 it('is stepped up: the call that needs more sends the user to grant it', async () => {
@@ -102,11 +135,11 @@ it('is stepped up: the call that needs more sends the user to grant it', async (
 })
 
 it('an expired token is refreshed without the user', async () => {
-  const [url, storage] = [await startShop(), createMemoryOAuthStorage()]
+  const [url, storage] = [await startShop(), new Map<string, string>()]
   authorizationServer.accessTokenSeconds = 1
   await signedIn(url, storage)
   authorizationServer.accessTokenSeconds = 600
-  const { access_token: expired } = JSON.parse((await storage.get('mcp:tokens'))!)
+  const { access_token: expired } = JSON.parse(kept(storage, 'tokens')!)
   const headers = { authorization: `Bearer ${expired}`, 'content-type': 'application/json' }
   const ping = () => fetch(url, { method: 'POST', body: '{}', headers })
   await expect.poll(async () => (await ping()).status, { timeout: 10_000 }).toBe(401)
@@ -115,7 +148,7 @@ it('an expired token is refreshed without the user', async () => {
 
   expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
   expect(redirects).toEqual([])
-  expect(JSON.parse((await storage.get('mcp:tokens'))!).access_token).not.toBe(expired)
+  expect(JSON.parse(kept(storage, 'tokens')!).access_token).not.toBe(expired)
 })
 
 it('finishAuth of a server without such a provider → TypeError', async () => {

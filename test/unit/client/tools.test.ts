@@ -171,23 +171,6 @@ it('a list without end is an error', async () => {
   expect(pages).toBe(100)
 })
 
-it('of two tools of one name the first is kept, and the other reported', async () => {
-  const codes: string[] = []
-  const named = (name: string) => ({ [name]: createTool({ id: name, execute: () => name }) })
-  const client = createClient({
-    servers: {
-      a: { url: await startMayfly({ tools: named('b_c') }) },
-      a_b: { url: await startMayfly({ tools: named('c') }) },
-    },
-    onError: ({ server, code }) => codes.push(`${server}: ${code}`),
-  })
-
-  const listed = await client.listTools()
-
-  expect(Object.values(listed).map(({ server }) => server)).toEqual(['a'])
-  expect(codes).toEqual(['a_b: NAME_COLLISION'])
-})
-
 it('progress reaches the listener of the server and the one of the call', async () => {
   const { url } = await startSessionServer()
   const client = createClient({ servers: { v1: { url } } })

@@ -1,0 +1,257 @@
+/**
+ * Between the official client and a transport: of what a server sends, what was asked for and is well formed goes on, and no more at
+ * once than can be dealt with. A call whose answer cannot come is failed.
+ */
+import type {
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  JSONRPCRequest,
+  JSONRPCResultResponse,
+  MessageExtraInfo,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client'
+import { ResponseTooLarge } from './body-limit.ts'
+import type { Askers, Call } from './call.ts'
+import type { Exchanges } from './exchanges.ts'
+import { isList, keepWellFormed, Walks } from './lists.ts'
+import { Rounds } from './rounds.ts'
+import { Unasked } from './unasked.ts'
+
+export interface ChannelOptions {
+  /** Of the parameter by which a request is known as a call; never sent. */
+  readonly callKey: symbol
+  readonly maxResponseBytes: number
+  /** Where the transport's requests go through our own `fetch`. */
+  readonly exchanges: Exchanges | undefined
+  /** Told in words what the server does that it should not; of each kind once. */
+  readonly report: (what: string, operation: string) => void
+}
+
+interface Pending {
+  readonly method: string
+  readonly call: Call | undefined
+  readonly controller: AbortController
+  readonly tag: string | undefined
+  /** Of the pages of a list before this one. */
+  readonly bytesBefore: number
+  /** An answer that comes after the transport has sent comes on a stream. */
+  isSent: boolean
+}
+
+/** How long a stream may go on after the answer that it was for. */
+const LINGER_MS = 1000
+/** The first revision in which servers send no requests. */
+const MODERN = '2026-07-28'
+/** For the official client alone, which makes an error of it. */
+const FAILED = -32000
+
+export class Channel implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void
+  readonly inner: Transport
+  /** Whether the other side has ended it, or this one. */
+  hasEnded = false
+  readonly #options: ChannelOptions
+  readonly #pending = new Map<RequestId, Pending>()
+  readonly #lingering = new Map<Pending, ReturnType<typeof setTimeout>>()
+  readonly #rounds = new Rounds()
+  readonly #walks: Walks
+  readonly #unasked: Unasked
+  #fault: Error | undefined
+
+  constructor(inner: Transport, options: ChannelOptions) {
+    this.inner = inner
+    this.#options = options
+    this.#walks = new Walks(options.maxResponseBytes)
+    this.#unasked = new Unasked({
+      pass: (message, extra) => this.onmessage?.(message, extra),
+      findAskers: (request) => this.#findAskers(request),
+      isUnderWay: (token) => this.#known(token) !== undefined,
+      report: (what) => options.report(what, 'notification'),
+    })
+    // By these the official client knows a process.
+    for (const name of ['pid', 'stderr']) {
+      if (name in inner) Object.defineProperty(this, name, { get: () => Reflect.get(inner, name) })
+    }
+  }
+
+  get hasPerRequestStream(): boolean {
+    return this.inner.hasPerRequestStream === true
+  }
+
+  get sessionId(): string | undefined {
+    return this.inner.sessionId
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#unasked.mayRequest = version < MODERN
+    this.#unasked.begin()
+    this.inner.setProtocolVersion?.(version)
+  }
+
+  setSupportedProtocolVersions(versions: string[]): void {
+    this.inner.setSupportedProtocolVersions?.(versions)
+  }
+
+  async start(): Promise<void> {
+    this.inner.onmessage = (message, extra) => this.#receive(message, extra)
+    this.inner.onclose = () => this.#onClose()
+    this.inner.onerror = (error) => {
+      if (error instanceof ResponseTooLarge) this.#fault = error
+      this.onerror?.(error)
+    }
+    await this.inner.start()
+  }
+
+  async close(): Promise<void> {
+    await this.inner.close()
+  }
+
+  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
+    if ('method' in message && 'id' in message) return this.#ask(message, options)
+    const sent = this.inner.send(message, options)
+    if (!('method' in message)) return sent.finally(() => this.#unasked.answered(message.id))
+    if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId)
+    await sent
+  }
+
+  /** The calls that a question may be asked for; undefined where there is none. */
+  askersOf(question: RequestId): Askers | undefined {
+    const call = this.#rounds.callOf(question)
+    return call === undefined ? this.#unasked.askersOf(question) : { calls: [call], isCertain: true }
+  }
+
+  async #ask(message: JSONRPCRequest, options: TransportSendOptions): Promise<void> {
+    const { id, method } = message
+    const params = this.#rounds.restore(message.params)
+    const call: Call | undefined = params && Reflect.get(params, this.#options.callKey)
+    const exchange = this.#options.exchanges?.begin(call)
+    const pending: Pending = {
+      method,
+      call,
+      controller: new AbortController(),
+      tag: exchange?.tag,
+      bytesBefore: isList(method) ? this.#walks.before(params?.cursor) : 0,
+      isSent: false,
+    }
+    this.#pending.set(id, pending)
+    options.requestSignal?.addEventListener('abort', () => this.#forget(id), { once: true })
+    if (options.requestSignal?.aborted) this.#forget(id)
+    try {
+      await this.inner.send(params === undefined ? message : { ...message, params }, {
+        ...options,
+        ...(exchange !== undefined && { headers: { ...options.headers, ...exchange.headers } }),
+        requestSignal: pending.controller.signal,
+        onRequestStreamEnd: () => {
+          this.#onStreamEnd(id, pending)
+          options.onRequestStreamEnd?.()
+        },
+      })
+      pending.isSent = true
+    } catch (error) {
+      this.#drop(id, pending)
+      throw error
+    }
+  }
+
+  /** The client has given it up: nothing more is taken of it. */
+  #forget(id: unknown): void {
+    const pending = this.#pending.get(id as RequestId)
+    if (pending === undefined) return
+    this.#drop(id as RequestId, pending)
+    pending.controller.abort()
+  }
+
+  #drop(id: RequestId, pending: Pending): void {
+    if (this.#pending.get(id) === pending) this.#pending.delete(id)
+    if (pending.tag !== undefined) this.#options.exchanges?.end(pending.tag)
+  }
+
+  #fail(id: RequestId, pending: Pending, error: Error): void {
+    this.#drop(id, pending)
+    this.onmessage?.(toFailure(id, error))
+  }
+
+  #onStreamEnd(id: RequestId, pending: Pending): void {
+    clearTimeout(this.#lingering.get(pending))
+    this.#lingering.delete(pending)
+    // The official client sees to the end of a subscription.
+    if (this.#pending.get(id) !== pending || pending.method === 'subscriptions/listen') return
+    const fault = pending.tag === undefined ? undefined : this.#options.exchanges?.faultOf(pending.tag)
+    this.#fail(id, pending, fault ?? new Error('the server ended its answer before it was whole'))
+  }
+
+  #onClose(): void {
+    this.hasEnded = true
+    this.#unasked.stop()
+    for (const timer of this.#lingering.values()) clearTimeout(timer)
+    this.#lingering.clear()
+    const fault = this.hasPerRequestStream ? undefined : (this.#fault ?? this.#options.exchanges?.fault)
+    if (fault !== undefined) for (const [id, pending] of this.#pending) this.#fail(id, pending, fault)
+    this.onclose?.()
+  }
+
+  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+    if (!('method' in message)) this.#onAnswer(message, extra)
+    else if ('id' in message) this.#unasked.onRequest(message, extra)
+    else this.#unasked.onNotification(message, extra)
+  }
+
+  #onAnswer(
+    message: JSONRPCResultResponse | JSONRPCErrorResponse,
+    extra: MessageExtraInfo | undefined,
+  ): void {
+    const id = this.#known(message.id)
+    const pending = id === undefined ? undefined : this.#pending.get(id)
+    // Too late, or never asked for.
+    if (id === undefined || pending === undefined) return
+    this.#drop(id, pending)
+    if (pending.isSent && this.hasPerRequestStream) this.#linger(pending)
+    this.onmessage?.('result' in message ? this.#checked(id, pending, message) : message, extra)
+  }
+
+  /** The id of a request under way, also where the server made text of a number. */
+  #known(id: unknown): RequestId | undefined {
+    const candidates = typeof id === 'string' && String(Number(id)) === id ? [id, Number(id)] : [id]
+    return (candidates as RequestId[]).find((one) => this.#pending.has(one))
+  }
+
+  #linger(pending: Pending): void {
+    const timer = setTimeout(() => {
+      this.#lingering.delete(pending)
+      pending.controller.abort()
+    }, LINGER_MS)
+    this.#lingering.set(pending, timer)
+  }
+
+  #checked(id: RequestId, { method, call, bytesBefore }: Pending, message: JSONRPCResultResponse) {
+    try {
+      if (!isList(method)) return { ...message, result: this.#rounds.name(call, message.result) }
+      this.#walks.add(bytesBefore, message.result)
+      const { result, leftOut } = keepWellFormed(method, message.result)
+      if (leftOut !== undefined) this.#options.report(leftOut, method)
+      return { ...message, result }
+    } catch (error) {
+      return toFailure(id, error)
+    }
+  }
+
+  /**
+   * By the stream that the question came on, where it is that of a call; a process of this machine is trusted to ask for those under
+   * way. On other streams a question may be for any of them, or for none.
+   */
+  #findAskers(question: RequestId): Askers | undefined {
+    const asker = this.#options.exchanges?.askerOf(question)
+    if (asker !== undefined) return { calls: [asker], isCertain: true }
+    const calls = [...this.#pending.values()].flatMap(({ call }) => call ?? [])
+    return calls.length === 0 ? undefined : { calls, isCertain: 'pid' in this }
+  }
+}
+
+function toFailure(id: RequestId, error: unknown): JSONRPCErrorResponse {
+  const message = error instanceof Error ? error.message : String(error)
+  return { jsonrpc: '2.0', id, error: { code: FAILED, message, data: error } }
+}

@@ -1,0 +1,138 @@
+/** What a server asks the user: for calls under way alone, a few at once, and with nothing of what goes wrong here told to it. */
+import {
+  type ElicitRequestParams,
+  type ElicitResult,
+  isSpecType,
+  ProtocolError,
+} from '@modelcontextprotocol/client'
+import type { Askers } from './call.ts'
+import { type ListenerHost, MCPClientError, messageOf } from './errors.ts'
+import { printable } from './printable.ts'
+import { mayVisit } from './reach.ts'
+
+/** What a handler may want to know besides the question. */
+export interface ElicitationContext {
+  /** Aborts when there is nobody left to answer: the call is over, the server has taken the question back, or is gone. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Answers a server that asks the user. The time this takes does not count against the call's, where the server asks on the stream of the
+ * call, as a process, or in the modern way.
+ */
+export type ElicitationHandler = (
+  request: ElicitRequestParams,
+  context: ElicitationContext,
+) => ElicitResult | Promise<ElicitResult>
+
+/** Of one server. */
+const MAX_AT_ONCE = 8
+/** Of one call, over all its rounds. */
+const MAX_PER_CALL = 32
+
+const INVALID_REQUEST = -32600
+const INVALID_PARAMS = -32602
+const INTERNAL_ERROR = -32603
+
+export class Questions {
+  handler: ElicitationHandler | undefined
+  readonly #host: ListenerHost
+  #asking = 0
+
+  constructor(host: ListenerHost) {
+    this.#host = host
+  }
+
+  /** What to tell the server. @throws ProtocolError with words of our own. */
+  async answer(
+    askers: Askers | undefined,
+    params: ElicitRequestParams,
+    signal: AbortSignal,
+  ): Promise<ElicitResult> {
+    const { handler } = this
+    if (handler === undefined) return { action: 'cancel' }
+    const { calls, isCertain } = this.#admit(askers, params)
+    const suspended = isCertain ? calls : []
+    this.#asking++
+    for (const call of suspended) call.asking++
+    const over = untilOver(signal, calls)
+    try {
+      return await Promise.race([this.#ask(handler, params, over.signal), over.cancelled])
+    } finally {
+      over.release()
+      this.#asking--
+      for (const call of suspended) call.asking--
+    }
+  }
+
+  #admit(askers: Askers | undefined, params: ElicitRequestParams): Askers {
+    if (askers === undefined) {
+      throw new ProtocolError(
+        INVALID_REQUEST,
+        'Questions are answered for calls that are under way, and there is none.',
+      )
+    }
+    if (this.#asking >= MAX_AT_ONCE) {
+      throw new ProtocolError(INVALID_REQUEST, `No more than ${MAX_AT_ONCE} questions are answered at once.`)
+    }
+    for (const call of askers.calls) call.asked++
+    if (askers.calls.some(({ asked }) => asked > MAX_PER_CALL)) {
+      throw new ProtocolError(
+        INVALID_REQUEST,
+        `No more than ${MAX_PER_CALL} questions are answered for one call.`,
+      )
+    }
+    if (params.mode === 'url' && !mayVisit(params.url)) {
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        'Users are sent to https URLs, and http ones of this machine, alone.',
+      )
+    }
+    return askers
+  }
+
+  async #ask(
+    handler: ElicitationHandler,
+    params: ElicitRequestParams,
+    signal: AbortSignal,
+  ): Promise<ElicitResult> {
+    try {
+      const answer = await handler(params, { signal })
+      if (isSpecType.ElicitResult(answer)) return answer
+      throw new TypeError('The handler must answer with an action, and content where that is "accept".')
+    } catch (cause) {
+      // After the end nobody waits for it, and most handlers then throw.
+      if (!signal.aborted) this.#report(cause)
+      throw new ProtocolError(INTERNAL_ERROR, 'The question could not be answered.')
+    }
+  }
+
+  #report(cause: unknown): void {
+    const { server } = this.#host
+    const text = `The elicitation handler for MCP server "${server}" failed: ${printable(messageOf(cause))}`
+    this.#host.report(
+      new MCPClientError('LISTENER_FAILED', text, { server, operation: 'elicitation/create', cause }),
+    )
+  }
+}
+
+/** Aborts with `signal`, or when the last of the calls is over; the answer is then a cancelled one. */
+function untilOver(signal: AbortSignal, calls: Askers['calls']) {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  const abortAfterLast = (): void => {
+    if (calls.every((call) => call.signal.aborted)) abort()
+  }
+  const cancelled = new Promise<ElicitResult>((resolve) => {
+    controller.signal.addEventListener('abort', () => resolve({ action: 'cancel' }), { once: true })
+  })
+  signal.addEventListener('abort', abort, { once: true })
+  for (const call of calls) call.signal.addEventListener('abort', abortAfterLast, { once: true })
+  if (signal.aborted) abort()
+  abortAfterLast()
+  const release = (): void => {
+    signal.removeEventListener('abort', abort)
+    for (const call of calls) call.signal.removeEventListener('abort', abortAfterLast)
+  }
+  return { signal: controller.signal, cancelled, release }
+}

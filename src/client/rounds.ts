@@ -1,0 +1,59 @@
+/**
+ * The questions of modern servers (MCP 2026-07-28, "Multi Round-Trip Requests"): each gets a name by which it is known as that of
+ * its call, for servers number them anew for every one.
+ */
+import type { RequestId } from '@modelcontextprotocol/client'
+import type { Call } from './call.ts'
+
+/** Questions of one round. */
+const MAX_AT_ONCE = 8
+
+interface Asked {
+  readonly key: string
+  readonly call: Call
+}
+
+export class Rounds {
+  readonly #asked = new Map<string, Asked>()
+  #count = 0
+
+  /** The result of a call with its questions named; any other result as it is. Throws where there are too many. */
+  name<R extends object>(call: Call | undefined, result: R): R {
+    const { resultType, inputRequests } = result as { resultType?: unknown; inputRequests?: unknown }
+    if (resultType !== 'input_required' || inputRequests === null || typeof inputRequests !== 'object') {
+      return result
+    }
+    const questions = Object.entries(inputRequests)
+    if (questions.length > MAX_AT_ONCE) {
+      throw new Error(
+        `the server asks ${questions.length} questions at once, and no more than ${MAX_AT_ONCE} are answered`,
+      )
+    }
+    if (call === undefined) return result
+    const round = this.#count++
+    const named = questions.map(([key, question]) => {
+      const name = `${round}:${key}`
+      this.#asked.set(name, { key, call })
+      return [name, question] as const
+    })
+    call.signal.addEventListener('abort', () => {
+      for (const [name] of named) this.#asked.delete(name)
+    })
+    return { ...result, inputRequests: Object.fromEntries(named) }
+  }
+
+  /** The parameters with their answers under the names that the server gave. */
+  restore<Params extends object>(params: Params | undefined): Params | undefined {
+    if (params === undefined || !('inputResponses' in params)) return params
+    const answers = Object.entries(params.inputResponses as object).map(([name, answer]) => {
+      const key = this.#asked.get(name)?.key ?? name
+      this.#asked.delete(name)
+      return [key, answer] as const
+    })
+    return { ...params, inputResponses: Object.fromEntries(answers) }
+  }
+
+  callOf(name: RequestId): Call | undefined {
+    return this.#asked.get(String(name))?.call
+  }
+}

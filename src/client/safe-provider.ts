@@ -1,0 +1,38 @@
+/** The caller's `authProvider` as it is used for one server. */
+import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { HttpServerConfig } from './config.ts'
+import { SignInRefused } from './errors.ts'
+import type { ServerOAuthProvider } from './oauth.ts'
+import { printable } from './printable.ts'
+import { mayVisit } from './reach.ts'
+
+/** Of this server, and users are sent nowhere but where `mayVisit` allows. */
+export function createSafeProvider(
+  provider: ServerOAuthProvider | OAuthClientProvider | AuthProvider,
+  url: HttpServerConfig['url'],
+): OAuthClientProvider | AuthProvider {
+  if ('forServer' in provider) return provider.forServer(url)
+  if (!('redirectToAuthorization' in provider)) return provider
+  return withSafeRedirects(provider)
+}
+
+/** Not by a copy: it may be an instance of a class with private members. */
+function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
+  const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (url) => {
+    requireVisitable(url)
+    return provider.redirectToAuthorization(url)
+  }
+  return new Proxy(provider, {
+    get: (target, name) => {
+      if (name === 'redirectToAuthorization') return redirectToAuthorization
+      const member: unknown = Reflect.get(target, name, target)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
+/** @throws SignInRefused */
+export function requireVisitable(url: URL): void {
+  if (mayVisit(url)) return
+  throw new SignInRefused(`at ${printable(url.href, 100)}, which is neither https nor http on this machine`)
+}

@@ -1,0 +1,97 @@
+/** What a server sends unasked, requests and notifications: no more goes on than can be dealt with, and what is dropped is said once. */
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  MessageExtraInfo,
+  RequestId,
+} from '@modelcontextprotocol/client'
+import type { Askers } from './call.ts'
+import { coalesce } from './coalesce.ts'
+import { MAX_URI_LENGTH } from './lists.ts'
+import { createRate } from './rate.ts'
+
+export interface UnaskedHost {
+  pass(message: JSONRPCMessage, extra?: MessageExtraInfo): void
+  /** The calls that a request may be on behalf of. */
+  findAskers(request: RequestId): Askers | undefined
+  /** Whether this is the token of a call under way. */
+  isUnderWay(progressToken: unknown): boolean
+  /** Told in words what is dropped. */
+  report(what: string): void
+}
+
+/** Requests that are being answered. */
+const MAX_ANSWERING = 16
+const REQUESTS = { burst: 64, perSecond: 8 } as const
+const NOTIFICATIONS = { burst: 1000, perSecond: 200 } as const
+/** The same change is heard of no more often. */
+const CHANGE_EVERY_MS = 500
+
+export class Unasked {
+  /** Since MCP 2026-07-28 servers send no requests. */
+  mayRequest = true
+  readonly #host: UnaskedHost
+  /** Requests that are being answered. */
+  readonly #answering = new Map<RequestId, Askers | undefined>()
+  readonly #changes = coalesce<JSONRPCNotification>(CHANGE_EVERY_MS, (change) => this.#host.pass(change))
+  readonly #mayAsk = createRate(REQUESTS.burst, REQUESTS.perSecond)
+  readonly #mayNotify = createRate(NOTIFICATIONS.burst, NOTIFICATIONS.perSecond)
+  readonly #reported = new Set<string>()
+
+  constructor(host: UnaskedHost) {
+    this.#host = host
+  }
+
+  onRequest(message: JSONRPCRequest, extra: MessageExtraInfo | undefined): void {
+    const { id } = message
+    if (!this.mayRequest) this.#drop('requests, which servers of its revision do not')
+    else if (this.#answering.has(id) || this.#answering.size >= MAX_ANSWERING || !this.#mayAsk())
+      this.#drop('more requests than can be answered')
+    else {
+      this.#answering.set(id, this.#host.findAskers(id))
+      this.#host.pass(message, extra)
+    }
+  }
+
+  onNotification(message: JSONRPCNotification, extra: MessageExtraInfo | undefined): void {
+    const { method, params } = message
+    if (method === 'notifications/cancelled') this.#answering.delete(params?.requestId as RequestId)
+    if (method === 'notifications/progress' && !this.#host.isUnderWay(params?.progressToken)) return
+    // The last change must be heard of, however many there are.
+    if (/_changed$|\/updated$/.test(method)) this.#onChange(method, params?.uri)
+    else if (this.#mayNotify()) this.#host.pass(message, extra)
+    else this.#drop('more notifications than can be dealt with')
+  }
+
+  askersOf(request: RequestId): Askers | undefined {
+    return this.#answering.get(request)
+  }
+
+  answered(request: RequestId | undefined): void {
+    if (request !== undefined) this.#answering.delete(request)
+  }
+
+  /** What came before the handshake was never answered. */
+  begin(): void {
+    this.#answering.clear()
+  }
+
+  stop(): void {
+    this.#changes.stop()
+  }
+
+  /** Only what is known of it waits: the rest could be large. */
+  #onChange(method: string, uri: unknown): void {
+    if (typeof uri !== 'string') this.#changes.add(method, { jsonrpc: '2.0', method })
+    else if (uri.length <= MAX_URI_LENGTH) {
+      this.#changes.add(`${method} ${uri}`, { jsonrpc: '2.0', method, params: { uri } })
+    }
+  }
+
+  #drop(what: string): void {
+    if (this.#reported.has(what)) return
+    this.#reported.add(what)
+    this.#host.report(`sends ${what}: they are dropped`)
+  }
+}

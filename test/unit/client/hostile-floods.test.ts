@@ -1,0 +1,184 @@
+/** Servers that send more than anybody asked for, and make a client do what they like again and again. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { failing, onCall } from '../../hostile/server/answers.ts'
+import { dropping, endingSubscriptions, FLOODS, flooding } from '../../hostile/server/floods.ts'
+import { startHostile } from '../../hostile/server/server.ts'
+import { visit } from './_hostile.ts'
+import { createClient } from './_servers.ts'
+
+const PROCESS = new URL('../../hostile/server/process.ts', import.meta.url).pathname
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-hostile-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('a flood', () => {
+  it.each(Object.entries(FLOODS))('of %s: a few are acted on, and calls go on', async (_what, make) => {
+    const heard = { logs: 0, tools: 0, updates: new Set<string>(), calls: 0 }
+    const { server, client, reported, call } = await visit(flooding(make), { log: () => heard.logs++ })
+    client.resources.onUpdated('evil', ({ uri }) => {
+      heard.calls++
+      heard.updates.add(uri)
+    })
+    await client.tools.onListChanged('evil', () => {
+      heard.tools++
+      // As programs do: each change is one more request.
+      void client.listTools()
+    })
+    const startedAt = Date.now()
+    await server.flood(20_000)
+    await pause(300)
+    const requests = server.seen.length
+
+    expect(await call()).toMatchObject({ content: [{ text: 'Hello' }] })
+
+    const seconds = Math.ceil((Date.now() - startedAt) / 1000)
+    expect(heard.tools).toBeLessThan(2 + 2 * seconds)
+    expect(heard.calls).toBeLessThan(1000 * (1 + 2 * seconds))
+    expect(heard.logs).toBeLessThan(1100 + 200 * seconds)
+    expect(reported.length).toBeLessThan(12 + seconds)
+    expect(requests).toBeLessThan(100 + 10 * seconds)
+  })
+
+  it('the last of many changes is heard of', async () => {
+    const { server, client } = await visit(
+      flooding((index) =>
+        index % 2 === 0 ? FLOODS['changes of the tools']!(index) : FLOODS['updates of a resource']!(index),
+      ),
+    )
+    const heard: string[] = []
+    await client.tools.onListChanged('evil', () => heard.push('tools'))
+    client.resources.onUpdated('evil', ({ uri }) => heard.push(uri))
+    await server.flood(2)
+    await expect.poll(() => heard.length).toBe(2)
+
+    await server.flood(200)
+
+    await expect
+      .poll(() => [...heard].sort(), { timeout: 5000 })
+      .toEqual(['news://today', 'news://today', 'tools', 'tools'])
+    await pause(1200)
+    expect(heard).toHaveLength(4)
+  })
+})
+
+describe('what is asked for again', () => {
+  it('a call is not, for an error that speaks of a session', async () => {
+    let runs = 0
+    const server = startHostile(({ message, json, response }) => {
+      if (message?.method === 'initialize') {
+        const result = {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'x', version: '1' },
+        }
+        json({ jsonrpc: '2.0', id: message.id, result }, 200, { 'mcp-session-id': 'one' })
+        return true
+      }
+      if (message?.method !== 'tools/call') return false
+      runs++
+      response.writeHead(400).end('Paid. The checkout session is closed.')
+      return true
+    })
+    const { call } = await visit(server)
+
+    await expect(call()).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
+
+    expect(runs).toBe(1)
+  })
+
+  it('a subscription that the server ends at once is opened ever later', async () => {
+    const { server, client } = await visit(endingSubscriptions())
+    await client.tools.onListChanged('evil', () => {}).catch(() => {})
+    await pause(2500)
+
+    const listens = server.seen.filter(({ body }) => body.includes('subscriptions/listen'))
+    expect(listens.length).toBeLessThan(6)
+  })
+
+  it('a stream that the server drops once it is subscribed to is opened ever later', async () => {
+    const { server, client } = await visit(dropping())
+    await client.resources.subscribe('evil', 'news://today')
+    await pause(2500)
+
+    expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThan(6)
+  })
+
+  it('a process that ends once it is subscribed to is started ever later', async () => {
+    const file = join(folder, 'starts')
+    const args = [PROCESS, 'ending once subscribed', file]
+    const client = createClient({
+      servers: { evil: { command: process.execPath, args, timeoutMs: 5000 } },
+      onError: () => {},
+    })
+    await client.resources.subscribe('evil', 'news://today')
+    await pause(4000)
+
+    expect(readFileSync(file, 'utf8').length).toBeLessThan(5)
+  })
+
+  it('a server that fails is asked no more often than it is needed', async () => {
+    const { server, client } = await visit(
+      startHostile(({ response }) => {
+        response.writeHead(503).end()
+        return true
+      }),
+    )
+
+    await client.listTools()
+    await pause(500)
+
+    expect(server.seen.length).toBeLessThan(4)
+  })
+})
+
+describe('the console', () => {
+  it('gets errors on one line, without control characters, and not too long', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => printed.mockRestore())
+    const text = `\u001b[2J\u001b]0;owned\u0007\nERROR all is lost\r\u202e${'x'.repeat(5000)}`
+    const server = await startHostile(({ message, json }) => {
+      if (message?.method !== 'tools/list') return false
+      json({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: text } })
+      return true
+    })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    const client = createClient({ servers: { evil: { url: server.url } } })
+
+    await client.listTools()
+
+    expect(printed).toHaveBeenCalledTimes(1)
+    const [line] = printed.mock.calls[0] as [string]
+    expect(line).toContain('MCP server "evil"')
+    expect(line.length).toBeLessThan(600)
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  })
+
+  it('gets nothing else, whatever a server sends', async () => {
+    const spies = (['log', 'info', 'warn', 'error'] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation(() => {}),
+    )
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore()
+    })
+    for (const make of Object.values(FLOODS)) {
+      const { server, client, call } = await visit(flooding(make))
+      await client.listTools()
+      await server.flood(50)
+      await call()
+    }
+    const { call } = await visit(failing(500, '\u001b[2J'))
+    await call().catch(() => {})
+    const { call: other } = await visit(onCall(({ response }) => response.destroy()))
+    await other().catch(() => {})
+
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,167 @@
+/** Lists with something wrong in them, results that do not match, and schemas that nobody should run. */
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { duplicates, MALFORMED, malformed, TEDIOUS_SCHEMAS, withOutput } from '../../hostile/server/lists.ts'
+import { type Era, HELLO, startHostile } from '../../hostile/server/server.ts'
+import { visit } from './_hostile.ts'
+import { createClient } from './_servers.ts'
+
+const ERAS: readonly Era[] = ['legacy', 'modern']
+
+it.each(ERAS.flatMap((era) => Object.entries(MALFORMED).map(([what, tool]) => [what, era, tool] as const)))(
+  'a tool that is malformed (%s, %s) hides no other, and is reported',
+  async (_what, era, tool) => {
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => printed.mockRestore())
+    const { client, reported } = await visit(malformed(era, [tool]))
+
+    expect(Object.keys(await client.listTools())).toEqual(['evil_hello'])
+
+    expect(client.errors).toEqual({})
+    expect(reported).toMatchObject([{ code: 'MALFORMED', server: 'evil', operation: 'tools/list' }])
+    expect(reported[0]!.message).not.toMatch(/\p{Cc}/u)
+    expect(reported[0]!.message.length).toBeLessThan(1000)
+    expect(printed).not.toHaveBeenCalled()
+    expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
+  },
+)
+
+it('very many malformed tools are one report', async () => {
+  const { client, reported } = await visit(
+    malformed(
+      'legacy',
+      Array.from({ length: 5000 }, () => null),
+    ),
+  )
+
+  expect(Object.keys(await client.listTools())).toEqual(['evil_hello'])
+
+  expect(reported).toHaveLength(1)
+  expect(reported[0]!.message).toContain('and 4995 more')
+})
+
+it('malformed resources, templates and prompts hide no others', async () => {
+  const good = { resources: { name: 'r', uri: 'r://1' }, prompts: { name: 'p' } }
+  const template = { name: 't', uriTemplate: 't://{x}' }
+  const { client, reported } = await visit(
+    startHostile(
+      ({ message, result }) => {
+        if (message?.method === 'resources/list')
+          result({ resources: [null, { name: 'x' }, { name: 'x', uri: 'a\nb' }, good.resources] })
+        else if (message?.method === 'resources/templates/list')
+          result({ resourceTemplates: [{ uriTemplate: 1 }, template] })
+        else if (message?.method === 'prompts/list')
+          result({ prompts: [{ name: 1 }, { name: 'x', arguments: 'y' }, good.prompts] })
+        else return false
+        return true
+      },
+      { capabilities: { resources: {}, prompts: {} } },
+    ),
+  )
+
+  expect(await client.resources.list()).toEqual({ evil: [good.resources] })
+  expect(await client.resources.templates()).toEqual({ evil: [template] })
+  expect(await client.prompts.list()).toEqual({ evil: [good.prompts] })
+
+  expect(reported.map(({ code, operation }) => `${code} ${operation}`)).toEqual([
+    'MALFORMED resources/list',
+    'MALFORMED resources/templates/list',
+    'MALFORMED prompts/list',
+  ])
+})
+
+it.each(ERAS)(
+  'of two tools of one name (%s) the first is kept, in both listings, and it is said',
+  async (era) => {
+    const { client, reported } = await visit(duplicates(era))
+
+    const { evil_hello: listed } = await client.listTools()
+    const { hello } = (await client.listToolsets()).evil!
+
+    expect(listed!.description).toBe('the first')
+    expect(hello!.description).toBe('the first')
+    expect(reported.map(({ code }) => code)).toEqual(['NAME_COLLISION', 'NAME_COLLISION'])
+  },
+)
+
+it('no tool can take the place of another server’s', async () => {
+  const server = await startHostile(() => false, { tools: [{ ...HELLO, name: 'b_pay' }] })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { url } = server
+
+  for (const names of [
+    ['a', 'a_b'],
+    ['a_b', 'a'],
+    ['a', 'a_'],
+    ['_', '__'],
+  ]) {
+    const servers = Object.fromEntries(names.map((name) => [name, { url }]))
+    expect(() => createClient({ servers })).toThrow(TypeError)
+  }
+  const client = createClient({ servers: { a: { url }, 'a-b': { url }, ab: { url } } })
+  expect(Object.keys(await client.listTools())).toEqual(['a_b_pay', 'a-b_b_pay', 'ab_b_pay'])
+})
+
+it.each(Object.entries(TEDIOUS_SCHEMAS))(
+  'an outputSchema that would take for ever (%s) takes no time',
+  async (_what, [schema, value]) => {
+    for (const era of ERAS) {
+      const { client } = await visit(withOutput(schema, value, era))
+      await client.listTools()
+      const before = process.cpuUsage()
+
+      expect(await client.callTool('evil', 'hello')).toMatchObject({ structuredContent: value })
+
+      expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000)
+    }
+  },
+)
+
+const NUMBER = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
+
+it.each<[object, unknown, boolean]>([
+  [NUMBER, { sum: 3 }, true],
+  [NUMBER, { sum: '3' }, false],
+  [NUMBER, {}, false],
+  [NUMBER, { sum: 3, more: 1 }, true],
+  [{ ...NUMBER, additionalProperties: false }, { sum: 3, more: 1 }, false],
+  [{ ...NUMBER, additionalProperties: { type: 'string' } }, { sum: 3, more: 1 }, false],
+  [{ ...NUMBER, additionalProperties: false, patternProperties: { m: {} } }, { sum: 3, more: 1 }, true],
+  [{ type: 'object', properties: { a: { enum: ['x', 1, null] } } }, { a: null }, true],
+  [{ type: 'object', properties: { a: { enum: ['x', 1, null] } } }, { a: 'y' }, false],
+  [{ type: 'object', properties: { a: { enum: [{ b: 1 }] } } }, { a: 'y' }, true],
+  [{ type: 'object', properties: { a: { const: 'x' } } }, { a: 'y' }, false],
+  [{ type: 'object', properties: { a: { type: ['string', 'null'] } } }, { a: null }, true],
+  [{ type: 'object', properties: { a: { type: 'integer', minimum: 1 } } }, { a: 0 }, false],
+  [{ type: 'object', properties: { a: { type: 'integer' } } }, { a: 1.5 }, false],
+  [{ type: 'object', properties: { a: { exclusiveMinimum: 1, exclusiveMaximum: 3 } } }, { a: 2 }, true],
+  [{ type: 'object', properties: { a: { exclusiveMinimum: 2 } } }, { a: 2 }, false],
+  [{ type: 'object', properties: { a: { exclusiveMaximum: 2 } } }, { a: 2 }, false],
+  [{ type: 'object', properties: { a: { maximum: 2 } } }, { a: 3 }, false],
+  [{ type: 'object', properties: { a: { minLength: 3 } } }, { a: 'ab' }, false],
+  [{ type: 'object', properties: { a: { maxLength: 2 } } }, { a: '𝒜𝒜' }, true],
+  [{ type: 'object', properties: { a: { maxLength: 2 } } }, { a: 'abcde' }, false],
+  [{ type: 'object', properties: { a: { items: { type: 'string' } } } }, { a: ['x', 1] }, false],
+  [{ type: 'object', properties: { a: { prefixItems: [{ type: 'string' }] } } }, { a: [1] }, false],
+  [{ type: 'object', properties: { a: { minItems: 2 } } }, { a: [1] }, false],
+  [{ type: 'object', properties: { a: { maxItems: 1 } } }, { a: [1, 2] }, false],
+  [{ anyOf: [NUMBER, { required: ['error'] }], type: 'object' }, { error: 'x' }, true],
+  [{ anyOf: [NUMBER, { required: ['error'] }], type: 'object' }, { other: 'x' }, false],
+  [{ oneOf: [NUMBER, { required: ['error'] }], type: 'object' }, { other: 'x' }, false],
+  [{ allOf: [NUMBER, { required: ['error'] }], type: 'object' }, { sum: 1 }, false],
+  [{ not: { pattern: 'x' }, type: 'object' }, { sum: 1 }, true],
+  [{ oneOf: [{ pattern: 'x' }, { pattern: 'y' }], type: 'object' }, { sum: 1 }, true],
+  [{ $ref: '#/$defs/none', type: 'object', required: ['x'] }, {}, true],
+  [{ $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }, {}, true],
+])('of %j, %j is judged by what is cheap to judge: %j', async (schema, value, isGood) => {
+  const { client } = await visit(withOutput(schema, value))
+  await client.listTools()
+
+  const called = client.callTool('evil', 'hello')
+
+  if (isGood) expect(await called).toMatchObject({ structuredContent: value })
+  else
+    await expect(called).rejects.toMatchObject({
+      code: 'REQUEST_FAILED',
+      message: expect.stringContaining('does not match'),
+    })
+})

@@ -1,0 +1,160 @@
+/** Servers that are processes, and will not end, or not be quiet. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createStdioTransport } from '../../../adapters/stdio-client.ts'
+import type { MCPClientConfig } from '../../../src/client.ts'
+import { createClient } from './_servers.ts'
+
+const FILE = new URL('../../hostile/server/process.ts', import.meta.url).pathname
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-process-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** By a command, as users give it, and by the transport of these very sources. */
+const WAYS = ['command', 'transport'] as const
+type Way = (typeof WAYS)[number]
+
+function open(way: Way, behaviour: string, config: Omit<MCPClientConfig, 'servers'> = {}) {
+  const file = join(folder, `${crypto.randomUUID()}.json`)
+  const started = { command: process.execPath, args: [FILE, behaviour, file] }
+  const { maxResponseBytes } = config
+  const transport = () =>
+    createStdioTransport({ ...started, ...(maxResponseBytes && { maxLineBytes: maxResponseBytes }) })
+  const client = createClient({
+    id: crypto.randomUUID(),
+    timeoutMs: 8000,
+    ...config,
+    servers: { evil: way === 'command' ? started : { transport } },
+    onError: () => {},
+  })
+  const pids = (): number[] => JSON.parse(readFileSync(file, 'utf8')) as number[]
+  onTestFinished(() => {
+    for (const pid of existsSync(file) ? pids() : []) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+  return { client, pids }
+}
+
+/** A zombie, which some parent has not looked at yet, is dead. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+it.each(WAYS)(
+  'one that neither the end of its input nor SIGTERM ends (%s) is gone after disconnect()',
+  async (way) => {
+    const { client, pids } = open(way, 'stubborn')
+    await client.listTools()
+    const [own, child] = pids() as [number, number]
+    expect([isAlive(own), isAlive(child)]).toEqual([true, true])
+
+    await client.disconnect()
+
+    expect([isAlive(own), isAlive(child)]).toEqual([false, false])
+  },
+)
+
+it.each(WAYS)('one that ends, but leaves another behind (%s): both are gone', async (way) => {
+  const { client, pids } = open(way, 'leaving one behind')
+  await client.listTools()
+  const [own, child] = pids() as [number, number]
+
+  await client.disconnect()
+
+  expect([isAlive(own), isAlive(child)]).toEqual([false, false])
+})
+
+it('one that never answered is gone as well', async () => {
+  const { client, pids } = open('command', 'stubborn and silent', { timeoutMs: 1500 })
+  expect(await client.listTools()).toEqual({})
+  const [own, child] = pids() as [number, number]
+
+  await client.disconnect()
+
+  expect([isAlive(own), isAlive(child)]).toEqual([false, false])
+})
+
+it('what a program leaves running when it exits is ended', async () => {
+  const file = join(folder, 'left.json')
+  const code = `
+    import { MCPClient } from ${JSON.stringify(new URL('../../../src/client.ts', import.meta.url).pathname)}
+    import { createStdioTransport } from ${JSON.stringify(new URL('../../../adapters/stdio-client.ts', import.meta.url).pathname)}
+    const options = { command: process.execPath, args: ${JSON.stringify([FILE, 'stubborn', file])} }
+    const client = new MCPClient({ servers: { evil: { transport: () => createStdioTransport(options) } } })
+    await client.listTools()
+    process.exit(0)`
+  const program = join(folder, 'program.ts')
+  writeFileSync(program, code)
+  const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 15_000 })
+  expect(status, stderr).toBe(0)
+
+  const [own, child] = JSON.parse(readFileSync(file, 'utf8')) as [number, number]
+
+  await expect.poll(() => [isAlive(own), isAlive(child)]).toEqual([false, false])
+})
+
+it.each(WAYS)(
+  'a line without end (%s) → RESPONSE_TOO_LARGE, and the next call starts another',
+  async (way) => {
+    const { client } = open(way, 'endless line')
+    const before = process.memoryUsage.rss()
+
+    for (let round = 0; round < 2; round++) {
+      const error = await client.callTool('evil', 'hello').catch((thrown: unknown) => thrown)
+      // A transport of one's own says what it likes.
+      if (way === 'command') expect(error).toMatchObject({ code: 'RESPONSE_TOO_LARGE', server: 'evil' })
+      else expect(error).toMatchObject({ code: 'REQUEST_FAILED' })
+    }
+
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
+  },
+)
+
+it('the limit on lines is an option', async () => {
+  const { client } = open('command', 'endless line', { maxResponseBytes: 10_000 })
+
+  await expect(client.callTool('evil', 'hello')).rejects.toMatchObject({
+    code: 'RESPONSE_TOO_LARGE',
+    message: expect.stringContaining('10000 bytes'),
+  })
+})
+
+it.each(WAYS)('lines that are no messages (%s) are passed over', async (way) => {
+  const { client } = open(way, 'no messages')
+
+  expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
+})
+
+it.each(WAYS)('one that ends at what it does not know (%s) is a legacy one', async (way) => {
+  const { client } = open(way, 'ending at what it does not know')
+
+  expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
+})
+
+it('its question is for the call under way, whose time it suspends', async () => {
+  const { client } = open('command', 'question', { timeoutMs: 4000 })
+  const asked: AbortSignal[] = []
+  client.elicitation.onRequest('evil', (_request, { signal }) => {
+    asked.push(signal)
+    return new Promise(() => {})
+  })
+  await client.listTools()
+  const controller = new AbortController()
+  const call = client.callTool('evil', 'hello', {}, { timeoutMs: 300, signal: controller.signal })
+  await expect.poll(() => asked.length).toBe(1)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+
+  controller.abort()
+
+  await expect(call).rejects.toMatchObject({ code: 'ABORTED' })
+  expect(asked[0]!.aborted).toBe(true)
+})
