@@ -1,0 +1,103 @@
+/** How a body is read: what is wrong with it is said, and time and bytes are counted to the last. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ErrorCode } from '../../src/index.ts'
+import { createServer, post, readAnswer, type SendOptions } from './_client.ts'
+
+const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+const sendTo = async (http: object, body: BodyInit, options: SendOptions = {}) =>
+  readAnswer(await createServer({ http }).fetch(post(body, options)))
+
+afterEach(() => void vi.restoreAllMocks())
+
+it('a body that is not JSON, not UTF-8, or breaks off → says which', async () => {
+  const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
+  const errors = []
+  for (const body of ['{', Uint8Array.of(0xff), broken]) errors.push((await sendTo({}, body)).error)
+
+  expect(errors.map((error) => error?.code)).toEqual(Array(3).fill(ErrorCode.parse))
+  expect(new Set(errors.map((error) => error?.message)).size).toBe(3)
+})
+
+it('no body is not JSON, as an empty one', async () => {
+  const { url, method, headers } = post('')
+  const none = await readAnswer(await createServer().fetch(new Request(url, { method, headers })))
+  expect([none.status, none.error]).toEqual([400, (await sendTo({}, '')).error])
+})
+
+describe('bytes', () => {
+  const http = { maxBodyBytes: PING.length }
+
+  it('a Content-Length of exactly maxBodyBytes → served', async () => {
+    const headers = { 'content-length': String(PING.length) }
+    expect((await sendTo(http, PING, { headers })).result).toEqual({})
+  })
+
+  it('in chunks: counted together, and put together in their order', async () => {
+    const chunked = (...parts: string[]) =>
+      new ReadableStream({
+        start(controller) {
+          for (const part of parts) controller.enqueue(new TextEncoder().encode(part))
+          controller.close()
+        },
+      })
+    const parts = [PING.slice(0, 7), '', PING.slice(7, 20), PING.slice(20)]
+    expect((await sendTo(http, chunked(...parts))).result).toEqual({})
+    expect((await sendTo(http, chunked(...parts, ' '))).status).toBe(413)
+  })
+})
+
+describe('time', () => {
+  const halting = () => {
+    let finish = (): void => {}
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(PING.slice(0, 5)))
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode(PING.slice(5)))
+          controller.close()
+        }
+      },
+    })
+    return { body, finish: () => finish() }
+  }
+
+  it('bodyTimeoutMs 0 → a body may take for ever', async () => {
+    vi.useFakeTimers()
+    try {
+      const { body, finish } = halting()
+      const answer = sendTo({ bodyTimeoutMs: 0 }, body)
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      expect(vi.getTimerCount()).toBe(0)
+      finish()
+      expect((await answer).result).toEqual({})
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('a body that comes in the last millisecond → served; one later → 408, and no timer is left', async () => {
+    vi.useFakeTimers()
+    try {
+      for (const [afterMs, status] of [
+        [99, 200],
+        [100, 408],
+      ] as const) {
+        const { body, finish } = halting()
+        const answer = sendTo({ bodyTimeoutMs: 100 }, body)
+        await vi.advanceTimersByTimeAsync(afterMs)
+        if (status === 200) finish()
+        expect((await answer).status).toBe(status)
+        expect(vi.getTimerCount()).toBe(0)
+      }
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('a body that is there already → no timer is set', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const response = await createServer().fetch(post(PING))
+    expect(set).not.toHaveBeenCalled()
+    expect((await readAnswer(response)).result).toEqual({})
+  })
+})
