@@ -68,6 +68,7 @@ export function afterDeath(script: string, args: readonly string[]): () => void 
   const waiting = `trap '' HUP INT TERM USR1 USR2; if read -r _; then exit; fi; ${script}`
   const guard = spawn('/bin/sh', ['-c', waiting, 'mayfly-guard', ...args], {
     cwd: '/',
+    env: { PATH: process.env.PATH },
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

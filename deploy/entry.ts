@@ -1,6 +1,6 @@
 /** Which file is the server, and the one-line complaints about one that is not. */
 import { statSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
 import { CliError, printable } from './cli-error.ts'
 
 const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
@@ -10,11 +10,19 @@ export function findEntry(cwd: string, given: string | undefined): string {
   const entry = (given === undefined ? DEFAULT_ENTRIES : [given])
     .map((path) => resolve(cwd, path))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
-  if (entry) return entry
+  if (entry) return readable(entry)
   throw new CliError(
     given === undefined
       ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server`
       : `there is no file ${printable(given)}: pass the file that exports the server`,
+  )
+}
+
+/** esbuild takes the first for a pattern, Node the second for a separator; no escape helps. */
+function readable(entry: string): string {
+  if (sep !== '/' || !/[*\\]/.test(entry)) return entry
+  throw new CliError(
+    `${printable(entry)} has a * or a \\ in its path, which neither esbuild nor Node can read: rename it`,
   )
 }
 

@@ -79,7 +79,8 @@ function realFolder(path: string): string {
   }
 }
 
-function ownHomes(): string[] {
+/** As the environment says and as the system does; empty where neither knows. */
+export function ownHomes(): string[] {
   return [homedir, () => userInfo().homedir].flatMap((find) => {
     try {
       return [find()]

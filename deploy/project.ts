@@ -1,8 +1,8 @@
 /** The user's project: its name, and its own files. */
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { findEntry } from './entry.ts'
+import { ownHomes } from './out-place.ts'
 import type { Project } from './target.ts'
 
 /** Throws `CliError` when there is no entry. */
@@ -21,8 +21,8 @@ export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): 
 function foldersUpToRoot(start: string): string[] {
   const above = [start]
   let own = 1
-  const home = homedir()
-  for (let folder = start; dirname(folder) !== folder && folder !== home; folder = dirname(folder)) {
+  const homes = ownHomes()
+  for (let folder = start; dirname(folder) !== folder && !homes.includes(folder); folder = dirname(folder)) {
     if (folder !== start) above.push(folder)
     if (existsSync(join(folder, 'package.json'))) own = above.length
     if (existsSync(join(folder, '.git'))) return above

@@ -166,6 +166,6 @@ enabled = true
     scripts: {},
     dependencies: {},
     devDependencies: { wrangler: '^4.155.0' },
-    ignored: ['.wrangler/', '.dev.vars'],
+    ignored: ['.wrangler/', '.dev.vars', '.dev.vars.*', '!.dev.vars.example'],
   }
 }

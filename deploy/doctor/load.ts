@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
+import { atExit } from '../ending.ts'
 import { shown } from '../entry.ts'
 import { refuseSecrets } from '../secret-search.ts'
 import { unpublishable } from '../secrets.ts'
@@ -31,12 +32,14 @@ export async function describeServer(project: Project): Promise<Description> {
       external: ['cloudflare:*'],
     })
     refuseSecrets(folder, unpublishable(project))
-    const { stdout } = await promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
+    const running = promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
       cwd: project.cwd,
       timeout: TIMEOUT_MS,
       // A server may wait for what it does at a signal.
       killSignal: 'SIGKILL',
     })
+    const forget = atExit(() => void running.child.kill('SIGKILL'))
+    const { stdout } = await running.finally(forget)
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Description
   } catch (error) {
     if (error instanceof CliError) throw error

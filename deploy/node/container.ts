@@ -19,7 +19,7 @@ CMD ["node", "server.mjs"]
 /** Nothing that a build does not need, and no secret. */
 const DOCKERIGNORE = `.git
 .env*
-.dev.vars
+.dev.vars*
 node_modules
 dist
 `
