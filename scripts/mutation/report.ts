@@ -68,6 +68,7 @@ export function renderTable(): string {
     const { mutants, killed, accepted } = results[name]!
     return `| ${title} (\`${name}\`) | ${mutants} | ${killed} (${percent(results[name]!)} %) | ${accepted} |`
   })
+  if (rows.length === 0) return 'Run it to see: no result of this code is kept yet.'
   return ['| group | mutants | killed | survive on purpose |', '|---|---|---|---|', ...rows].join('\n')
 }
 

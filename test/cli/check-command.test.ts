@@ -65,7 +65,7 @@ describe('a site that is no MCP server', () => {
 
     expect({ code, stderr, others }).toEqual({ code: 1, stderr: '', others: [''] })
     expect(first).toBe(
-      `wrong     ${server.url.href} does not answer MCP: HTTP 404 with text/html, no JSON-RPC  [eras.any]`,
+      `wrong     ${server.url.href} does not answer MCP: HTTP 404 with text/html, no JSON-RPC  [${'eras.any'}]`,
     )
     expect(second).toMatch(/^ {10}fix: check the path: /)
   })
