@@ -4,8 +4,9 @@
 import type { CallToolResult } from '../definition/content.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
+import type { Journal } from './journal.ts'
 import type { Question } from './question.ts'
-import { type Journal, never, type OpenQuestion, Replay, type Suspension } from './replay.ts'
+import { never, type OpenQuestion, Replay, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { keepJournal, type StateOptions } from './state.ts'
 

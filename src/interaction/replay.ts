@@ -4,23 +4,10 @@
  * top, and what was answered or done before comes back from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
 import { digest } from './digest.ts'
+import { copy, type Journal, own, toJson } from './journal.ts'
 import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
 import { QuestionError } from './question-error.ts'
 import { callStep, isInsideStep } from './step-body.ts'
-
-/** What a later round must know. Everything in it is JSON. */
-export interface Journal {
-  /** By question key. */
-  readonly answers: { readonly [key: string]: unknown }
-  /** By step name: `[value]`, or `[]` for undefined. */
-  readonly steps: { readonly [name: string]: readonly unknown[] }
-  /** By question key: how many answers did not fit, and why the last one did not. */
-  readonly refusals: { readonly [key: string]: readonly [count: number, reason: string] }
-  /** By question key: answers to questions that the tool did not come by again before it asked others. */
-  readonly unread: { readonly [key: string]: unknown }
-  /** What a tool that returns its questions wants back with the answers. */
-  readonly state?: string | undefined
-}
 
 /** One open question, as the client gets it. */
 export interface OpenQuestion {
@@ -45,8 +32,6 @@ export interface ReplayOptions {
   readonly onStuck: (error: QuestionError) => void
 }
 
-export const EMPTY_JOURNAL: Journal = Object.freeze({ answers: {}, steps: {}, refusals: {}, unread: {} })
-
 /** Milliseconds that a question waits for steps which run beside it. */
 const STEP_PATIENCE_MS = 60_000
 
@@ -56,7 +41,7 @@ const TOO_LATE = 'A question was asked after the tool had answered: wait for its
 const KEY_LENGTH = 22
 
 /** How our keys end: other responses are answers to nothing. */
-const OUR_KEY = /^[\w-]{22}$/
+const OUR_KEY = /[\w-]{22}/
 
 /** A promise that never settles: no `catch` or `finally` of the tool runs after its call has ended. */
 export function never(): Promise<never> {
@@ -66,7 +51,6 @@ export function never(): Promise<never> {
 export class Replay {
   readonly #options: ReplayOptions
   readonly #open: OpenQuestion[] = []
-  // Without a prototype, and asked with hasOwn below: a step may be called `constructor`.
   readonly #answers: Record<string, unknown>
   readonly #steps: Record<string, readonly unknown[]>
   readonly #refusals: Record<string, readonly [number, string]>
@@ -260,21 +244,5 @@ export class Replay {
   #giveUp(): void {
     this.end()
     this.#options.onStuck(this.#insideStep(`${STEP_PATIENCE_MS / 1000} s ago, inside or beside`))
-  }
-}
-
-function copy<Value>(record: { readonly [name: string]: Value }): Record<string, Value> {
-  return Object.assign(Object.create(null) as Record<string, Value>, record)
-}
-
-function own<Value>(record: { readonly [name: string]: Value }, name: string): Value | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined
-}
-
-function toJson(step: string, value: unknown): readonly unknown[] {
-  try {
-    return JSON.parse(JSON.stringify([value])) as unknown[]
-  } catch (cause) {
-    throw new TypeError(`The result of step "${step}" is no JSON: return plain values.`, { cause })
   }
 }

@@ -2,7 +2,7 @@
  * The journal of a call, kept by the client: sealed when a round ends, opened when the next begins.
  */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
-import type { Journal } from './replay.ts'
+import type { Journal } from './journal.ts'
 import type { Binding, Seal } from './seal.ts'
 
 /** Remembers which states were used. Shared by all isolates, or it proves nothing. */

@@ -22,8 +22,9 @@ export const callStep = NAMED.mayflyStepBody
  */
 export function isInsideStep(): boolean {
   const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = STACK_DEPTH
+  // Where it cannot be set (frozen intrinsics), what the engine shows is enough.
+  Reflect.set(Error, 'stackTraceLimit', STACK_DEPTH)
   const { stack } = new Error()
-  Error.stackTraceLimit = limit
+  Reflect.set(Error, 'stackTraceLimit', limit)
   return String(stack).includes('mayflyStepBody')
 }

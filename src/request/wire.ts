@@ -4,8 +4,8 @@
 import type { LogLevel, RequestContext } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Interaction } from '../interaction/interaction.ts'
+import type { Journal } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'
-import type { Journal } from '../interaction/replay.ts'
 import type { SendNotification } from './notifier.ts'
 
 /** What is known of a request from the start: the plain members of its context. */

@@ -1,7 +1,7 @@
 /** The journal of a call as the client keeps it: when there is one, how large it may be, and what is refused. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ProtocolError } from '../../../src/index.ts'
-import { EMPTY_JOURNAL, type Journal } from '../../../src/interaction/replay.ts'
+import { EMPTY_JOURNAL, type Journal } from '../../../src/interaction/journal.ts'
 import type { Binding, Opened, Seal } from '../../../src/interaction/seal.ts'
 import {
   keepJournal,

@@ -1,8 +1,9 @@
 /** Questions that wait for steps: not for ever, and nothing stays behind. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { EMPTY_JOURNAL } from '../../../src/interaction/journal.ts'
 import { type Question, rootsQuestion } from '../../../src/interaction/question.ts'
 import type { QuestionError } from '../../../src/interaction/question-error.ts'
-import { EMPTY_JOURNAL, Replay, type Suspension } from '../../../src/interaction/replay.ts'
+import { Replay, type Suspension } from '../../../src/interaction/replay.ts'
 import { deferred } from '../_client.ts'
 
 const PATIENCE_MS = 60_000
