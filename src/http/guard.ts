@@ -14,8 +14,7 @@ export interface GuardOptions {
   readonly trustProxy: boolean
 }
 
-/** As browsers write it: no path, no credentials. */
-const WEB_ORIGIN = /^https?:\/\/([^/@]+)$/
+const WEB_ORIGIN = /^https?:\/\/(.+)$/
 
 /**
  * Whether the request comes to a host, and from an origin, that this server serves.

@@ -130,8 +130,7 @@ function pathOf(url: string): string {
 
 /** The host a client addressed: what the guard compares. */
 export function publicHost(headers: Headers, url: string, trustProxy: boolean): string {
-  const host = (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(url).host
-  return host.toLowerCase()
+  return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(url).host
 }
 
 /** The caller's address, without a port: the one the nearest proxy saw, where that proxy is trusted and says it. */

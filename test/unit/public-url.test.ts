@@ -68,6 +68,40 @@ describe('the address that the page shows', () => {
       'https://shop.example/mcp',
     ],
     [
+      'of a trusted proxy, with its port',
+      'http://10.0.0.7/mcp',
+      {
+        http: { trustProxy: true },
+        headers: { 'x-forwarded-host': 'shop.example:8443', 'x-forwarded-proto': 'HTTPS' },
+      },
+      'https://shop.example:8443/mcp',
+    ],
+    [
+      'of a trusted proxy that says no protocol',
+      'https://10.0.0.7/mcp',
+      {
+        http: { trustProxy: true },
+        headers: { 'x-forwarded-host': 'shop.example', 'x-forwarded-proto': '' },
+      },
+      'https://shop.example/mcp',
+    ],
+    [
+      'of a trusted proxy before a platform with a prefix',
+      'https://a.example/v1/shop/mcp',
+      {
+        http: { trustProxy: true },
+        headers: { 'x-forwarded-host': 'shop.example', 'x-forwarded-prefix': '/api' },
+        platform: { prefix: '/v1/shop' },
+      },
+      'https://shop.example/api/v1/shop/mcp',
+    ],
+    [
+      'whole, where its path only begins like the prefix',
+      'https://a.example/v1/shopping/mcp',
+      { platform: { prefix: '/v1/shop' } },
+      'https://a.example/v1/shop/v1/shopping/mcp',
+    ],
+    [
       'of the nearest of several proxies',
       'http://a.example/mcp',
       { http: { trustProxy: true }, headers: { 'x-forwarded-host': 'evil.example, shop.example' } },
@@ -94,6 +128,10 @@ describe('the address that the page shows', () => {
     { 'x-forwarded-prefix': '/a?b' },
     { 'x-forwarded-prefix': '/a/../b' },
     { 'x-forwarded-prefix': '/..' },
+    { 'x-forwarded-prefix': '/.' },
+    { 'x-forwarded-prefix': '/a/./b' },
+    { 'x-forwarded-host': 'shop.example:' },
+    { 'x-forwarded-host': 'shop.example:123456' },
     { 'x-forwarded-host': 'shop.example:99999' },
     { 'x-forwarded-host': '999.1.1.1' },
     { 'x-forwarded-host': '[:::]' },
@@ -110,6 +148,13 @@ it.each(['//', '///'])(
     expect(text).toContain('>https://a.example/mcp<')
   },
 )
+
+it('the root behind a prefix is the root: it shows the page [platform.public-url]', async () => {
+  const request = new Request('https://a.example/v1/shop', { headers: { accept: '*/*' } })
+  expect((await createServer({}).handle(request, { prefix: '/v1/shop' })).status).toBe(200)
+  const elsewhere = new Request('https://a.example/v1/shop/mcp', { headers: { accept: '*/*' } })
+  expect((await createServer({}).handle(elsewhere, { prefix: '/v1/shop' })).status).toBe(405)
+})
 
 it('the health check is found behind a prefix [platform.public-url]', async () => {
   const request = new Request('https://a.example/v1/shop/healthz')

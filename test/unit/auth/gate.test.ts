@@ -20,7 +20,7 @@ import {
   type RequestContext,
   type RequestPlatform,
 } from '../../../src/index.ts'
-import { createServer, legacyRequest, modernRequest, readAnswer } from '../_client.ts'
+import { createServer, legacyRequest, modernRequest, post, readAnswer } from '../_client.ts'
 import { discover } from './_issuer.ts'
 
 /** The token is the scopes it has: `a.b`. */
@@ -64,6 +64,84 @@ describe('who brings no good token', () => {
     const server = protectedServer()
     const response = await discover(server, undefined, { headers: { authorization } })
     expect(response.status).toBe(401)
+  })
+
+  it('an empty one is none [auth.challenge]', async () => {
+    for (const authorization of ['', '  ']) {
+      const response = await discover(protectedServer(), undefined, { headers: { authorization } })
+      expect([response.status, challengeOf(response)]).toEqual([
+        401,
+        `Bearer resource_metadata="${METADATA}"`,
+      ])
+    }
+  })
+
+  it('a malformed one is told so [auth.challenge]', async () => {
+    const response = await discover(protectedServer(), undefined, { headers: { authorization: 'Basic abc' } })
+    expect(challengeOf(response)).toContain('error_description="The Authorization header is malformed."')
+    expect(await response.text()).toContain('The Authorization header is malformed.')
+  })
+
+  it('why it is refused is in the message [auth.challenge]', async () => {
+    const messageOf = async (token?: string) =>
+      (await readAnswer(await discover(protectedServer({ scopes: ['a', 'b'] }), token))).error?.message
+    expect(await messageOf()).toBe('Unauthorized: send an access token as a Bearer token.')
+    expect(await messageOf('bad')).toBe('The token is not valid.')
+    expect(await messageOf('a')).toBe('Forbidden: this server needs the scopes a b.')
+    const one = await readAnswer(await discover(protectedServer({ scopes: ['b'] }), 'a'))
+    expect(one.error?.message).toBe('Forbidden: this server needs the scope b.')
+  })
+
+  it.each(['YWJj==', 'a=', 'A-Z.a_z~0+9/x:y'])(
+    'a token of any such characters, %s, is looked at [auth.challenge]',
+    async (token) => {
+      expect((await discover(protectedServer(), token)).status).toBe(200)
+    },
+  )
+
+  it('no longer than 16384 characters [auth.challenge]', async () => {
+    expect((await discover(protectedServer(), 'a'.repeat(16_384))).status).toBe(200)
+    expect((await discover(protectedServer(), 'a'.repeat(16_385))).status).toBe(401)
+  })
+
+  it.each(['good', 'good=='])(
+    'in a header that the platform sets it comes alone: %j [auth.challenge]',
+    async (value) => {
+      const seen: string[] = []
+      const verify = async (token: string) => {
+        seen.push(token)
+        return { clientId: 'desk' }
+      }
+      const server = createServer({
+        auth: createGate({ authorizationServers: [], header: 'x-token', verify }),
+      })
+      const statusOf = async (token: string) =>
+        (await discover(server, undefined, { headers: { 'x-token': token } })).status
+      expect(await statusOf(value)).toBe(200)
+      for (const more of [
+        `${value} more`,
+        `more ${value}`,
+        `${value},${value}`,
+        `"${value}"`,
+        `Bearer ${value}`,
+      ])
+        expect(await statusOf(more)).toBe(401)
+      expect(seen).toEqual([value])
+    },
+  )
+
+  it('a token is over at the very moment that it says [auth.challenge]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const expiresAt = Math.floor(Date.now() / 1000) + 60
+      const server = createServer({ auth: bearer(() => ({ clientId: 'desk', expiresAt })) })
+      vi.setSystemTime(expiresAt * 1000 - 1)
+      expect((await discover(server, 'a')).status).toBe(200)
+      vi.setSystemTime(expiresAt * 1000)
+      expect((await discover(server, 'a')).status).toBe(401)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('one in the query string is not looked at [auth.header-only]', async () => {
@@ -221,6 +299,39 @@ describe('metadata (RFC 9728)', () => {
     },
   )
 
+  it.each([
+    ['https://shop.example/api/mcp', '/mcp', 200],
+    ['https://shop.example/api/mcp', '/mcp/', 200],
+    ['https://shop.example/api/mcp', '/api/mcp', 200],
+    ['https://shop.example/api/mcp', '', 200],
+    ['https://shop.example/api/mcp', '/', 200],
+    ['https://shop.example/api/mcp', '/cp', 404],
+    ['https://shop.example/api/mcp', '/api', 404],
+    ['https://shop.example/api/mcp', 'ful', 404],
+    ['https://shop.example', '', 200],
+    ['https://shop.example', '/mcp', 404],
+  ])(
+    'of %s, asked for with %j after the well-known path → %i [auth.metadata]',
+    async (publicUrl, path, status) => {
+      const url = `https://shop.example/.well-known/oauth-protected-resource${path}`
+      const response = await get(url, { publicUrl })
+      expect(response.status).toBe(status)
+      if (status === 200) expect(await response.json()).toMatchObject({ resource: publicUrl })
+    },
+  )
+
+  it('without publicUrl, of the path that is asked for, slashes at its end left out [auth.metadata]', async () => {
+    const resourceOf = async (path: string) => {
+      const response = await get(`https://mcp.example/.well-known/oauth-protected-resource${path}`)
+      return response.status === 200
+        ? ((await response.json()) as { resource: string }).resource
+        : response.status
+    }
+    expect(await resourceOf('/api//')).toBe('https://mcp.example/api')
+    expect(await resourceOf('/')).toBe('https://mcp.example/mcp')
+    expect(await resourceOf('ful')).toBe(404)
+  })
+
   it('there is none where there is no auth [auth.metadata]', async () => {
     expect((await createServer({}).fetch(new Request(METADATA))).status).toBe(404)
   })
@@ -293,6 +404,31 @@ describe('scopes', () => {
       `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${METADATA}"`,
     )
     expect(error?.data).toEqual({ requiredScopes: scope.split(' ') })
+  })
+
+  it('what one message of a batch does to ctx.auth opens nothing for the next [auth.scopes]', async () => {
+    const rise = createTool({
+      id: 'rise',
+      execute: (_input, { auth }) => {
+        auth!.scopes.push('admin', 'buy')
+        return 'risen'
+      },
+    })
+    const tools = { ...config.tools, rise }
+    const call = (id: number, name: string) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name },
+    })
+    const headers = { authorization: 'Bearer none', 'mcp-protocol-version': '2025-03-26' }
+    const response = await protectedServer({}, { ...config, tools }).fetch(
+      post([call(1, 'rise'), call(2, 'rule')], { headers }),
+    )
+    const text = await response.text()
+    expect(text).toContain('risen')
+    expect(text).not.toContain('ruled')
+    expect(text).toContain('Forbidden: tool rule needs the scopes buy admin.')
   })
 
   it('a tool’s 403 names what every call needs, too [auth.step-up]', async () => {
@@ -390,6 +526,33 @@ describe('anonymous access to a declared subset', () => {
     expect((await ask('prompts/list')).result?.prompts).toEqual([])
     expect((await ask('resources/list')).result?.resources).toMatchObject([{ uri: 'shop://window' }])
     expect((await ask('tools/call', { name: 'look' })).result?.content).toMatchObject([{ text: 'true' }])
+  })
+
+  it('each kind by its own names [auth.anonymous]', async () => {
+    const allows = (options: BearerOptions) => {
+      const { anonymous } = byScopes(options)
+      expect(anonymous.isAnonymous).toBe(true)
+      return (['tool', 'prompt', 'resource'] as const).map((kind) =>
+        anonymous.allows({ kind, name: 'x', scopes: undefined }),
+      )
+    }
+    expect(allows({ anonymous: { tools: ['x'] } })).toEqual([true, false, false])
+    expect(allows({ anonymous: { prompts: ['x'] } })).toEqual([false, true, false])
+    expect(allows({ anonymous: { resources: ['x'] } })).toEqual([false, false, true])
+    expect(allows({ anonymous: { tools: ['xx'], prompts: ['x '], resources: ['X'] } })).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect(allows({})).toEqual([false, false, false])
+    const admission = await byScopes().admit(
+      new Request('https://mcp.example/mcp', { headers: { authorization: 'Bearer a' } }),
+      {
+        env: {},
+        location: () => ({ resource: 'https://mcp.example/mcp', isVouchedFor: true, metadataUrl: METADATA }),
+      },
+    )
+    expect(admission).toMatchObject({ ok: true, access: { isAnonymous: false } })
   })
 
   it.each([
