@@ -42,22 +42,15 @@ export interface Flooding extends HostileServer {
   flood(count: number): Promise<void>
 }
 
-/** A legacy server that floods the stream of its own with messages of this kind. */
-export async function flooding(make: (index: number) => object): Promise<Flooding> {
+/** A legacy server that floods the stream of its own with messages of this kind; `call` is what it does when its tool is called. */
+export async function flooding(
+  make: (index: number) => object,
+  call: (flood: Flooding['flood']) => Promise<void> = async () => {},
+): Promise<Flooding> {
   let opened: (send: (message: object) => void) => void = () => {}
   const stream = new Promise<(message: object) => void>((resolve) => {
     opened = resolve
   })
-  const server = await startHostile(
-    (exchange) => {
-      if (exchange.method !== 'GET') return false
-      const send = exchange.events()
-      exchange.response.flushHeaders()
-      opened(send)
-      return true
-    },
-    { capabilities: CAPABILITIES, tools: [HELLO] },
-  )
   let sent = 0
   const flood = async (count: number): Promise<void> => {
     const send = await stream
@@ -66,6 +59,17 @@ export async function flooding(make: (index: number) => object): Promise<Floodin
       if (index % 500 === 499) await new Promise((resolve) => setImmediate(resolve))
     }
   }
+  const server = await startHostile(
+    async (exchange) => {
+      if (exchange.message?.method === 'tools/call') await call(flood)
+      if (exchange.method !== 'GET') return false
+      const send = exchange.events()
+      exchange.response.flushHeaders()
+      opened(send)
+      return true
+    },
+    { capabilities: CAPABILITIES, tools: [HELLO] },
+  )
   return Object.assign(server, { flood })
 }
 
