@@ -1,6 +1,8 @@
 /** `mayfly check`: probes an MCP endpoint over HTTP, ours or anybody's, and says what works, degrades and is wrong. */
 import { countVerdicts, renderJson, renderTable } from './check/report.ts'
 import { runProbes } from './check/run.ts'
+import { createHide } from './check/secrets.ts'
+import { quote, toShown } from './check/shown.ts'
 import { UsageError } from './cli-error.ts'
 import { parseCommandLine } from './command-line.ts'
 
@@ -99,12 +101,17 @@ function parseToken(token: string): string {
 function parseMs(name: string, text: string, max: number): number {
   const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (!(ms >= 1 && ms <= max))
-    throw new UsageError(`"${text}" is no ${name}: pass milliseconds from 1 to ${max}`)
+    throw new UsageError(`${shown(text)} is no ${name}: pass milliseconds from 1 to ${max}`)
   return ms
 }
 
 function parseOrigin(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null'
-  if (origin === 'null') throw new UsageError(`"${text}" is no origin: pass https://app.example.com`)
+  if (origin === 'null') throw new UsageError(`${shown(text)} is no origin: pass https://app.example.com`)
   return origin
+}
+
+/** What a script passes on may hold what steers a terminal. */
+function shown(text: string): string {
+  return toShown(quote(text), createHide([]))
 }

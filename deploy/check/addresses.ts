@@ -46,6 +46,14 @@ export function addressIn({ hostname }: URL): string | undefined {
   return isIP(bare) === 0 ? undefined : bare
 }
 
+/** Whether a host, as a URL has it, is the machine that asks: by its name (RFC 6761 §6.3) or its address. */
+export function isLocalHost(hostname: string): boolean {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  // To listen on all addresses is written so, and reaches this machine.
+  if (bare === '0.0.0.0' || bare === '::') return true
+  return isIP(bare) === 0 ? /(^|\.)localhost\.?$/.test(bare) : kindOf(bare) === 'loopback'
+}
+
 /** The name stands for an address that must not be reached. */
 export class AddressRefused extends Error {
   override name = 'AddressRefused'

@@ -71,6 +71,21 @@ const strays: Probe = {
   },
 }
 
+const questions: Probe = {
+  id: 'afterwards.questions',
+  title: 'the server asked nothing that this client cannot answer',
+  spec: `${SPEC.lifecycle}#operation`,
+  run({ wire }) {
+    const found = wire.seen.find(({ question }) => question !== undefined)
+    return found === undefined
+      ? works('nothing was asked')
+      : wrong(
+          `in the answer to ${found.label}: ${found.question}, though this client declared no capabilities`,
+          'ask only what the client declares at initialize; in 2026-07-28 return input_required instead',
+        )
+  },
+}
+
 const utf8: Probe = {
   id: 'afterwards.utf8',
   title: 'every answer was UTF-8',
@@ -117,5 +132,5 @@ function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
 export const afterwards: Topic = {
   title: 'All answers',
   runs: 'alone',
-  probes: [complete, faults, strays, utf8, stacks, paths],
+  probes: [complete, faults, strays, questions, utf8, stacks, paths],
 }

@@ -1,5 +1,6 @@
 /** Whether a server that wants a token for some methods also wants it for those that do something. */
 import type { Endpoint } from './endpoint.ts'
+import { isStream } from './media-type.ts'
 import { type Call, type Era, legacyMessage, type Message, modernMessage } from './messages.ts'
 import { UNKNOWN_TOOL } from './modern-requests.ts'
 import { skipped, works, wrong } from './outcome.ts'
@@ -36,6 +37,19 @@ export const calls: Probe = {
           'ask for the token before the body is looked at, in one place for all methods: here calls run for anybody',
         )
     }
+    const { status, headers } = await endpoint.wire.send({
+      label: 'GET without a token',
+      method: 'GET',
+      headers: { accept: 'text/event-stream' },
+      credentials: 'none',
+      statuses: 'any',
+      isEnough: () => true,
+    })
+    if (status === 200 && isStream(headers))
+      return wrong(
+        `GET without a token is answered (HTTP 200, a stream), though ${guarded} is 401`,
+        'ask for the token at GET, too: on its stream come messages that are for somebody',
+      )
     return works('all refused')
   },
 }

@@ -1,7 +1,8 @@
 /** The metadata of an authorization server, looked for where clients look (RFC 8414, OpenID Connect Discovery). */
 
+import { isLocalHost } from './addresses.ts'
 import { fetchDocument } from './document.ts'
-import { type Endpoint, isLocalHost } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import { quote } from './shown.ts'

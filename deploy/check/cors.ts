@@ -9,6 +9,9 @@ import { SPEC } from './spec.ts'
 const PREFLIGHT = `${SPEC.fetch}/#cors-preflight-fetch`
 const PROTOCOL = `${SPEC.fetch}/#http-cors-protocol`
 
+/** A page that no server has heard of. */
+export const FOREIGN_PAGE = 'https://mayfly-check.example'
+
 /** What clients send beyond what browsers allow by themselves. */
 const NEEDED_HEADERS = [
   'mcp-method',
@@ -90,6 +93,11 @@ const answers: Probe = {
     if (origin === '*' && headers.get('access-control-allow-credentials') === 'true')
       return wrong(
         '* together with credentials, which browsers refuse',
+        'drop Access-Control-Allow-Credentials: MCP uses bearer tokens',
+      )
+    if (origin === FOREIGN_PAGE && headers.get('access-control-allow-credentials') === 'true')
+      return degrades(
+        'any page may send the cookies of its visitors, and read what comes back',
         'drop Access-Control-Allow-Credentials: MCP uses bearer tokens',
       )
     if (origin === endpoint.origin && !/\borigin\b/i.test(headers.get('vary') ?? ''))

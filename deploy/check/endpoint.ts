@@ -1,4 +1,5 @@
 /** The server under test as probes see it: what it is, and how to ask it something in either era. */
+import { isLocalHost } from './addresses.ts'
 import type { Contact } from './contact.ts'
 import type { Answer } from './http.ts'
 import {
@@ -145,10 +146,6 @@ export class Endpoint {
     })
     return { ...reply, id }
   }
-}
-
-export function isLocalHost(hostname: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
 function ignoreStop(error: unknown): false {

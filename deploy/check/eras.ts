@@ -11,6 +11,8 @@ import { SPEC } from './spec.ts'
 import { DECODABLE } from './transport.ts'
 
 const UNKNOWN_VERSION = '1999-01-01'
+/** Of MCP so far, those that open with `initialize`. */
+const KNOWN_VERSIONS: readonly string[] = [...LEGACY_VERSIONS, '2024-11-05', '2024-10-07']
 
 const answers: Probe = {
   id: 'eras.any',
@@ -51,7 +53,7 @@ const modern: Probe = {
   spec: `${SPEC.discover}#response`,
   run({ contact: { discover, isModern, isLegacy } }) {
     if (discover instanceof Stop) return discover.outcome
-    const { result, error, id, answer } = discover
+    const { result, error, id } = discover
     if (!isModern) {
       if (error?.code === -32022)
         return degrades(
@@ -73,7 +75,6 @@ const modern: Probe = {
     if (result === undefined)
       return wrong(describe(discover), 'implement server/discover, which every server must have')
     const faults = [...faultsOf(discover, id), ...discoveryFaults(result)]
-    if (answer.status !== 200) faults.push(`its status is ${answer.status}`)
     if (faults.length > 0)
       return wrong(faults.join('; '), 'answer with a DiscoverResult as the specification shows it')
     const meta = isObject(result._meta) ? result._meta : {}
@@ -104,6 +105,11 @@ const legacy: readonly Probe[] = LEGACY_VERSIONS.map((version) => ({
         'answer initialize with an InitializeResult, status 200',
       )
     const answered = String(asked.result?.protocolVersion)
+    if (!KNOWN_VERSIONS.includes(answered))
+      return wrong(
+        `answered with ${cite(answered)}, which no client knows`,
+        'answer with the version asked for, or the newest that is served',
+      )
     if (answered !== version)
       return degrades(
         `answered with ${cite(answered)}`,
@@ -123,7 +129,8 @@ const negotiation: Probe = {
     const version = asked.result?.protocolVersion
     const fix = 'answer with the newest version served, and let the client decide'
     if (typeof version !== 'string') return wrong(describe(asked), fix)
-    if (version === UNKNOWN_VERSION) return wrong(`${UNKNOWN_VERSION} is echoed, which nobody serves`, fix)
+    if (!KNOWN_VERSIONS.includes(version))
+      return wrong(`answered with ${cite(version)}, which no client knows`, fix)
     return works(`answered with ${cite(version)}`)
   },
 }
@@ -168,13 +175,10 @@ export function isTtl(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0
 }
 
-function initializeFaults({ answer, result }: Reply): string[] {
+function initializeFaults({ result }: Reply): string[] {
   if (result === undefined) return []
   const fault = INITIALIZE_RESULT(result, '')
-  return [
-    ...(answer.status === 200 ? [] : [`its status is ${answer.status}`]),
-    ...(fault === undefined ? [] : [fault]),
-  ]
+  return fault === undefined ? [] : [fault]
 }
 
 function redirected({ status, location }: { status: number; location: string }): Outcome {

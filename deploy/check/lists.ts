@@ -20,8 +20,25 @@ const listProbes: readonly Probe[] = LISTS.map((list) => ({
   id: `lists.${list.key}`,
   title: list.method,
   spec: list.spec,
-  run: (endpoint) => perEra(endpoint, list, (era) => judgeList(endpoint, era, list)),
+  run: async (endpoint) =>
+    (list === TOOLS ? await unadvertisedTools(endpoint) : undefined) ??
+    perEra(endpoint, list, (era) => judgeList(endpoint, era, list)),
 }))
+
+/** Tools of a server that promises none: clients do not ask for them. */
+async function unadvertisedTools(endpoint: Endpoint): Promise<Outcome | undefined> {
+  if (endpoint.eras.some((era) => isAdvertised(endpoint, era, TOOLS.capability))) return undefined
+  for (const era of endpoint.eras) {
+    const { result } = await endpoint.ask(era, { method: TOOLS.method })
+    const tools = result?.tools
+    if (Array.isArray(tools) && tools.length > 0)
+      return wrong(
+        `${era}: there are tools (${tools.length}), but the capabilities do not name them, so clients do not ask`,
+        'put "tools": {} into the capabilities',
+      )
+  }
+  return undefined
+}
 
 const schemas: Probe = {
   id: 'lists.schemas',

@@ -23,6 +23,8 @@ export interface Reply {
   readonly error?: RpcError
   /** Responses to other requests that came along with one's own. */
   readonly strays: readonly JsonObject[]
+  /** Requests of the server's that came along. */
+  readonly questions: readonly JsonObject[]
 }
 
 type Id = string | number
@@ -40,6 +42,7 @@ export function readReply(answer: Answer, id?: Id): Reply {
   return {
     answer,
     messages,
+    questions: messages.filter(({ method, id: asked }) => typeof method === 'string' && asked !== undefined),
     strays: own === undefined ? [] : responses.filter((other) => other.id !== id),
     ...(response && { response }),
     ...(isObject(response?.result) && { result: response.result }),
@@ -68,6 +71,7 @@ export function faultsOf({ answer, response, error }: Reply, id: Id): string[] {
     faults.push(`its content type is ${typeOf(answer.headers) || 'not named'}`)
   if (response.jsonrpc !== '2.0') faults.push('"jsonrpc" is not "2.0"')
   if (response.id !== id) faults.push(`its id is ${quote(response.id)}, not the request’s`)
+  if ('result' in response && !carriesResult(answer.status)) faults.push(`its status is ${answer.status}`)
   if ('result' in response && 'error' in response) faults.push('it has both a result and an error')
   if ('result' in response && !isObject(response.result)) faults.push('its result is no object')
   if ('error' in response && !(Number.isInteger(error?.code) && typeof error?.message === 'string'))
@@ -108,7 +112,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 function codeOf({ code }: RpcError): string {
-  return typeof code === 'number' ? String(code) : quote(code)
+  return typeof code === 'number' ? cite(String(code)) : quote(code)
+}
+
+/** Clients read no body of 202, and take anything from 300 on for a failure. */
+function carriesResult(status: number): boolean {
+  return status >= 200 && status < 300 && status !== 202
 }
 
 function isResponse(message: JsonObject): boolean {

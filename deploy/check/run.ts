@@ -1,6 +1,9 @@
 /** Runs every probe against one server. */
+
+import { isLocalHost } from './addresses.ts'
 import { type Contact, makeContact, serverInfo } from './contact.ts'
-import { Endpoint, isLocalHost } from './endpoint.ts'
+import { FOREIGN_PAGE } from './cors.ts'
+import { Endpoint } from './endpoint.ts'
 import { answersMcp } from './eras.ts'
 import type { Era } from './messages.ts'
 import { type Outcome, Stop, wrong } from './outcome.ts'
@@ -40,7 +43,7 @@ export async function runProbes(options: CheckOptions): Promise<Report> {
   const wire = new Wire({ ...options, deadlineMs })
   const contact = await makeContact(wire)
   // Local servers may well refuse pages that are not: 6274 is where the MCP Inspector runs.
-  const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : 'https://mayfly-check.example'
+  const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : FOREIGN_PAGE
   const endpoint = new Endpoint(wire, contact, origin ?? page)
   const topics = isMcp(contact) ? TOPICS : [answersMcp]
   const outcomes = await runTopics(topics, endpoint)

@@ -11,6 +11,8 @@ export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tl
   readonly errorText: string
   /** The id of a response to another request, to be shown. */
   readonly strayId?: string
+  /** The method of a request that the server sent, to be shown. */
+  readonly question?: string
 }
 
 const MAX_KEPT = 65_536
@@ -18,6 +20,8 @@ const MAX_KEPT = 65_536
 export function toSeen(label: string, reply: Reply): Seen {
   const { status, headers, isUtf8, tls, body } = reply.answer
   const [stray] = reply.strays
+  // A ping is for anybody to answer.
+  const question = reply.questions.find(({ method }) => method !== 'ping')
   return {
     label,
     status,
@@ -26,6 +30,7 @@ export function toSeen(label: string, reply: Reply): Seen {
     ...(tls && { tls }),
     errorText: isError(reply) ? copy(body.slice(0, MAX_KEPT)) : '',
     ...(stray && { strayId: quote(stray.id) }),
+    ...(question && { question: quote(question.method) }),
   }
 }
 

@@ -14,8 +14,8 @@ export type From = 'the first answer' | 'the fourth answer'
 export async function hostile(
   attack: Attack,
   from: From,
-): Promise<Running & { readonly askedAt: () => number }> {
-  let askedAt = Number.NaN
+): Promise<Running & { readonly askedAt: () => number | undefined }> {
+  let askedAt: number | undefined
   const good = nodeListener(createMayfly(), { hostname: '127.0.0.1' })
   let count = 0
   const running = await listen((request, response) => {
@@ -162,6 +162,25 @@ export const ATTACKS: { readonly [name: string]: Attack } = {
       response,
       'HTTP/1.1 426 Upgrade Required\r\nConnection: Upgrade\r\nUpgrade: TLS/1.3, HTTP/1.1\r\nContent-Length: 0\r\n\r\n',
     ),
+
+  'a switch of protocols that names none': (_request, response) =>
+    void raw(response, 'HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+
+  'two answers at once': (_request, response, body) => {
+    const text = messageOf(idIn(body), '"2025-11-25"')
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`
+    raw(response, `${head}${text}${head}${text}`)
+  },
+
+  'extensions of chunks without end': (_request, response) => {
+    const socket = raw(response, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;')
+    flood(socket, 'a=b;'.repeat(1000))
+  },
+
+  'trailers without end': (_request, response) => {
+    const socket = raw(response, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n')
+    flood(socket, 'X-A: b\r\n'.repeat(1000))
+  },
 
   'no HTTP': (_request, response) => void raw(response, '\u0000\u0001\u0002 mcp\r\n\r\n').end(),
 

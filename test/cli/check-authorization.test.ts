@@ -195,11 +195,15 @@ describe('calls that are open where other methods are not', () => {
   /** A server whose gate stands open for what is `open`. */
   const leaky = (open: (request: Request) => Promise<boolean> | boolean): Promise<Running> =>
     broken(async (request, next) => {
-      const isPost = request.method === 'POST'
       const isGood = request.headers.get('authorization') === `Bearer ${TOKEN}`
-      if (!isPost || isGood || (await open(request))) return next()
+      const isOpen = await open(request)
+      if (request.method === 'GET' && isOpen && !request.url.includes('.well-known'))
+        return new Response(stream(), { headers: { 'content-type': 'text/event-stream' } })
+      if (request.method === 'OPTIONS' || isGood || isOpen) return next()
       return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
     })
+  const stream = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(': hello\n\n')) })
   const isModern = ({ headers }: Request): boolean => headers.get('mcp-protocol-version') === '2026-07-28'
   const bodyOf = (request: Request): Promise<string> => request.clone().text()
   const isCall = async (request: Request): Promise<boolean> =>
@@ -216,6 +220,7 @@ describe('calls that are open where other methods are not', () => {
         async (request) => request.headers.has('authorization') && isCall(request),
       ],
       ['prompts/get', async (request) => (await methodOf(request)) === 'prompts/get'],
+      ['a stream at GET', (request) => request.method === 'GET'],
       ['resources/read', async (request) => (await methodOf(request)) === 'resources/read'],
     ]
   test.for(cases)('%s', async ([, open]) => {

@@ -1,5 +1,7 @@
 /** `mayfly check` finds each thing that is broken, on a server that is well but for that. */
 import { describe, expect, test } from 'vitest'
+import { isLocalHost } from '../../deploy/check/addresses.ts'
+import { runProbes } from '../../deploy/check/run.ts'
 import { judgePlain } from '../../deploy/check/transport.ts'
 import { createMemoryBus } from '../../src/index.ts'
 import {
@@ -336,7 +338,13 @@ const ONE_FAULT: readonly Case[] = [
     change: async (_request, next) =>
       withJson(await next(), (message) =>
         message.result?.capabilities
-          ? { ...message, result: { ...message.result, capabilities: { prompts: { listChanged: 'yes' } } } }
+          ? {
+              ...message,
+              result: {
+                ...message.result,
+                capabilities: { tools: {}, resources: {}, prompts: { listChanged: 'yes' } },
+              },
+            }
           : message,
       ),
     finds: [
@@ -367,6 +375,40 @@ const ONE_FAULT: readonly Case[] = [
         ? withHeaders(await next(), { 'content-encoding': 'gzip' })
         : next(),
     finds: [['transport.encoding', 'wrong']],
+  },
+  {
+    name: 'results with 202, which clients take for "no answer"',
+    change: async (request, next) => {
+      const method = await methodOf(request)
+      const answer = await next()
+      return method === 'prompts/list'
+        ? new Response(answer.body, { status: 202, headers: answer.headers })
+        : answer
+    },
+    finds: [['lists.prompts', 'wrong']],
+  },
+  {
+    name: 'tools that are not advertised',
+    change: async (_request, next) =>
+      withJson(await next(), (message) =>
+        message.result?.capabilities
+          ? {
+              ...message,
+              result: { ...message.result, capabilities: { prompts: {}, resources: {} } },
+            }
+          : message,
+      ),
+    finds: [['lists.tools', 'wrong']],
+  },
+  {
+    name: 'a question to a client that answers none',
+    change: async (request, next) => {
+      if ((await methodOf(request)) !== 'tools/list') return next()
+      const question = { jsonrpc: '2.0', id: 1, method: 'sampling/createMessage', params: {} }
+      const own = await (await next()).text()
+      return stream([`data: ${JSON.stringify(question)}\n\n`, `data: ${own}\n\n`], 'closed')
+    },
+    finds: [['afterwards.questions', 'wrong']],
   },
   {
     name: 'somebody else’s response before one’s own',
@@ -519,6 +561,22 @@ const MANY_FAULTS: readonly Case[] = [
     finds: [['lists.prompts', 'wrong']],
   },
   {
+    name: 'a version at initialize that no client knows',
+    change: async (request, next) =>
+      (await methodOf(request)) === 'initialize'
+        ? withJson(await next(), ({ result, ...message }) => ({
+            ...message,
+            result: { ...result, protocolVersion: '2030-01-01' },
+          }))
+        : next(),
+    finds: [
+      ['eras.legacy.2025-03-26', 'wrong'],
+      ['eras.legacy.2025-06-18', 'wrong'],
+      ['eras.legacy.2025-11-25', 'wrong'],
+      ['eras.negotiation', 'wrong'],
+    ],
+  },
+  {
     name: 'a list over 1 MiB',
     change: async (_request, next) =>
       withJson(await next(), (message) =>
@@ -577,6 +635,49 @@ test('a stream on a bus that is acknowledged with what was never advertised', as
 
   expect(asExpected(found(await check(server.url)))).toEqual([['listen.acknowledged', 'degrades']])
 })
+
+test('any page is allowed, with the cookies of its visitors', async () => {
+  await using server = await broken(async (request, next) => {
+    const origin = request.headers.get('origin')
+    if (origin === null) return next()
+    const headers = new Headers(request.headers)
+    headers.delete('origin')
+    return withHeaders(await next(new Request(request, { headers })), {
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-headers':
+        'content-type, authorization, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
+      'access-control-expose-headers': 'mcp-session-id',
+      vary: 'Origin',
+    })
+  })
+  const { url } = server
+  const options = { url, bearer: undefined, headers: {}, timeoutMs: 5000 }
+  const foreign = await runProbes({ ...options, origin: 'https://mayfly-check.example' })
+
+  expect(asExpected(found(foreign))).toContainEqual(['cors.answer', 'degrades'])
+})
+
+test.for([
+  'localhost',
+  '127.0.0.1',
+  '127.0.0.9',
+  '0.0.0.0',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  'shop.localhost',
+  'localhost.',
+])('%s is on this machine: a foreign Origin must be refused there', (host) => {
+  expect(isLocalHost(new URL(`http://${host}/`).hostname)).toBe(true)
+})
+
+test.for(['shop.example', 'localhost.example', '10.0.0.1', '8.8.8.8', '127.0.0.1.example'])(
+  '%s is not on this machine',
+  (host) => {
+    expect(isLocalHost(new URL(`http://${host}/`).hostname)).toBe(false)
+  },
+)
 
 test.for([
   [undefined, 'works'],

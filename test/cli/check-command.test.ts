@@ -156,6 +156,7 @@ describe('a bad command line is one line, and exit code 2', () => {
     { args: ['https://user:hunter22@shop.example/mcp'], words: ['password'] },
     { args: [url, '--timeout', '0'], words: ['"0" is no timeout'] },
     { args: [url, '--timeout', 'soon'], words: ['"soon" is no timeout'] },
+    { args: [url, '--deadline', '\x1b[2J'], words: ['" [2J" is no deadline'] },
     { args: [url, '--header', 'hunter22'], words: ["pass 'Name: value'"] },
     { args: [url, '--header', 'X-Key: a\r\nHost: b'], words: ["pass 'Name: value'"] },
     { args: [url, '--bearer', 'hunter 22'], words: ['--bearer'] },

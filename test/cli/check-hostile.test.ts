@@ -23,12 +23,13 @@ describe.for(['the first answer', 'the fourth answer'] satisfies From[])(
       '%s → it ends in time, in little memory, with a documented exit code and plain text',
       async (name) => {
         await using server = await hostile(ATTACKS[name]!, from)
+        const startedAt = performance.now()
         const { code, stdout, stderr } = await runCheck(
           [server.url.href, '--timeout', `${TIMEOUT_MS}`, '--deadline', `${DEADLINE_MS}`, '--json'],
           { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
         )
 
-        expect(performance.now() - server.askedAt()).toBeLessThan(MAX_MS)
+        expect(performance.now() - (server.askedAt() ?? startedAt)).toBeLessThan(MAX_MS)
         expect(stdout + stderr).not.toMatch(STEERING)
         if (code === 2)
           expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^mayfly: .+\n$/) })

@@ -1,6 +1,6 @@
 /** `mayfly check` on servers that are well: ours, and the official ones as their documentation shows them. */
 import { expect, test } from 'vitest'
-import { createSessions, type FetchServer } from '../../adapters/node.ts'
+import { createSessions, type FetchServer, nodeListener } from '../../adapters/node.ts'
 import { type Report, runProbes } from '../../deploy/check/run.ts'
 import { jwt, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus } from '../../src/index.ts'
@@ -230,4 +230,17 @@ test('the official SDK v1 with sessions: they are needed, and the check leaves n
   expect(detailOf(report, 'methods.get')).toBe('a stream is opened')
   expect(detailOf(report, 'methods.delete')).toBe('HTTP 200: the session is ended')
   expect(server.open()).toBe(0)
+})
+
+test('the latency of a warm server is measured on one connection', async () => {
+  const requests = new Map<unknown, number>()
+  const serve = nodeListener(createMayfly(), { hostname: '127.0.0.1' })
+  await using server = await listen((request, response) => {
+    requests.set(request.socket, (requests.get(request.socket) ?? 0) + 1)
+    return serve(request, response)
+  })
+  const report = await check(server.url)
+
+  expect(faults(report)).toEqual({})
+  expect(Math.max(...requests.values())).toBe(10)
 })
