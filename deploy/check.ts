@@ -1,4 +1,4 @@
-/** `mayfly check`: probes an MCP endpoint over HTTP, ours or anybody's, and says what works, degrades and is wrong. */
+/** `mayfly check`: probes an MCP endpoint over HTTP, made with Mayfly or not, and says what works, degrades and is wrong. */
 import { countVerdicts, renderJson, renderTable } from './check/report.ts'
 import { runProbes } from './check/run.ts'
 import { createHide } from './check/secrets.ts'

@@ -34,7 +34,7 @@ export const calls: Probe = {
       if (isServed(reply))
         return wrong(
           `${knock.label} ${who} is answered (${describe(reply)}), though ${guarded} is 401`,
-          'ask for the token before the body is looked at, in one place for all methods: here calls run for anybody',
+          'ask for the token before the body is looked at, in one place for all methods: here calls run without one',
         )
     }
     const { status, headers } = await endpoint.wire.send({
@@ -48,7 +48,7 @@ export const calls: Probe = {
     if (status === 200 && isStream(headers))
       return wrong(
         `GET without a token is answered (HTTP 200, a stream), though ${guarded} is 401`,
-        'ask for the token at GET, too: on its stream come messages that are for somebody',
+        'ask for the token at GET, too: its stream carries messages for one caller',
       )
     return works('all refused')
   },

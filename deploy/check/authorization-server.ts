@@ -17,7 +17,7 @@ export async function authorizationServer(endpoint: Endpoint, issuer: string): P
     return wrong(`${quote(issuer)} is not https`, 'serve the authorization server with https')
   if (isLocal && !endpoint.isLocal)
     return wrong(
-      `${quote(issuer)} is on the machine of whoever reads this: not asked`,
+      `${quote(issuer)} is on a local host, which clients elsewhere cannot reach: not asked`,
       'name the authorization server by the URL at which clients reach it',
     )
   const places = wellKnownOf(url)
@@ -32,7 +32,7 @@ export async function authorizationServer(endpoint: Endpoint, issuer: string): P
   )
 }
 
-/** On one machine, while a server is made, http is well; elsewhere no client may reach what this check must not. */
+/** During development on one machine http is fine; elsewhere clients may not reach the issuer either. */
 function refused(issuer: string, why: string, isLocal: boolean): Outcome {
   const said = `${quote(issuer)} is not asked, ${why}`
   return isLocal

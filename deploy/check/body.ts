@@ -42,7 +42,7 @@ export function readBody(
       if (isFinished) return
       isFinished = true
       resolve({ body, events, ended, isUtf8, bytes })
-      // What still comes is for nobody.
+      // Nothing more is read.
       source.destroy()
     }
     const readEvents = createEventReader((event) => {

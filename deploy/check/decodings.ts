@@ -57,7 +57,7 @@ function fromHtml(text: string): string[] {
   ]
 }
 
-/** Each offset, since what stands before the secret may be part of the run. */
+/** Each offset, since the characters before the secret may belong to the run. */
 function fromBase64(text: string): string[] {
   const runs = text.match(BASE64) ?? []
   if (runs.length === 0) return []

@@ -1,4 +1,4 @@
-/** A JSON document on the web that anybody may read, at a URL that a server names: which may be anything. */
+/** A public JSON document at a URL that a server names, which may be any URL. */
 import type { Answer } from './http.ts'
 import type { JsonObject } from './messages.ts'
 import { Stop } from './outcome.ts'

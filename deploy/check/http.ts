@@ -32,7 +32,7 @@ export interface Answer extends Body {
   readonly headers: Headers
   readonly firstByteMs: number
   readonly totalMs: number
-  /** Of whoever answered. */
+  /** The address that answered. */
   readonly address?: string
   readonly tls?: { readonly protocol: string; readonly validTo: Date }
 }

@@ -9,7 +9,7 @@ const MAX_SCHEMAS = 5000
 /** Longer patterns are not compiled here. */
 const MAX_PATTERN = 5000
 
-/** What stands under a keyword. */
+/** What a keyword holds. */
 type Kind =
   | 'schema'
   | 'schemas'

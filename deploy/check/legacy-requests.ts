@@ -75,7 +75,7 @@ const unknown: Probe = {
 
 const version: Probe = {
   id: 'legacy.version-header',
-  title: 'an MCP-Protocol-Version that nobody serves is refused',
+  title: 'an unknown MCP-Protocol-Version is refused',
   spec: `${SPEC.legacyHttp}#protocol-version-header`,
   async run(endpoint) {
     endpoint.requireEra('legacy')

@@ -130,7 +130,7 @@ async function judgeList(endpoint: Endpoint, era: Era, list: List): Promise<Outc
   if (twice !== undefined)
     return degrades(
       `${era}: ${quote(twice)} comes twice`,
-      `give each a ${list.name} of its own: clients keep one of them`,
+      `give each a different ${list.name}: clients keep one of them`,
     )
   const odd = list.key === 'tools' ? names.find((value) => !TOOL_NAME.test(value)) : undefined
   if (odd !== undefined)

@@ -19,7 +19,7 @@ const HIDDEN = '[secret]'
 
 /** Shorter ones are left readable in text of ours: replacing every "1" would leave nothing to read. */
 const MIN_OWN_LENGTH = 6
-/** Shorter ones are hidden in foreign text where they are a word of their own, not as a part of any other. */
+/** Shorter ones are hidden in foreign text as whole words only. */
 const MIN_PART_LENGTH = 4
 /** Shorter ones are not looked for across spaces: `open` is in `to pen`. */
 const MIN_SQUEEZED_LENGTH = 8
@@ -98,7 +98,7 @@ function claimsIn(text: string): string[] {
   }
 }
 
-/** The forms in which it is replaced where it stands, so that what is around it can still be read. */
+/** The forms that are replaced in place, so that the text around them can still be read. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   // Without halves of characters, which cannot be encoded.

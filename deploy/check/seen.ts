@@ -20,7 +20,7 @@ const MAX_KEPT = 65_536
 export function toSeen(label: string, reply: Reply): Seen {
   const { status, headers, isUtf8, tls, body } = reply.answer
   const [stray] = reply.strays
-  // A ping is for anybody to answer.
+  // Every client answers a ping.
   const question = reply.questions.find(({ method }) => method !== 'ping')
   return {
     label,

@@ -15,12 +15,12 @@ const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
 /** Controls, formats (bidirectional ones, too), halves of characters, private use, and line ends. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]+/gu
 
-/** What somebody else wrote, in quotation marks. */
+/** Foreign text, in quotation marks. */
 export function quote(text: unknown): string {
   return `"${cite(text)}"`
 }
 
-/** What somebody else wrote. Everything that a server sent and that a text of ours repeats goes through here, or `quote`. */
+/** Foreign text: everything that a server sent and that a text of ours repeats goes through here, or through `quote`. */
 export function cite(text: unknown): string {
   const string = typeof text === 'string' ? text : toJson(text)
   return `${OPEN}${string.replaceAll(OPEN, '').replaceAll(CLOSE, '').slice(0, MAX_SEARCHED)}${CLOSE}`
@@ -28,7 +28,7 @@ export function cite(text: unknown): string {
 
 /** The text without secrets and control characters, and clipped. */
 export function toShown(text: string, hide: Hide): string {
-  // At the odd places stands what was cited.
+  // The odd parts are what was cited.
   const parts = text.split(CITED)
   const shown = parts.map((part, index) =>
     index % 2 === 1

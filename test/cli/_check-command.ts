@@ -1,4 +1,4 @@
-/** `mayfly check` as a process of its own, as a user runs it. */
+/** Runs `mayfly check` as a separate process, as a user does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

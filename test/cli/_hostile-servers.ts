@@ -81,7 +81,7 @@ const idIn = (body: string): string => /"id":("[^"]*"|\d+)/.exec(body)?.[1] ?? '
 export const ESCAPES =
   '\u001b]0;owned\u0007\u001b[2J\u001b[1;31m\u009b31m\u202e\u2066\u200b\r\nmayfly: all is well\u0000'
 
-/** Deeper than the stack of whoever goes down it. */
+/** Deeper than the stack of a recursive function. */
 const DEEP = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
 /** Cannot be made a string: `join` and template literals throw. */
 const UNPRINTABLE = '{"toString":1,"valueOf":1}'
@@ -184,7 +184,7 @@ export const ATTACKS: { readonly [name: string]: Attack } = {
 
   'no HTTP': (_request, response) => void raw(response, '\u0000\u0001\u0002 mcp\r\n\r\n').end(),
 
-  'chunks of a size that is none': (_request, response) =>
+  'an invalid chunk size': (_request, response) =>
     void raw(response, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{}'),
 
   'status 999': (_request, response) => void raw(response, 'HTTP/1.1 999 \r\nContent-Length: 0\r\n\r\n'),
@@ -258,7 +258,7 @@ export const ATTACKS: { readonly [name: string]: Attack } = {
     answerJson(response, `{"jsonrpc":"2.0","id":${idIn(body)},"result":${result}}`)
   },
 
-  'responses to everybody else': (_request, response) =>
+  'responses to other requests': (_request, response) =>
     flood(response.writeHead(200, STREAM), 'data: {"jsonrpc":"2.0","id":"other","result":{}}\n\n'),
 
   '401 with thousands of places to look at': (request, response) => {

@@ -192,7 +192,7 @@ test('staticTokens of our own: nothing is wrong and nothing degrades, with a tok
 })
 
 describe('calls that are open where other methods are not', () => {
-  /** A server whose gate stands open for what is `open`. */
+  /** A server that asks for no token where `open` says so. */
   const leaky = (open: (request: Request) => Promise<boolean> | boolean): Promise<Running> =>
     broken(async (request, next) => {
       const isGood = request.headers.get('authorization') === `Bearer ${TOKEN}`
@@ -237,7 +237,7 @@ describe('calls that are open where other methods are not', () => {
       )
   })
 
-  test('discovery that is open to anybody is well', async () => {
+  test('open discovery is well', async () => {
     await using server = await leaky(async (request) =>
       ['server/discover', 'initialize'].includes(String(await methodOf(request))),
     )
@@ -247,7 +247,7 @@ describe('calls that are open where other methods are not', () => {
     )
   })
 
-  test('tools of our own that are open to anybody by name are well', async () => {
+  test('tools that anonymous callers may use are well', async () => {
     const auth = staticTokens([{ token: TOKEN }], { anonymous: { tools: ['echo'] } })
     await using server = await mayfly({ auth })
 
@@ -256,7 +256,7 @@ describe('calls that are open where other methods are not', () => {
 })
 
 describe('what a 401 or a document names is not fetched', () => {
-  /** Something inside, which answers to anybody: how often it was reached. */
+  /** A service inside of a network, which counts its connections. */
   async function inside(): Promise<Running & { readonly reached: () => number }> {
     let count = 0
     const server = createTcpServer((socket) => {

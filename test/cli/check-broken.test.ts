@@ -256,9 +256,9 @@ const ONE_FAULT: readonly Case[] = [
     ['annotations that are words', { annotations: { readOnlyHint: 'yes' } }, 'lists.tools', 'wrong'],
     ['an icon without an address', { icons: [{ mimeType: 'image/png' }] }, 'lists.tools', 'wrong'],
     ['_meta: null', { _meta: null }, 'lists.tools', 'wrong'],
-    ['a type that is none', withProperty({ type: 'objekt' }), 'lists.schemas', 'wrong'],
+    ['an unknown type', withProperty({ type: 'objekt' }), 'lists.schemas', 'wrong'],
     [
-      'a type that is none, deep inside',
+      'an unknown type, deep inside',
       withProperty({ type: 'array', items: { anyOf: [{ type: 1 }] } }),
       'lists.schemas',
       'wrong',
@@ -280,13 +280,13 @@ const ONE_FAULT: readonly Case[] = [
     ],
     ['a schema that is nested without end', withProperty(nested(200)), 'lists.schemas', 'wrong'],
     [
-      'an outputSchema that is none inside',
+      'an outputSchema that is invalid inside',
       { outputSchema: { type: 'object', properties: { a: { enum: 'b' } } } },
       'lists.schemas',
       'wrong',
     ],
     [
-      'a header that is none',
+      'an invalid header name',
       withProperty({ type: 'string', 'x-mcp-header': 'a b' }),
       'lists.schemas',
       'wrong',
@@ -411,7 +411,7 @@ const ONE_FAULT: readonly Case[] = [
     finds: [['afterwards.questions', 'wrong']],
   },
   {
-    name: 'somebody else’s response before one’s own',
+    name: 'another client’s response before the own one',
     change: async (request, next) => {
       if ((await methodOf(request)) !== 'tools/list') return next()
       const own = await (await next()).text()
@@ -433,7 +433,7 @@ const ONE_FAULT: readonly Case[] = [
     finds: [['lists.prompts', 'wrong']],
   },
   {
-    name: 'events of a type of their own',
+    name: 'events of another type than message',
     change: inStreams((data) => `event: response\ndata: ${data}\n\n`),
     finds: [['lists.prompts', 'wrong']],
   },

@@ -58,6 +58,6 @@ test('any stream, cut into any pieces, has the events that a client sees', () =>
   )
 })
 
-test('an event that is cut off is none', () => {
+test('an event that is cut off is left out', () => {
   expect(read(['data: {}\n\ndata: {"id":1}\n'])).toEqual([{ type: '', data: '{}' }])
 })
