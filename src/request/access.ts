@@ -3,9 +3,9 @@
  */
 import type { ProtocolError } from '../definition/protocol-error.ts'
 
-/** A tool, prompt or resource: `name` is that of the first two, of a resource its URI or URI template. */
+/** A tool, prompt, resource, or a method that MCP does not have: `name` is its name, of a resource its URI or URI template. */
 export interface Guarded {
-  readonly kind: 'tool' | 'prompt' | 'resource'
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'method'
   readonly name: string
   /** All of these scopes are needed. */
   readonly scopes: readonly string[] | undefined

@@ -5,9 +5,11 @@ import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-
 import {
   type CompiledResources,
   type ReadAnswer,
+  type ResourceConfig,
   type ResourceRequest,
   toResourceContents,
 } from '../definition/resource.ts'
+import { foldUri } from '../definition/uri.ts'
 import type { Access, Guarded } from './access.ts'
 import type { RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
@@ -72,39 +74,72 @@ export function acknowledgeSubscription(params: Params): MethodResult {
   return { members: '' }
 }
 
-/** Whether a caller may hear of changes of `uri`. */
-export function mayRead(
-  { fixed, templates }: CompiledResources,
-  access: Access | undefined,
-  uri: string,
-): boolean {
+/** Whether a caller may hear of changes of `uri`. What nothing answers, nobody may. */
+export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
   if (access === undefined) return true
-  const declared = fixed.get(uri)?.config
-  if (declared !== undefined) return access.allows(guardedBy(uri, declared))
-  const matched = templates.find(({ template }) => template.match(uri) !== undefined)?.config
-  return access.allows(matched === undefined ? guardedBy(uri) : guardedBy(matched.uriTemplate, matched))
+  const found = find(resources, uri)
+  return found !== undefined && guardsOf(resources, uri, found).every((item) => access.allows(item))
 }
 
-/** Asks whoever knows the URI: a fixed resource, the first template that matches, or the callback. */
 async function read(
   scope: RequestScope,
   uri: string,
 ): Promise<{ answer: ReadAnswer; mimeType?: string | undefined }> {
-  const { fixed, templates, callbacks } = scope.definition.resources
+  const { resources } = scope.definition
+  const found = find(resources, uri)
+  if (found === undefined) return { answer: undefined }
+  if (scope.hasAccess) for (const item of guardsOf(resources, uri, found)) scope.requireAccess(item)
+  const { config, variables } = found
+  return config === undefined
+    ? { answer: await resources.callbacks!.getResourceContent({ uri, ...callbackRequest(scope) }) }
+    : { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
+}
+
+interface Found {
+  /** Undefined: the callbacks are asked. */
+  readonly config?: ResourceConfig
+  readonly variables: Record<string, string>
+}
+
+/** What knows a URI: a fixed resource, the first template that matches, or the callbacks. */
+function find({ fixed, templates, callbacks }: CompiledResources, uri: string): Found | undefined {
   const declared = fixed.get(uri)?.config
-  if (declared !== undefined) {
-    scope.requireAccess(guardedBy(uri, declared))
-    return { answer: await declared.read({ uri, variables: {} }, scope.context), mimeType: declared.mimeType }
-  }
+  if (declared !== undefined) return { config: declared, variables: {} }
   for (const { template, config } of templates) {
     const variables = template.match(uri)
-    if (variables === undefined) continue
-    scope.requireAccess(guardedBy(config.uriTemplate, config))
-    return { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
+    if (variables !== undefined) return { config, variables }
   }
-  if (callbacks === undefined) return { answer: undefined }
-  scope.requireAccess(guardedBy(uri))
-  return { answer: await callbacks.getResourceContent({ uri, ...callbackRequest(scope) }) }
+  return callbacks && { variables: {} }
+}
+
+/** The fixed resources by what all spellings of their URIs have in common. */
+const foldedResources = new WeakMap<CompiledResources, ReadonlyMap<string, readonly Guarded[]>>()
+
+/**
+ * What a caller must be allowed to use, to read a URI: what answers it, and every fixed resource of which it may be another spelling.
+ * A template would read for it what the fixed one keeps.
+ */
+function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
+  if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
+  const folded = foldUri(uri)
+  const others = foldedOf(resources)
+  return [
+    guardedBy(config?.uriTemplate ?? uri, config),
+    ...(others.get(folded) ?? []),
+    ...(others.get(folded.replace(/\/?[?#].*/s, '')) ?? []),
+  ]
+}
+
+function foldedOf(resources: CompiledResources): ReadonlyMap<string, readonly Guarded[]> {
+  const known = foldedResources.get(resources)
+  if (known !== undefined) return known
+  const folded = new Map<string, readonly Guarded[]>()
+  for (const { config } of resources.fixed.values()) {
+    const key = foldUri(config.uri)
+    folded.set(key, [...(folded.get(key) ?? []), guardedBy(config.uri, config)])
+  }
+  foldedResources.set(resources, folded)
+  return folded
 }
 
 /** What is declared under `name`, a URI or a URI template; what callbacks list needs no scope. */
