@@ -204,7 +204,12 @@ function createAnonymousAccess(
   metadataUrl: string,
 ): Access {
   const { tools = [], prompts = [], resources = [] } = open ?? {}
-  const names = { tool: tools, prompt: prompts, resource: resources }
+  const names: { [kind in Guarded['kind']]: readonly string[] } = {
+    tool: tools,
+    prompt: prompts,
+    resource: resources,
+    method: [],
+  }
   return {
     isAnonymous: true,
     allows: ({ kind, name }: Guarded) => names[kind].includes(name),

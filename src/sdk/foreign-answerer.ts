@@ -16,7 +16,7 @@ import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'
 import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
-import { audibleTo, checkAccess, type GuardedNames } from './guarded.ts'
+import { checkAccess, type GuardedNames } from './guarded.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 export interface ForeignOptions extends CallLimits {
@@ -39,8 +39,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonResponse(listenEnd(message.id), 200, incoming.headers)
       if (streams.size >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
-      const heard = toAudible(message, incoming, options)
-      const stream = new ForeignListen(heard, incoming, run, options, () => streams.delete(stream))
+      const stream = new ForeignListen(message, incoming, run, options, () => streams.delete(stream))
       streams.add(stream)
       return stream.answer()
     },
@@ -53,17 +52,6 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       for (const stream of streams) stream.finishWithResult()
     },
   }
-}
-
-function toAudible(
-  message: RequestMessage,
-  { access }: Incoming,
-  { scopes }: ForeignOptions,
-): RequestMessage {
-  const params = audibleTo(message.params, access, scopes)
-  return params === message.params
-    ? message
-    : { ...message, params, value: { ...(message.value as object), params } }
 }
 
 /** A notification or a response: the server has as long for it as for a call, and is done with when its client goes away. */

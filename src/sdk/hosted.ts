@@ -11,11 +11,11 @@ import { errorMessage } from '../protocol/json-rpc.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
-import type { GuardedNames } from './guarded.ts'
+import { checkScopes, type GuardedNames } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
 export interface HostedConfig extends HostingConfig {
-  /** Scopes that single tools, prompts and resources (by URI) need, where `auth` is set. */
+  /** Scopes that single tools, prompts, resources (by URI or URI template) and methods of your own need, where `auth` is set. */
   scopes?: GuardedNames
 }
 
@@ -32,6 +32,7 @@ export interface HostedServer {
 /** @throws TypeError for a configuration that cannot be served. */
 export function host(run: RunForeign, config: HostedConfig): HostedServer {
   checkHosting(config)
+  checkScopes(config.scopes)
   const reportError = createReportError(config.onError)
   const limits = toCallLimits(config)
   const { scopes, telemetry } = config

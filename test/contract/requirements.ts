@@ -475,6 +475,10 @@ export const REQUIREMENTS = {
     statement: 'Lists are private where callers are known.',
     source: [`${CACHING}`],
   },
+  'auth.spelling': {
+    statement: 'No other spelling of a URI reads, or hears of, what the caller may not.',
+    source: ['docs/resources-and-prompts.md'],
+  },
   'auth.anonymous': {
     statement: 'A declared subset may be open to everybody.',
     source: ['docs/auth.md'],
@@ -779,6 +783,32 @@ export const REQUIREMENTS = {
   'rendezvous.memory': {
     statement: 'Nothing of a wait in memory stays behind when it is over.',
     source: ['docs/rendezvous.md'],
+  },
+  'guarded.scopes': {
+    statement:
+      'Scopes hold for calls, reads, subscriptions, completions and methods of a server that knows none.',
+    source: ['docs/bring-your-own.md'],
+  },
+  'guarded.spelling': {
+    statement: 'Where scopes are written for resources, no other spelling of a URI passes them.',
+    source: ['docs/bring-your-own.md'],
+  },
+  'guarded.lists': {
+    statement: 'Lists of a server that knows no scopes leave out what the caller may not use.',
+    source: ['docs/bring-your-own.md'],
+  },
+  'guarded.anonymous': {
+    statement:
+      'Without a token a server that knows no scopes answers what tells nothing, and the declared subset.',
+    source: ['docs/bring-your-own.md'],
+  },
+  'guarded.malformed': {
+    statement: 'A message that names nothing is refused before a server that knows no scopes is made.',
+    source: ['docs/bring-your-own.md'],
+  },
+  'guarded.config': {
+    statement: 'Scopes that are none are a TypeError when they are written.',
+    source: ['docs/bring-your-own.md'],
   },
   'listen.limit': {
     statement: 'Streams beyond maxListenStreams are refused with 503 until one ends.',
