@@ -3,11 +3,11 @@
  *
  * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60]`
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { unzipSync } from 'fflate'
+import { createTempFolder } from '../work-folder.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
 import { startGateway } from './gateway.ts'
@@ -29,7 +29,6 @@ if (zip === undefined || values.ric === undefined || trigger === undefined)
   throw new TypeError(`local.ts <function.zip> --ric <file> --port <n> [--trigger ${TRIGGERS.join('|')}]`)
 
 const taskRoot = unpack(zip)
-process.once('exit', () => rmSync(taskRoot, { recursive: true, force: true }))
 const environments = createEnvironments({
   ric: values.ric,
   taskRoot,
@@ -50,8 +49,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
+/** Removed when this process ends. */
 function unpack(file: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-lambda-'))
+  const { folder } = createTempFolder()
   for (const [name, content] of Object.entries(unzipSync(readFileSync(file)))) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), content)
