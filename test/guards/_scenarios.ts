@@ -1,10 +1,11 @@
 /** What each guard must do, at whichever entry. */
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { Call, Change, Client, Reply } from './_clients.ts'
 import { type Entry, listenTo, type Started, toCall } from './_entries.ts'
 import type { Told } from './_fronts.ts'
 import type { Guarded } from './_ours.ts'
 import { FAILURES, type Failure, type Probe } from './_probe.ts'
+import { eventually } from './_watched.ts'
 import type { GuardId } from './matrix.ts'
 
 /** Starts the server of an entry, which is closed when the test is over. */
@@ -54,8 +55,8 @@ function expectStatus(entry: Entry, { status }: Reply, expected: number): void {
   if (entry.hasStatus) expect(status).toBe(expected)
 }
 
-const begun = (probe: Probe, times = 1) => vi.waitFor(() => expect(probe.count('wait')).toBe(times))
-const aborted = (probe: Probe) => vi.waitFor(() => expect(probe.count('aborted')).toBeGreaterThan(0))
+const begun = (probe: Probe, times = 1) => eventually(() => expect(probe.count('wait')).toBe(times))
+const aborted = (probe: Probe) => eventually(() => expect(probe.count('aborted')).toBeGreaterThan(0))
 
 /** Nested `levels` deep. */
 const nested = (levels: number): object => (levels === 0 ? {} : { deeper: nested(levels - 1) })
@@ -165,7 +166,7 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
     // Each makes room for the next, however it ends.
     for (const call of [toCall(entry, 'say'), toCall(entry, 'nothing'), { method: 'nothing/at-all' }])
       expect((await one(client, call)).message?.error?.message ?? '').not.toContain('concurrent')
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
     probe.forget()
     const running = client.begin(toCall(entry, 'wait'))
     await begun(probe)
@@ -179,7 +180,7 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
       probe.release()
       expect(isServed(await running.reply)).toBe(true)
     } else await Object.values(running.leave)[0]!()
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
   },
 
   async deadline(entry, start) {
@@ -187,14 +188,14 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
     const { probe, connect } = await start({ http: limits })
     const client = await connect()
     // What is loaded by the first call takes its time.
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
     probe.forget()
     const { message } = await client.begin(toCall(entry, 'wait')).reply
     if (entry.kind === 'call')
       expect(message?.error).toMatchObject({ code: INTERNAL, data: { limit: 'deadline' } })
     else expect(message?.result).toMatchObject({ resultType: 'complete' })
     await aborted(probe)
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
   },
 
   async disconnect(entry, start) {
@@ -208,7 +209,7 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
       await aborted(probe)
       if (front === undefined) continue
       const next = await connect()
-      await vi.waitFor(() => expectServed(entry, next))
+      await eventually(() => expectServed(entry, next))
       expect(probe.reports).toEqual([])
     }
   },
@@ -236,7 +237,7 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
     const { probe, connect } = await start({ auth: true })
     const client = await connect('use')
     const long = 'x'.repeat(5000)
-    const lines = (count: number) => vi.waitFor(() => expect(probe.log).toHaveLength(count))
+    const lines = (count: number) => eventually(() => expect(probe.log).toHaveLength(count))
     // A tool and a client with long names.
     await one(client, toCall(entry, long), { body: (text) => text.replace('"guards"', JSON.stringify(long)) })
     await lines(1)
@@ -257,25 +258,25 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
   async background(entry, start) {
     const { probe, connect } = await start()
     const client = await connect()
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
     // A stream runs nothing but what makes a server.
     probe.leavesWork = entry.kind === 'listen'
     expect(isServed(await one(client, toCall(entry, 'later')))).toBe(true)
     probe.leavesWork = false
-    await vi.waitFor(() => expect(probe.reports).toEqual(['later failed']))
+    await eventually(() => expect(probe.reports).toEqual(['later failed']))
     await expectServed(entry, client)
   },
 
   async unwritable(entry, start) {
     const { probe, connect } = await start({ http: { maxConcurrentCalls: 1 } })
     const client = await connect()
-    await vi.waitFor(() => expectServed(entry, client))
+    await eventually(() => expectServed(entry, client))
     for (const [how, call] of failures(entry)) {
       probe.forget()
       if (entry.throwsIn !== 'code') probe.failure = how
       const { message } = await one(client, call)
       expect(message?.error, `${how} ${JSON.stringify(message)}`).toMatchObject({ code: INTERNAL })
-      await vi.waitFor(() => expect(probe.reports, how).toHaveLength(1))
+      await eventually(() => expect(probe.reports, how).toHaveLength(1))
       probe.failure = undefined
     }
     await expectServed(entry, client)
@@ -292,7 +293,7 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
 
 /** Calls that are sent together are over in any order. */
 const written = (probe: Probe, entries: readonly object[]) =>
-  vi.waitFor(() => {
+  eventually(() => {
     expect(probe.audit).toHaveLength(entries.length)
     expect(probe.audit).toEqual(
       expect.arrayContaining(entries.map((entry) => expect.objectContaining(entry))),
@@ -343,7 +344,7 @@ async function streamsNeedScopes(start: Start): Promise<void> {
   const { heard, leave } = user.begin(listenTo('note://secret', 'note://open'))
   await begun(probe)
   for (const uri of ['note://secret', 'note://open']) probe.update(uri)
-  await vi.waitFor(() => expect(heard.at(-1)?.params?.uri).toBe('note://open'))
+  await eventually(() => expect(heard.at(-1)?.params?.uri).toBe('note://open'))
   expect(JSON.stringify(heard)).not.toContain('note://secret')
   await Object.values(leave)[0]!()
 }

@@ -15,7 +15,7 @@ import { FRONTS, type Front } from './_fronts.ts'
 import { Exchange, type HttpRequest } from './_http.ts'
 import { createOurs, type Guarded } from './_ours.ts'
 import { Probe } from './_probe.ts'
-import { watchTests } from './_watched.ts'
+import { eventually, watchTests } from './_watched.ts'
 
 const { onEnd, starting } = watchTests()
 
@@ -197,7 +197,7 @@ describe('what a platform says', () => {
     })
     const [reply] = await client.send([toCall(IMPLEMENTED.modern, 'later')])
     expect(reply!.message?.result).toMatchObject({ content: [{ text: 'now' }] })
-    await vi.waitFor(() => expect(probe.reports.toSorted()).toEqual(['later failed', 'too late']))
+    await eventually(() => expect(probe.reports.toSorted()).toEqual(['later failed', 'too late']))
   })
 })
 
@@ -272,7 +272,7 @@ describe('executeTool', () => {
     await expect(server.executeTool('say', { text: 5 })).rejects.toThrow('Invalid arguments')
     await expect(server.executeTool('nothing', {})).rejects.toThrow('Unknown tool')
     expect(await server.executeTool('later', {})).toBe('now')
-    await vi.waitFor(() => expect(probe.reports).toEqual(['later failed']))
+    await eventually(() => expect(probe.reports).toEqual(['later failed']))
     expect(probe.audit).toEqual([])
   })
 
@@ -286,7 +286,7 @@ describe('executeTool', () => {
     const probe = new Probe()
     const over = new AbortController()
     const waiting = createOurs(probe, {}).executeTool('wait', {}, { signal: over.signal })
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+    await eventually(() => expect(probe.count('wait')).toBe(1))
     over.abort(new Error('enough'))
     await expect(waiting).rejects.toThrow('enough')
   })

@@ -1,6 +1,6 @@
 /** Ways to a connection that lasts besides its messages: streams that are opened, resumed and ended, other callers, broken stores. */
 import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSessions, type SessionsOptions, serve } from '../../adapters/node.ts'
 import { bearer } from '../../src/auth.ts'
 import { MCPServer } from '../../src/index.ts'
@@ -11,7 +11,7 @@ import { Exchange, type HttpRequest } from './_http.ts'
 import { createOurs, type Guarded } from './_ours.ts'
 import { Probe } from './_probe.ts'
 import { startProcess } from './_stdio.ts'
-import { watchTests } from './_watched.ts'
+import { eventually, watchTests } from './_watched.ts'
 
 const { onEnd, starting } = watchTests()
 
@@ -188,20 +188,20 @@ describe('a session', () => {
   it('every call aborts when it ends, those that share an id, too', async () => {
     const { probe, begin, send } = await openSession({ http: { maxConcurrentCalls: 2 } })
     const calls = [1, 2].map(() => begin({ headers: JSON_BODY, body: body(7, WAIT) }))
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(2))
+    await eventually(() => expect(probe.count('wait')).toBe(2))
     await send({ method: 'DELETE' })
-    await vi.waitFor(() => expect(probe.count('aborted')).toBe(2))
+    await eventually(() => expect(probe.count('aborted')).toBe(2))
     await Promise.all(calls.map(({ done }) => done))
   })
 
   it('a client that drops its request is no fault of the server, and its call goes on', async () => {
     const { probe, begin, send } = await openSession({ http: { maxConcurrentCalls: 1 } })
     const dropped = begin({ headers: JSON_BODY, body: body(7, WAIT) })
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+    await eventually(() => expect(probe.count('wait')).toBe(1))
     dropped.destroy()
     await dropped.done
     probe.release()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { messages } = await send({ headers: JSON_BODY, body: body(8, SAY) })
       expect(messages[0]?.result).toBeDefined()
     })
@@ -228,9 +228,9 @@ describe('a session', () => {
   it('that a limit refuses is none', async () => {
     const { probe, sessions, begin, open } = await openSession({ http: { maxConcurrentCalls: 1 } })
     begin({ headers: JSON_BODY, body: body(7, WAIT) })
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+    await eventually(() => expect(probe.count('wait')).toBe(1))
     await open()
-    await vi.waitFor(() => expect(sessions.size).toBe(1))
+    await eventually(() => expect(sessions.size).toBe(1))
     probe.release()
   })
 })

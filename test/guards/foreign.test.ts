@@ -1,6 +1,6 @@
 /** What reaches a server that is not ours besides its calls: notifications and responses, completions, the page; and how it can break. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { FetchServer } from '../../adapters/node.ts'
 import { fromNode } from '../../src/from-node.ts'
 import { fromSdk } from '../../src/sdk.ts'
@@ -11,7 +11,7 @@ import { FRONTS } from './_fronts.ts'
 import { Exchange } from './_http.ts'
 import { type Guarded, hosting } from './_ours.ts'
 import { Probe } from './_probe.ts'
-import { watchTests } from './_watched.ts'
+import { eventually, watchTests } from './_watched.ts'
 
 const { onEnd } = watchTests()
 
@@ -76,14 +76,14 @@ describe.each([
   it('takes a place, and gives it back when its client leaves or it is taken', async () => {
     const { probe, send } = await begin({ http: { maxConcurrentCalls: 1 } })
     const left = send(message)
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+    await eventually(() => expect(probe.count('wait')).toBe(1))
     const refused = send(message)
     await refused.done
     expect(refused.status).toBe(503)
     left.destroy()
-    await vi.waitFor(() => expect(probe.count('aborted')).toBe(1))
+    await eventually(() => expect(probe.count('aborted')).toBe(1))
     const taken = send(message)
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(2))
+    await eventually(() => expect(probe.count('wait')).toBe(2))
     probe.release()
     await taken.done
     expect([taken.status, taken.text]).toEqual([202, ''])
@@ -175,7 +175,7 @@ describe('the page of a server', () => {
     await page.done
     expect(page.status).toBe(504)
     expect(probe.log).toMatchObject([{ httpMethod: 'GET', status: 504 }])
-    await vi.waitFor(() => expect(probe.count('aborted')).toBe(1))
+    await eventually(() => expect(probe.count('aborted')).toBe(1))
     const again = send(NOTIFICATION)
     await again.done
     expect(again.status).toBe(504)
@@ -185,11 +185,11 @@ describe('the page of a server', () => {
     const probe = new Probe()
     const send = await serve(waiting(probe, { http: { maxConcurrentCalls: 1 } }))
     const page = send(undefined, HTML)
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+    await eventually(() => expect(probe.count('wait')).toBe(1))
     page.destroy()
-    await vi.waitFor(() => expect(probe.count('aborted')).toBe(1))
+    await eventually(() => expect(probe.count('aborted')).toBe(1))
     const taken = send(NOTIFICATION)
-    await vi.waitFor(() => expect(probe.count('wait')).toBe(2))
+    await eventually(() => expect(probe.count('wait')).toBe(2))
     probe.release()
     await taken.done
     expect(taken.status).toBe(202)
@@ -209,7 +209,7 @@ describe('the page of a server', () => {
     const response = await server.fetch(new Request('https://mcp.example/mcp', { headers: HTML }))
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('no server')
-    await vi.waitFor(() => expect(probe.reports.toSorted()).toEqual(['later failed', 'no server']))
+    await eventually(() => expect(probe.reports.toSorted()).toEqual(['later failed', 'no server']))
     expect(probe.log).toMatchObject([{ httpMethod: 'GET', status: 500 }])
   })
 })
@@ -251,7 +251,7 @@ describe('a Node handler', () => {
     const exchange = send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
     await exchange.done
     expect(exchange.messages).toMatchObject([{ id: 1, result: {} }])
-    await vi.waitFor(() => expect(probe.reports).toEqual(['broke later']))
+    await eventually(() => expect(probe.reports).toEqual(['broke later']))
   })
 })
 
@@ -263,9 +263,9 @@ describe('an answer', () => {
       const send = await serve(create(probe, { http: { maxConcurrentCalls: 1 } }))
       const { method, params } = toCall(IMPLEMENTED.sdkV1, 'wait')
       const left = send({ jsonrpc: '2.0', id: 1, method, params }, { accept: 'application/json' })
-      await vi.waitFor(() => expect(probe.count('wait')).toBe(1))
+      await eventually(() => expect(probe.count('wait')).toBe(1))
       left.destroy()
-      await vi.waitFor(() => expect(probe.count('aborted')).toBe(1))
+      await eventually(() => expect(probe.count('aborted')).toBe(1))
     },
   )
 
