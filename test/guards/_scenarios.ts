@@ -142,7 +142,11 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
   },
 
   scopes: (entry, start) =>
-    entry.kind === 'call' ? callsNeedScopes(entry, start) : streamsNeedScopes(start),
+    entry.kind === 'call'
+      ? callsNeedScopes(entry, start)
+      : entry.throwsIn === 'bus'
+        ? streamsNeedScopes(start)
+        : foreignStreamsNeedScopes(start),
 
   async rate(entry, start) {
     const { probe, connect } = await start({ rate: true })
@@ -338,6 +342,16 @@ async function callsNeedScopes(entry: Entry, start: Start): Promise<void> {
 }
 
 /** A stream hears nothing of what its caller may not read. */
+/** Which of the URIs a foreign server would tell of is not known: all of them must be allowed. */
+async function foreignStreamsNeedScopes(start: Start): Promise<void> {
+  const { connect } = await start({ auth: true })
+  const user = await connect('use')
+  const refused = await one(user, listenTo('note://secret', 'note://open'))
+  expect(refused.status).toBe(403)
+  const { leave } = user.begin(listenTo('note://open'))
+  await Object.values(leave)[0]!()
+}
+
 async function streamsNeedScopes(start: Start): Promise<void> {
   const { probe, connect } = await start({ auth: true })
   const user = await connect('use')
