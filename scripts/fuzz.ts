@@ -55,6 +55,9 @@ const fuzzing: Fuzzing = {
 }
 // Servers say what goes wrong in them on the console; here that is what is looked for.
 console.error = () => {}
+// The official client warns there of what it makes of a server.
+console.warn = () => {}
+console.debug = () => {}
 process.on('unhandledRejection', (error) => {
   process.stderr.write(
     `fuzz: a rejection that nobody handles: ${error instanceof Error ? error.stack : error}\n`,

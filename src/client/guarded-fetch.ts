@@ -51,8 +51,19 @@ export function createGuardedFetch(
     if (init.signal === undefined || init.signal === null) return askWithin(ask, url, own, limits)
     const response = await ask(url, own)
     checkSession(response)
-    return limit(response, headers, limits.maxResponseBytes, exchanges, tag)
+    // Only then does the official client read event by event; anything else it reads as a whole.
+    const isRead = response.ok && response.status !== 202 && (tag !== undefined || init.method !== 'POST')
+    const filter =
+      isRead && isEventStream(response)
+        ? limitEvents(limits.maxResponseBytes, exchanges.watcher(tag, headers.get('last-event-id')))
+        : limitBody(limits.maxResponseBytes)
+    return withFilter(response, filter)
   }
+}
+
+/** No more than the official client takes for one: it would read the rest as a whole. */
+function isEventStream({ headers }: Response): boolean {
+  return /^text\/event-stream *(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')
 }
 
 /** The caller's own beneath what the request has. */
@@ -86,19 +97,6 @@ function askWithin(
     const { status, statusText, headers } = limited
     return new Response(await limited.arrayBuffer(), { status, statusText, headers })
   })
-}
-
-function limit(
-  response: Response,
-  headers: Headers,
-  maxBytes: number,
-  exchanges: Exchanges,
-  tag: string | undefined,
-): Response {
-  const isStream = response.headers.get('content-type')?.toLowerCase().startsWith('text/event-stream')
-  if (isStream !== true) return withFilter(response, limitBody(maxBytes))
-  const watcher = exchanges.watcher(tag, headers.get('last-event-id'))
-  return withFilter(response, limitEvents(maxBytes, watcher))
 }
 
 function checkSession({ headers }: Response): void {

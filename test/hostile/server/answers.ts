@@ -83,6 +83,13 @@ export const endlessLines = (): Promise<HostileServer> =>
     return flood(exchange.response, 'data: aaaaaaaa\n'.repeat(4000))
   })
 
+/** Short events without end, with a status or a type with which nobody reads events. */
+export const endlessEvents = (status: number, type = 'text/event-stream'): Promise<HostileServer> =>
+  onCall(({ response }) => {
+    response.writeHead(status, { 'content-type': type })
+    return flood(response, 'data: {}\n\n'.repeat(4000))
+  })
+
 /** A byte at a time, and the last one never. */
 export const dripping = (era?: Era): Promise<HostileServer> =>
   onCall(async (exchange) => {

@@ -5,6 +5,7 @@ import {
   crossed,
   dripping,
   endlessEvent,
+  endlessEvents,
   endlessJson,
   endlessLines,
   endlessList,
@@ -68,6 +69,30 @@ describe('an answer that is too large', () => {
     expect(server.sentBytes()).toBeLessThan(24 * MIB)
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MIB)
   })
+
+  it.each([
+    [202, 'text/event-stream'],
+    [400, 'text/event-stream'],
+    [405, 'text/event-stream'],
+    [500, 'text/event-stream'],
+    [200, 'text/event-stream-of-mine'],
+    [200, 'text/event-stream, application/json'],
+    [200, 'text/event-stream;charset'],
+  ] as const)(
+    'events without end that are %d and %s → an error, and no more is taken',
+    async (status, type) => {
+      const { server, call } = await open(endlessEvents(status, type), { timeoutMs: 4000 })
+      const before = process.memoryUsage.rss()
+
+      await expect(call()).rejects.toMatchObject({
+        code: expect.stringMatching(/^(RESPONSE_TOO_LARGE|REQUEST_FAILED|TIMEOUT)$/),
+      })
+
+      const isRead = type === 'text/event-stream;charset'
+      if (!isRead) expect(server.sentBytes()).toBeLessThan(24 * MIB)
+      expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MIB)
+    },
+  )
 
   it('the limit is an option, of the client and of a server', async () => {
     const start = () => hugeJson(100_000)
