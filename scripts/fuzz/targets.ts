@@ -2,7 +2,6 @@
 import type { Target } from './target.ts'
 import { bearer } from './targets/bearer.ts'
 import { crowd } from './targets/crowd.ts'
-import { client } from './targets/client.ts'
 import { header } from './targets/header.ts'
 import { json } from './targets/json.ts'
 import { publicUrl } from './targets/public-url.ts'
@@ -13,7 +12,6 @@ import { uriTemplate } from './targets/uri-template.ts'
 export const TARGETS: readonly Target[] = [
   request,
   crowd,
-  client,
   json,
   header,
   sealed,
