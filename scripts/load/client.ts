@@ -142,10 +142,10 @@ export class Client {
   }
 
   async suspended(): Promise<void> {
-    const { params, requestState } = await this.leaveUnanswered()
+    const { params, requestState, key } = await this.leaveUnanswered()
     const { nonce } = params.arguments
     const content = { word: `${nonce} indeed` }
-    const inputResponses = { sure: { action: 'accept', content } }
+    const inputResponses = { [key]: { action: 'accept', content } }
     const reply = await this.#call('modern', 'tools/call', { ...params, requestState, inputResponses })
     expect(structured(reply), { nonce, step: nonce, ...content })
   }
@@ -156,8 +156,9 @@ export class Client {
     const { result } = last(await this.#call('modern', 'tools/call', params))
     const { resultType, inputRequests, requestState } = result as Json
     expect(resultType, 'input_required')
-    expect(((inputRequests as Json).sure as { params: Json }).params.message, `Order ${nonce}?`)
-    return { params, requestState }
+    const [[key, question] = ['']] = Object.entries(inputRequests as { [key: string]: { params: Json } })
+    expect(question?.params.message, `Order ${nonce}?`)
+    return { params, requestState, key }
   }
 
   /** The calls of other clients, or of nobody any more, that still wait at the server. */
