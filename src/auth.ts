@@ -1,5 +1,5 @@
 /**
- * Authorization: who may use a server (MCP, "Authorization"; RFC 9728, RFC 6750, RFC 8707). An entry point of its own, so that a
+ * Authorization: who may use a server (MCP, "Authorization"; RFC 9728, RFC 6750, RFC 8707). A separate entry point, so that a
  * server without it ships nothing of it.
  */
 export type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth/auth.ts'
@@ -21,6 +21,14 @@ export {
   workos,
 } from './auth/presets.ts'
 export { type StaticToken, type StaticTokens, staticTokens } from './auth/static-tokens.ts'
+export {
+  createIntrospectionValidator,
+  createStaticTokenValidator,
+  type OAuthConfig,
+  oauth,
+  type TokenValidationResult,
+  type ValidateToken,
+} from './auth/validate-token.ts'
 export {
   InvalidTokenError,
   type TokenAnswer,

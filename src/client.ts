@@ -4,13 +4,20 @@ export type {
   HttpServerConfig,
   MCPClientConfig,
   ServerConfig,
-  ServerLogEntry,
   StdioServerConfig,
   TransportServerConfig,
 } from './client/config.ts'
 export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
+export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
+export type { DiscoveryErrors, DiscoveryOptions } from './client/discovery.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
-export { MCPClient } from './client/mcp-client.ts'
+export { createSimpleTokenProvider, MCPOAuthClientProvider } from './client/mastra-sign-in.ts'
+export {
+  type ClientProgress,
+  type ClientQuestions,
+  type ClientToolChanges,
+  MCPClient,
+} from './client/mcp-client.ts'
 export {
   createMemoryOAuthStorage,
   createOAuthProvider,
@@ -19,5 +26,7 @@ export {
   type ServerOAuthProvider,
 } from './client/oauth.ts'
 export type { ElicitationContext, ElicitationHandler } from './client/questions.ts'
-export type { ClientPrompts, ClientResources } from './client/resources.ts'
+export type { ClientPrompts, ClientResources, PromptQuery, ResourceQuery } from './client/resources.ts'
+export type { ServerLogEntry } from './client/server-logs.ts'
+export type { ServerLogMessage } from './client/spellings.ts'
 export type { CallSettings, ClientTool, ToolCallContext } from './client/tools.ts'

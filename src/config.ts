@@ -5,25 +5,33 @@ import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './de
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
 import type { Env, Implementation } from './definition/context.ts'
-import type { PromptsConfig } from './definition/prompt.ts'
+import { textOf } from './definition/error-text.ts'
+import { present } from './definition/present.ts'
+import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
 import type { AnyTool } from './definition/tool.ts'
+import { checkToolShape } from './definition/tool-mistakes.ts'
+import { unknownOption } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
-import { checkHosting, type HostingConfig } from './http/hosting.ts'
+import { checkHosting, forEnv, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
+import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
 
 export interface MCPServerConfig extends HostingConfig {
-  id: string
+  /** Default: `name` in lower case, with `-` between its words. What is sealed is bound to it. */
+  id?: string
   name: string
   version: string
   title?: string
   description?: string
   /** For the model: how to use this server. */
   instructions?: string
+  /** As in Mastra. Whatever it says, clients of both eras are served. */
+  protocolVersion?: '2025-11-25' | '2026-07-28'
   websiteUrl?: string
   icons?: Icon[]
   tools?: { readonly [name: string]: AnyTool }
@@ -87,6 +95,12 @@ export interface DeploymentInfo {
   /** In the configuration; another may come from the environment. */
   hasSecret: boolean
   legacy: LegacyPolicy
+  /** Sessions of legacy clients are kept in the process. Default false. */
+  hasSessions?: boolean
+  /** Clients must bring a token. Default false. */
+  hasAuth?: boolean
+  /** `http.publicUrl` or `http.trustProxy` says how clients reach the server. Default false. */
+  knowsPublicUrl?: boolean
 }
 
 export interface ToolInfo {
@@ -98,19 +112,80 @@ export interface ToolInfo {
   toolType: 'tool' | 'agent' | 'workflow'
 }
 
-/** What can be known to be wrong without compiling a schema. */
-export function checkConfig(config: MCPServerConfig): void {
-  for (const option of ['id', 'name', 'version'] as const) {
-    if (typeof config?.[option] !== 'string' || config[option] === '') {
+const LEGACY_POLICIES: readonly LegacyPolicy[] = ['explain', 'arguments', 'rendezvous']
+
+/** All there are: a misspelt `auth` would leave a server open. */
+const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
+  id: 1,
+  name: 1,
+  version: 1,
+  title: 1,
+  description: 1,
+  instructions: 1,
+  protocolVersion: 1,
+  websiteUrl: 1,
+  icons: 1,
+  tools: 1,
+  agents: 1,
+  workflows: 1,
+  resources: 1,
+  prompts: 1,
+  setup: 1,
+  bus: 1,
+  pageSize: 1,
+  cache: 1,
+  secret: 1,
+  legacy: 1,
+  rendezvous: 1,
+  stateTtlMs: 1,
+  askTimeoutMs: 1,
+  singleUse: 1,
+  repository: 1,
+  releaseDate: 1,
+  isLatest: 1,
+  packageCanonical: 1,
+  packages: 1,
+  remotes: 1,
+  auth: 1,
+  http: 1,
+  log: 1,
+  audit: 1,
+  telemetry: 1,
+  onError: 1,
+}
+
+/** The configuration with its `id`. @throws TypeError for what can be known to be wrong without compiling a schema. */
+export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
+  const config = {
+    ...given,
+    id:
+      given?.id ??
+      String(given?.name ?? '')
+        .toLowerCase()
+        .replace(/\s+/g, '-'),
+  }
+  for (const option of ['name', 'id', 'version'] as const) {
+    if (typeof config[option] !== 'string' || config[option] === '') {
       throw new TypeError(`MCPServer needs "${option}": a string that is not empty.`)
     }
   }
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
-    if (typeof tool?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+    checkToolShape(name, tool)
   }
+  const unknown = unknownOption(config, OPTIONS)
+  if (unknown !== undefined)
+    throw new TypeError(
+      `MCPServer has no option "${unknown}": docs/migrate/ says what to write for those of other kits.`,
+    )
+  checkPrompts(config.prompts)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
   for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
-  const { pageSize, cache } = config
+  const { pageSize, cache, legacy, secret, id } = config
+  if (legacy !== undefined && !LEGACY_POLICIES.includes(legacy)) {
+    const allowed = LEGACY_POLICIES.map((policy) => `"${policy}"`).join(', ')
+    throw new TypeError(`"legacy" must be one of ${allowed}, not ${JSON.stringify(legacy)}.`)
+  }
+  if (secret !== undefined) createSeal([secret].flat(), id)
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {
     throw new TypeError('"pageSize" must be a whole number above 0.')
   }
@@ -118,6 +193,7 @@ export function checkConfig(config: MCPServerConfig): void {
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   }
   checkHosting(config)
+  return config
 }
 
 /** Who the server is, to its clients. */
@@ -129,18 +205,29 @@ export function serverInfoOf({
   websiteUrl,
   icons,
 }: MCPServerConfig): Implementation {
+  return present<Implementation>({ name, version, title, description, websiteUrl, icons })
+}
+
+/** How tools ask their users, with the defaults filled in. */
+export function toAskingOptions(
+  config: MCPServerConfig & { readonly id: string },
+  reportError: ReportError,
+): AskingOptions {
   return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons !== undefined && { icons }),
+    sealFor: createSealFor(config, reportError),
+    rendezvousFor: forEnv(config.rendezvous),
+    stateTtlMs: config.stateTtlMs ?? 600_000,
+    singleUse: config.singleUse,
+    legacyPolicy: config.legacy ?? 'explain',
+    askTimeoutMs: config.askTimeoutMs ?? 120_000,
   }
 }
 
 /** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */
-export function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) => Seal | undefined {
+function createSealFor(
+  { secret, id }: MCPServerConfig & { readonly id: string },
+  reportError: ReportError,
+): (env: unknown) => Seal | undefined {
   if (secret !== undefined) {
     const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
     return () => seal
@@ -149,13 +236,18 @@ export function createSealFor({ secret, id }: MCPServerConfig): (env: unknown) =
   return (env) => {
     const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
     if (typeof text !== 'string') return undefined
-    if (known?.text !== text) known = { text, seal: sealOf(text, id) }
+    if (known?.text !== text) known = { text, seal: trySeal(text, id, reportError) }
     return known.seal
   }
 }
 
-/** Commas too many are no secrets. */
-function sealOf(text: string, id: string): Seal | undefined {
+/** A secret that is too short is not used, which is reported once: what needs no secret works without it. Empty parts between commas are ignored. */
+function trySeal(text: string, id: string, reportError: ReportError): Seal | undefined {
   const secrets = text.split(',').flatMap((secret) => secret.trim() || [])
-  return secrets.length === 0 ? undefined : createSeal(secrets, id)
+  try {
+    return secrets.length === 0 ? undefined : createSeal(secrets, id)
+  } catch (error) {
+    reportError(new Error(`MAYFLY_SECRET is not used: ${textOf(error)}`), { secret: true })
+    return undefined
+  }
 }

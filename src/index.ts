@@ -45,22 +45,28 @@ export type {
   McpContext,
   Progress,
   RequestContext,
+  RequestContextValues,
 } from './definition/context.ts'
 export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
+export type { Jsonified } from './definition/jsonified.ts'
 export {
   type AnyPrompt,
   createPrompt,
+  type MCPServerPrompts,
   type Prompt,
   type PromptArgument,
   type PromptCallbacks,
   type PromptConfig,
   type PromptOutput,
   type PromptRequest,
+  type VersionedPrompt,
 } from './definition/prompt.ts'
 export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
 export {
   createResource,
   type FixedResourceConfig,
+  type MCPServerResourceContent,
+  type MCPServerResources,
   type ReadAnswer,
   type ReadOutput,
   type Resource,
@@ -81,16 +87,16 @@ export type {
   SdkV1Extra,
   SdkV2Context,
 } from './definition/sdk-context.ts'
-export {
-  type AnyTool,
-  createTool,
-  type RegisterToolConfig,
-  type Tool,
-  type ToolAnnotations,
-  type ToolCallback,
-  type ToolConfig,
-  type ToolUpdate,
+export type {
+  AnyTool,
+  RegisterToolConfig,
+  Tool,
+  ToolAnnotations,
+  ToolCallback,
+  ToolConfig,
+  ToolUpdate,
 } from './definition/tool.ts'
+export type { ToolHookEvent, ToolHooks } from './definition/tool-hooks.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { AuditEntry, AuditOptions } from './http/audit.ts'
 export type { HostingConfig, HttpConfig } from './http/hosting.ts'
@@ -105,7 +111,10 @@ export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
 export { QuestionError, type QuestionErrorCode } from './interaction/question-error.ts'
 export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'
+export { type CreatedTool, createTool } from './request/create-tool.ts'
+export type { ToolCallContext } from './request/execute.ts'
 export type { ReportError } from './request/options.ts'
 export type { FetchServer, RequestPlatform } from './request/platform.ts'
-export type { RequestServer, ToolHandle } from './request/request-server.ts'
+export type { RequestServer } from './request/request-server.ts'
+export type { ToolHandle } from './request/tool-handle.ts'
 export { MCPServer } from './server.ts'

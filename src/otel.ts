@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry: one server span per request, by the semantic conventions for MCP. An entry point of its own, so that nothing of
+ * OpenTelemetry: one server span per request, by the semantic conventions for MCP. A separate entry point, so that nothing of
  * it is loaded where it is not used.
  */
 import {
@@ -13,6 +13,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import { clip } from './protocol/describe.ts'
 import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
 export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
@@ -24,7 +25,7 @@ export interface OpenTelemetryOptions {
 
 /**
  * Draws a span per request, as a child of the one named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in its
- * headers. Spans hold names, ids and codes; never arguments, results or tokens.
+ * headers. Spans hold names, ids and codes, cut at 256 characters; never arguments, results or tokens.
  *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
@@ -35,15 +36,15 @@ export function openTelemetry({ tracer }: OpenTelemetryOptions = {}): Telemetry 
     start: (request) => {
       const parent = parentOf(request)
       const span = (tracer ?? trace.getTracer('mayfly-mcp')).startSpan(
-        spanName(request),
-        { kind: SpanKind.SERVER, startTime: request.startedAt, attributes: attributesOf(request) },
+        clip(spanName(request)),
+        { kind: SpanKind.SERVER, startTime: request.startedAt, attributes: clipped(attributesOf(request)) },
         parent,
       )
       const own = trace.setSpan(parent, span)
       return {
         run: (work) => context.with(own, work),
         end: (outcome) => {
-          span.setAttributes(outcomeOf(outcome))
+          span.setAttributes(clipped(outcomeOf(outcome)))
           if (errorType(outcome) !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
           span.end()
         },
@@ -69,6 +70,14 @@ function parentOf({ params, headers }: TracedRequest) {
     return propagation.extract(ROOT_CONTEXT, meta as { readonly [name: string]: unknown }, FROM_META)
   }
   return propagation.extract(ROOT_CONTEXT, headers, FROM_HEADERS)
+}
+
+/** As in the log: a client must not fill the traces with what it made up. */
+function clipped(attributes: Attributes): Attributes {
+  const entries = Object.entries(attributes)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? clip(value) : value]),
+  )
 }
 
 function spanName({ method, params }: TracedRequest): string {

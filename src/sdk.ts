@@ -1,5 +1,5 @@
 /**
- * Bring your own server: one of an official SDK, behind our guard, auth, adapters and CLI. An entry point of its own; the SDKs are
+ * Bring your own server: one of an official SDK, behind our guard, auth, adapters and CLI. A separate entry point; the SDKs are
  * optional peers.
  */
 export {

@@ -4,40 +4,49 @@
  */
 import {
   checkConfig,
-  createSealFor,
   type DeploymentInfo,
   type MCPServerConfig,
   type ServerDetail,
   type ServerInfo,
   serverInfoOf,
   type ToolInfo,
+  toAskingOptions,
 } from './config.ts'
+import type { ElicitParams } from './definition/ask.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
-import type { AuthInfo } from './definition/context.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
-import { type AnyTool, type RegisterToolConfig, type ToolCallback, toTool } from './definition/tool.ts'
+import {
+  type AnyTool,
+  type RegisterToolConfig,
+  type ToolCallback,
+  toTool,
+  withUpdate,
+} from './definition/tool.ts'
 import { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
+import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
 import { BUS_TIMEOUT_MS, within } from './events/outage.ts'
+import { SECURITY_HEADERS } from './http/admission.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
-import { forEnv, toAppOptions, toCallLimits } from './http/hosting.ts'
+import { toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
 import { createEngine } from './protocol/engine.ts'
 import { createEras } from './protocol/eras.ts'
-import { jsonResponse } from './protocol/exchange.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
+import { jsonReply, toResponse } from './protocol/reply.ts'
 import type { SessionParts } from './protocol/session.ts'
-import { executeDirectly } from './request/execute.ts'
+import { executeCompiled, type ToolCallContext } from './request/execute.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
+import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
+import { describeDeployment, describeServer, describeServerDetail, describeTool } from './server-info.ts'
 
-interface Notifiable {
-  /** Tells clients that listen that the list has changed. Without a bus nobody can be told. Never rejects: faults are reported. */
-  notifyListChanged(): Promise<void>
+function refuse(method: string): never {
+  throw new TypeError(`${method} needs a process: import MCPServer from 'mayfly-mcp/node'.`)
 }
 
 /**
@@ -51,13 +60,16 @@ export class MCPServer {
   readonly id: string
   readonly name: string
   readonly version: string
-  readonly tools: Notifiable
-  readonly prompts: Notifiable
-  readonly resources: Notifiable & {
-    /** Tells clients that subscribed to `uri` that it has changed. */
-    notifyUpdated(change: { uri: string }): Promise<void>
+  readonly tools: NotifiableLists['tools']
+  readonly prompts: NotifiableLists['prompts']
+  readonly resources: NotifiableLists['resources']
+  /** Between requests there is no client to ask. @throws TypeError that says what to call instead. */
+  readonly elicitation = {
+    sendRequest(_params: ElicitParams, _options?: object): Promise<never> {
+      throw new TypeError('A server has no client to ask: call ctx.elicit in the tool.')
+    },
   }
-  readonly #config: MCPServerConfig
+  readonly #config: MCPServerConfig & { readonly id: string }
   readonly #reportError: ReportError
   readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
@@ -69,8 +81,8 @@ export class MCPServer {
   #app: App | undefined
 
   /** @throws TypeError for a configuration that cannot be served, naming the option. */
-  constructor(config: MCPServerConfig) {
-    checkConfig(config)
+  constructor(given: MCPServerConfig) {
+    const config = checkConfig(given)
     this.#config = config
     this.#reportError = createReportError(config.onError)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
@@ -80,13 +92,10 @@ export class MCPServer {
     this.id = config.id
     this.name = config.name
     this.version = config.version
-    const publish = (event: ChangeEvent) => this.#publish(event)
-    this.tools = { notifyListChanged: () => publish({ type: 'toolsListChanged' }) }
-    this.prompts = { notifyListChanged: () => publish({ type: 'promptsListChanged' }) }
-    this.resources = {
-      notifyListChanged: () => publish({ type: 'resourcesListChanged' }),
-      notifyUpdated: ({ uri }) => publish({ type: 'resourceUpdated', uri }),
-    }
+    const lists = createNotifiable((event) => this.#publish(event))
+    this.tools = lists.tools
+    this.prompts = lists.prompts
+    this.resources = lists.resources
   }
 
   /**
@@ -97,10 +106,11 @@ export class MCPServer {
    */
   readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
     const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
-    const hasWaitUntil = typeof context?.waitUntil === 'function'
     return this.handle(request, {
       env,
-      ...(hasWaitUntil && { waitUntil: (promise: Promise<unknown>) => context.waitUntil!(promise) }),
+      ...(typeof context?.waitUntil === 'function' && {
+        waitUntil: (promise: Promise<unknown>) => context.waitUntil!(promise),
+      }),
     })
   }
 
@@ -110,17 +120,38 @@ export class MCPServer {
       return await this.#hosted().serve(request, platform)
     } catch (error) {
       this.#reportError(error, { url: new URL(request.url).pathname })
-      return jsonResponse(
-        errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' }),
-        500,
-        {},
-      )
+      const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
+      return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
     }
+  }
+
+  get leanHandle(): MCPServer['handle'] {
+    return MCPServer.prototype.handle
   }
 
   /** Ends `subscriptions/listen` streams with their result, for a process that stops. It can serve on. */
   async close(): Promise<void> {
     this.#app?.engine.close()
+  }
+
+  /** Of the `MCPServer` of `mayfly-mcp/node` alone. @throws TypeError that says so. */
+  startStdio(..._options: unknown[]): Promise<unknown> {
+    return refuse('startStdio')
+  }
+
+  /** As `startStdio`. */
+  startHTTP(_request: object): Promise<unknown> {
+    return refuse('startHTTP')
+  }
+
+  /** As `startStdio`. */
+  startSSE(_request: object): Promise<unknown> {
+    return refuse('startSSE')
+  }
+
+  /** As `startStdio`. */
+  startHonoSSE(_request: object): Promise<unknown> {
+    return refuse('startHonoSSE')
   }
 
   /** For transports that keep connections, such as those of `mayfly-mcp/node`: what they put between a client and this server. */
@@ -134,65 +165,59 @@ export class MCPServer {
     }
   }
 
-  /** Adds a tool. @throws TypeError once a request was served, or where the name is taken. */
+  /**
+   * Adds a tool. Its handle changes it until the first request, after which only `setup` can, for one request.
+   *
+   * @throws TypeError once a request was served, or where the name is taken.
+   */
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     config: RegisterToolConfig<Input, Output>,
     callback: ToolCallback<Input, Output>,
-  ): void {
-    this.#refuseFrozen('registerTool')
-    if (this.#tools.has(name)) throw new TypeError(`Tool "${name}" is defined already.`)
-    this.#tools.set(name, toTool(name, config, callback))
+  ): ToolHandle {
+    const tools = this.#changeable('registerTool')
+    if (tools.has(name)) throw new TypeError(`Tool "${name}" is defined already.`)
+    tools.set(name, toTool(name, config, callback))
+    return createToolHandle(name, {
+      isEnabled: () => tools.has(name) && tools.get(name)!.enabled !== false,
+      edit: (update) => {
+        const tool = this.#changeable('update').get(name)
+        if (tool === undefined) throw new TypeError(`Tool "${name}" was removed.`)
+        tools.set(name, withUpdate(tool, update))
+      },
+      remove: () => void this.#changeable('remove').delete(name),
+    })
   }
 
   /** Adds a resource or a resource template. @throws TypeError once a request was served. */
   registerResource(resource: ResourceConfig): void {
-    this.#refuseFrozen('registerResource')
+    this.#changeable('registerResource')
+    if (typeof resource !== 'object')
+      throw new TypeError('registerResource takes one object: { uri, name, read }.')
     this.#resources.push(resource)
   }
 
   /** Adds a prompt. @throws TypeError once a request was served. */
   registerPrompt(name: string, prompt: AnyPrompt): void {
-    this.#refuseFrozen('registerPrompt')
+    this.#changeable('registerPrompt')
+    if (typeof prompt?.get !== 'function')
+      throw new TypeError('registerPrompt takes a name and an object: { argsSchema, get }.')
     this.#prompts.push([name, prompt])
   }
 
   /** This server as the MCP registry names it. */
   getServerInfo(): ServerInfo {
-    const { id, name, description, repository, version, releaseDate, isLatest = true } = this.#config
-    return {
-      id,
-      name,
-      ...(description !== undefined && { description }),
-      ...(repository !== undefined && { repository }),
-      version_detail: {
-        version,
-        ...(releaseDate !== undefined && { release_date: releaseDate }),
-        is_latest: isLatest,
-      },
-    }
+    return describeServer(this.#config)
   }
 
   /** This server as the MCP registry describes it, with its packages and remotes. */
   getServerDetail(): ServerDetail {
-    const { packageCanonical, packages, remotes } = this.#config
-    return {
-      ...this.getServerInfo(),
-      ...(packageCanonical !== undefined && { package_canonical: packageCanonical }),
-      ...(packages !== undefined && { packages }),
-      ...(remotes !== undefined && { remotes }),
-    }
+    return describeServerDetail(this.#config)
   }
 
   /** What it is configured with that decides what works on a deployment: for tools such as `mayfly doctor`. */
   getDeploymentInfo(): DeploymentInfo {
-    const { bus, rendezvous, secret, legacy = 'explain' } = this.#config
-    return {
-      hasBus: bus !== undefined,
-      hasRendezvous: rendezvous !== undefined,
-      hasSecret: secret !== undefined,
-      legacy,
-    }
+    return describeDeployment(this.#config)
   }
 
   /** Every tool, those of agents and workflows included. */
@@ -200,36 +225,21 @@ export class MCPServer {
     return { tools: [...this.#compile().tools.keys()].map((name) => this.getToolInfo(name)!) }
   }
 
-  /** One tool, or undefined where there is none of that name. */
+  /** One tool, or undefined if no tool has that name. */
   getToolInfo(name: string): ToolInfo | undefined {
     const compiled = this.#compile().tools.get(name)
-    if (compiled === undefined) return undefined
-    const { description, inputSchema, outputSchema } = compiled.tool
-    const { agents = {}, workflows = {} } = this.#config
-    const isExplicit = this.#tools.has(name)
-    const isAgent = !isExplicit && name.startsWith('ask_') && Object.hasOwn(agents, name.slice(4))
-    const isWorkflow = !isExplicit && name.startsWith('run_') && Object.hasOwn(workflows, name.slice(4))
-    return {
-      id: compiled.source.id ?? name,
-      name,
-      ...(description !== undefined && { description }),
-      inputSchema,
-      ...(outputSchema !== undefined && { outputSchema }),
-      toolType: isAgent ? 'agent' : isWorkflow ? 'workflow' : 'tool',
-    }
+    return compiled && describeTool(compiled, this.#config, { isExplicit: this.#tools.has(name) })
   }
 
   /**
    * Runs a tool outside of any request and returns what it returned.
    *
-   * @throws Error for an unknown tool or invalid arguments, and whatever the tool throws.
+   * @throws Error for an unknown tool, for invalid arguments and results, and whatever the tool throws.
    */
-  executeTool(
-    name: string,
-    input: unknown,
-    context: { env?: unknown; auth?: AuthInfo; signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    return executeDirectly(this.#compile(), name, input, context, this.#reportError)
+  async executeTool(name: string, input: unknown, context?: ToolCallContext): Promise<unknown> {
+    const tool = this.#compile().tools.get(name)
+    if (tool === undefined) throw new Error(`Unknown tool: ${name}`)
+    return executeCompiled(tool, input, context, this.#reportError)
   }
 
   #compile(): Definition {
@@ -255,9 +265,8 @@ export class MCPServer {
   }
 
   #host(): App {
-    const { bus, pageSize = 1000, cache = {}, setup, rendezvous } = this.#config
+    const { bus, pageSize = 1000, cache = {}, setup, telemetry } = this.#config
     const definition = this.#compile()
-    const reportError = this.#reportError
     const limits = toCallLimits(this.#config)
     const answerer = createEras({
       definition,
@@ -266,26 +275,19 @@ export class MCPServer {
       pageSize,
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
-      reportError,
-      asking: {
-        sealFor: createSealFor(this.#config),
-        rendezvousFor: forEnv(rendezvous),
-        stateTtlMs: this.#config.stateTtlMs ?? 600_000,
-        singleUse: this.#config.singleUse,
-        legacyPolicy: this.#config.legacy ?? 'explain',
-        askTimeoutMs: this.#config.askTimeoutMs ?? 120_000,
-      },
+      reportError: this.#reportError,
+      asking: toAskingOptions(this.#config, this.#reportError),
       ...limits,
     })
-    const { telemetry } = this.#config
     return createApp(
       { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
-      (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
-      toAppOptions(this.#config, reportError),
+      (checkpoint) =>
+        createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
+      toAppOptions(this.#config, this.#reportError),
     )
   }
 
-  /** A bus that fails or does not answer is reported: whoever changed something has done so all the same. */
+  /** A bus that fails or does not answer is reported, and does not fail the call: the change itself was made. */
   async #publish(event: ChangeEvent): Promise<void> {
     try {
       await within(this.#bus.publish(event), BUS_TIMEOUT_MS, 'bus')
@@ -294,8 +296,8 @@ export class MCPServer {
     }
   }
 
-  #refuseFrozen(method: string): void {
-    if (this.#definition === undefined) return
+  #changeable(method: string): Map<string, AnyTool> {
+    if (this.#definition === undefined) return this.#tools
     throw new TypeError(
       `${method} was called after the server was compiled: call it before the first request, or change one request in setup.`,
     )

@@ -8,8 +8,8 @@ export { type RequestedSchema, validate } from './interaction/form-content.ts'
 
 export type FormContent = Record<string, string | number | boolean | string[]>
 
-/** An answer as on the wire. */
-export interface ElicitResult {
+/** An answer as on the wire. A type and no interface, so that it fits the open types of official SDKs. */
+export type ElicitResult = {
   action: 'accept' | 'decline' | 'cancel'
   content?: FormContent
 }

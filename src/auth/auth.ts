@@ -1,5 +1,5 @@
 /**
- * The seam between a server and whoever checks its callers (MCP 2026-07-28 and 2025-11-25, "Authorization").
+ * The interface between a server and the code that checks its callers (MCP 2026-07-28 and 2025-11-25, "Authorization").
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { Access } from '../request/access.ts'
@@ -20,6 +20,8 @@ export interface AuthContext {
   readonly isTokenRequired?: boolean
   /** Computed when it is asked for: most requests never need it. */
   location(): ResourceLocation
+  /** The request as a verifier is given it, where that is another object than the one let in. */
+  request?(): Request
 }
 
 export type Admission =

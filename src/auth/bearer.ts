@@ -21,7 +21,7 @@ export interface BearerOptions extends GateOptions {
  * Any way of checking a token. The function must check that the token was issued for this server (`resource`): nothing else does.
  *
  * ```ts
- * bearer(async (token) => (token === process.env.TOKEN ? { clientId: 'ci', scopes: [] } : undefined))
+ * bearer(async (token, { env }) => (token === env.TOKEN ? { clientId: 'ci', scopes: [] } : undefined))
  * ```
  */
 export function bearer(verify: VerifyToken, options: BearerOptions = {}): Auth {

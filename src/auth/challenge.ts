@@ -3,10 +3,11 @@
  */
 
 export interface Challenge {
-  readonly metadataUrl: string
+  /** Undefined: no metadata of ours describes the resource. */
+  readonly metadataUrl?: string | undefined
   readonly scopes?: readonly string[]
-  readonly error?: 'invalid_token' | 'insufficient_scope' | 'invalid_request'
-  readonly description?: string
+  readonly error?: 'invalid_token' | 'insufficient_scope' | 'invalid_request' | undefined
+  readonly description?: string | undefined
 }
 
 export function bearerChallenge({ metadataUrl, scopes = [], error, description }: Challenge): string {
@@ -14,7 +15,7 @@ export function bearerChallenge({ metadataUrl, scopes = [], error, description }
     error !== undefined && `error="${error}"`,
     description !== undefined && `error_description="${quotable(description)}"`,
     scopes.length > 0 && `scope="${quotable(scopes.join(' '))}"`,
-    `resource_metadata="${quotable(metadataUrl)}"`,
+    metadataUrl !== undefined && `resource_metadata="${quotable(metadataUrl)}"`,
   ]
   return `Bearer ${parameters.filter(Boolean).join(', ')}`
 }

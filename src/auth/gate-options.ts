@@ -24,8 +24,8 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 /** @throws TypeError naming the option: a text in place of a list would be searched for parts of it. */
 export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
-  checkList('scopes', options.scopes, isScope, 'scopes, each a text without spaces')
-  checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a text without spaces')
+  checkList('scopes', options.scopes, isScope, 'scopes, each a string without spaces')
+  checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a string without spaces')
   checkList('authorizationServers', options.authorizationServers, isUrl, 'URLs')
   if (anonymous === undefined) return
   if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {

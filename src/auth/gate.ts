@@ -7,6 +7,7 @@ import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, type GateOptions } from './gate-options.ts'
 import { type Identity, toIdentity } from './identity.ts'
+import { createScopedAccess, describeScopes, union } from './scoped-access.ts'
 import {
   InvalidTokenError,
   KnownOutageError,
@@ -100,8 +101,8 @@ function createRefusals(scopes: readonly string[]): {
       'www-authenticate': bearerChallenge({
         metadataUrl: context.location().metadataUrl,
         scopes,
-        ...(error !== undefined && { error }),
-        ...(description !== undefined && { description }),
+        error,
+        description,
       }),
     },
   })
@@ -140,7 +141,9 @@ async function verify(
   try {
     answer = await verifier.verify(token, {
       env: context.env,
-      request,
+      get request() {
+        return context.request?.() ?? request
+      },
       get resource() {
         const { resource, isVouchedFor } = context.location()
         if (isVouchedFor) return resource
@@ -176,31 +179,9 @@ function readToken({ headers }: Request, header: string | undefined): FoundToken
   return { kind: 'token', token }
 }
 
-/** A caller with a token may use what needs no scope, or scopes that the token has. */
-function createScopedAccess(
-  granted: readonly string[],
-  ofEveryCall: readonly string[],
-  metadataUrl: () => string,
-): Access {
-  return {
-    isAnonymous: false,
-    allows: ({ scopes = [] }) => scopes.every((scope) => granted.includes(scope)),
-    refusal: ({ kind, name, scopes = [] }) => {
-      const needed = union(ofEveryCall, scopes)
-      const challenge = { metadataUrl: metadataUrl(), scopes: needed, error: 'insufficient_scope' as const }
-      return new ProtocolError(
-        ErrorCode.invalidRequest,
-        `Forbidden: ${kind} ${name} needs the ${describeScopes(scopes)}.`,
-        { requiredScopes: scopes },
-        { status: 403, headers: { 'www-authenticate': bearerChallenge(challenge) } },
-      )
-    },
-  }
-}
-
 function createAnonymousAccess(
   open: GateOptions['anonymous'],
-  ofEveryCall: readonly string[],
+  baseScopes: readonly string[],
   metadataUrl: string,
 ): Access {
   const { tools = [], prompts = [], resources = [] } = open ?? {}
@@ -214,7 +195,7 @@ function createAnonymousAccess(
     isAnonymous: true,
     allows: ({ kind, name }: Guarded) => names[kind].includes(name),
     refusal: ({ kind, name, scopes = [] }) => {
-      const challenge = bearerChallenge({ metadataUrl, scopes: union(ofEveryCall, scopes) })
+      const challenge = bearerChallenge({ metadataUrl, scopes: union(baseScopes, scopes) })
       return new ProtocolError(
         ErrorCode.invalidRequest,
         `Unauthorized: ${kind} ${name} needs an access token.`,
@@ -236,19 +217,10 @@ function toMetadata(
     ...nonEmpty('authorization_servers', authorizationServers ?? verifier.authorizationServers),
     bearer_methods_supported: ['header'],
     ...nonEmpty('scopes_supported', scopesSupported),
-    ...(documentationUrl !== undefined && { resource_documentation: documentationUrl }),
+    resource_documentation: documentationUrl,
   }
 }
 
 function nonEmpty(name: string, values: readonly string[]): object {
   return values.length > 0 ? { [name]: values } : {}
-}
-
-/** A challenge names what every call needs, too: a client that asks for just what it is told would lose the rest. */
-function union(ofEveryCall: readonly string[], own: readonly string[]): string[] {
-  return [...new Set([...ofEveryCall, ...own])]
-}
-
-function describeScopes(scopes: readonly string[]): string {
-  return `${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(' ')}`
 }

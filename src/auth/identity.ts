@@ -26,7 +26,7 @@ const DIGEST_BYTES = 16
  */
 export async function toIdentity(answer: unknown, token: string): Promise<Identity> {
   if (answer === undefined || answer === null || answer === false) throw invalidToken()
-  if (!isObject(answer)) throw misconfigured('is no object')
+  if (!isObject(answer)) throw misconfigured('is not an object')
   checkVerdicts(answer)
   const { valid, active, clientId, client_id, azp, scopes, scope, expiresAt, exp, ...others } = answer
   const { sub, subject, resource, extra: _extra, token: _token, ...rest } = others
@@ -34,7 +34,7 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   const user = [own, sub, subject].find(isGiven)
   const client = [clientId, client_id, azp, user].find(isGiven)
   if (client === undefined && valid !== true && active !== true) {
-    throw misconfigured('names no client and no subject')
+    throw misconfigured('has no client id and no subject')
   }
   checkName('subject', user)
   checkName('clientId', client)
@@ -54,7 +54,8 @@ function checkVerdicts(answer: Members): void {
   if (verdicts.some((verdict) => verdict === false || verdict === undefined || verdict === null)) {
     throw invalidToken()
   }
-  if (verdicts.some((verdict) => verdict !== true)) throw misconfigured('is neither valid nor not')
+  if (verdicts.some((verdict) => verdict !== true))
+    throw misconfigured('does not say whether the token is valid')
   if (answer.error !== undefined && answer.error !== null && answer.error !== false) throw invalidToken()
 }
 
@@ -66,12 +67,12 @@ function isGiven(name: unknown): boolean {
 function checkName(what: string, name: unknown): void {
   const isName =
     name === undefined || typeof name === 'string' || typeof name === 'bigint' || Number.isFinite(name)
-  if (!isName) throw misconfigured(`has a ${what} that is neither a text nor a number`)
+  if (!isName) throw misconfigured(`has a ${what} that is neither a string nor a number`)
 }
 
 function toExtra(extra: unknown): { [member: string]: unknown } {
   if (extra === undefined || extra === null) return {}
-  if (!isObject(extra)) throw misconfigured('has an "extra" that is no object')
+  if (!isObject(extra)) throw misconfigured('has an "extra" that is not an object')
   return extra
 }
 
@@ -81,7 +82,7 @@ function readScopes(scopes: unknown): string[] {
     scopes === null ||
     typeof scopes === 'string' ||
     (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))
-  if (!isReadable) throw misconfigured('has "scopes" that are neither a list of texts nor a text')
+  if (!isReadable) throw misconfigured('has "scopes" that are neither a list of strings nor a string')
   return toScopes(scopes)
 }
 
@@ -90,7 +91,7 @@ function toExpiry(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const number = value instanceof Date ? value.getTime() : value
   if (typeof number !== 'number' || Number.isNaN(number)) {
-    throw misconfigured('has an "expiresAt" that is no number of seconds')
+    throw misconfigured('has an "expiresAt" that is not a number of seconds')
   }
   return value instanceof Date || number >= LEAST_MILLISECONDS ? Math.floor(number / 1000) : number
 }

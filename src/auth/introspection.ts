@@ -8,7 +8,7 @@ import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
-import { KnownOutageError, type TokenAnswer, type Verifier } from './verifier.ts'
+import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
 export interface IntrospectionOptions extends GateOptions {
   /** The introspection endpoint, an https URL: this server's credentials go there, and what it says is believed. */
@@ -51,6 +51,17 @@ interface Known {
  * @throws TypeError for an option that is missing, and for an endpoint without TLS.
  */
 export function introspection(options: IntrospectionOptions): Auth {
+  if (typeof options.issuer !== 'string' || options.issuer === '') {
+    throw new TypeError('introspection needs "issuer": a string that is not empty.')
+  }
+  return createGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
+}
+
+/** Without an issuer, any `iss` is taken. */
+type Introspector = Omit<IntrospectionOptions, 'issuer'> & { issuer?: string }
+
+/** Asks about a token. @throws TypeError as `introspection` does. */
+export function createIntrospector(options: Introspector): (token: string) => Promise<TokenAnswer> {
   checkOptions(options)
   const { cacheMs = 30_000 } = options
   const good = new Map<string, Known>()
@@ -78,23 +89,19 @@ export function introspection(options: IntrospectionOptions): Auth {
     }
   }
 
-  const verifier: Verifier = {
-    authorizationServers: [options.issuer],
-    verify: async (token) => {
-      const key = await digest(token)
-      const remembered = good.get(key) ?? others.get(key)
-      const known =
-        remembered !== undefined && remembered.until > Date.now() ? remembered : await ask(token, key)
-      if (known.isRefused) throw new KnownOutageError('The issuer refused this token a moment ago.')
-      // A copy: what a tool does to it is not to be seen by the next call.
-      return structuredClone(known.answer)
-    },
+  return async (token) => {
+    const key = await digest(token)
+    const remembered = good.get(key) ?? others.get(key)
+    const known =
+      remembered !== undefined && remembered.until > Date.now() ? remembered : await ask(token, key)
+    if (known.isRefused) throw new KnownOutageError('The issuer refused this token a moment ago.')
+    // A copy: what a tool does to it is not to be seen by the next call.
+    return structuredClone(known.answer)
   }
-  return createGate(verifier, options)
 }
 
-function checkOptions(options: IntrospectionOptions): void {
-  for (const option of ['clientId', 'clientSecret', 'issuer'] as const) {
+function checkOptions(options: Introspector): void {
+  for (const option of ['clientId', 'clientSecret'] as const) {
     if (typeof options[option] !== 'string' || options[option] === '') {
       throw new TypeError(`introspection needs "${option}": a string that is not empty.`)
     }
@@ -113,7 +120,7 @@ function expiryMs(answer: TokenAnswer): number {
 
 async function introspect(
   token: string,
-  { endpoint, clientId, clientSecret, audience, issuer, fetch }: IntrospectionOptions,
+  { endpoint, clientId, clientSecret, audience, issuer, fetch }: Introspector,
 ): Promise<TokenAnswer> {
   const answer = await fetchJson(endpoint, {
     fetch,
@@ -128,7 +135,12 @@ async function introspect(
     },
   })
   const { active, aud, iss, exp, scope, client_id, sub, username } = answer
-  if (active !== true || (iss !== undefined && iss !== issuer) || !isFor(aud, audience)) return undefined
+  if (
+    active !== true ||
+    (iss !== undefined && issuer !== undefined && iss !== issuer) ||
+    !isFor(aud, audience)
+  )
+    return undefined
   if (exp !== undefined && !(typeof exp === 'number' && exp * 1000 > Date.now())) return undefined
   return {
     active,

@@ -16,7 +16,7 @@ export function checkAudienceOption(verifier: string, audience: unknown): void {
   const all = [audience].flat()
   if (all.length > 0 && all.every((one) => typeof one === 'string' && one !== '')) return
   throw new TypeError(
-    `${verifier} needs "audience": without it, tokens for any other service would be taken.`,
+    `${verifier} needs "audience": without it, tokens for any other service would be accepted.`,
   )
 }
 

@@ -91,7 +91,7 @@ export function jwt(options: JwtOptions): Auth {
         ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
       })
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
-        throw new InvalidTokenError('The token is for another audience.')
+        throw new InvalidTokenError('The token was issued for a different audience.')
       }
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
@@ -113,7 +113,8 @@ function checkOptions({
     throw new TypeError('"jwksUri" of jwt must be an https URL.')
   checkAudienceOption('jwt', audience)
   const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
-  if (weak !== undefined) throw new TypeError(`jwt takes no ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
+  if (weak !== undefined)
+    throw new TypeError(`jwt does not accept ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
   const isTolerable = Number.isFinite(clockToleranceSeconds) && clockToleranceSeconds >= 0
   if (!isTolerable || clockToleranceSeconds > MAX_CLOCK_TOLERANCE_SECONDS) {
     throw new TypeError('"clockToleranceSeconds" of jwt must be a number from 0 to 60.')
@@ -170,7 +171,7 @@ async function discoverKeys(issuer: string, fetch: typeof globalThis.fetch): Pro
     try {
       const { issuer: named, jwks_uri: uri } = await fetchJson(place, { fetch })
       if (named !== issuer) throw new VerifierUnavailableError(`${place} is the metadata of another issuer.`)
-      if (!isSecureUrl(uri)) throw new VerifierUnavailableError(`${place} names no jwks_uri.`)
+      if (!isSecureUrl(uri)) throw new VerifierUnavailableError(`${place} has no jwks_uri.`)
       return uri as string
     } catch (error) {
       failure = error
@@ -191,7 +192,7 @@ async function verifyClaims(
   }
 }
 
-/** Which of jose's errors are the token's fault; the rest is that of whoever has the keys. */
+/** Which of jose's errors are the token's fault; all others are faults of the issuer. */
 function refusalOf(error: unknown): Error {
   if (error instanceof VerifierUnavailableError) return error
   if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')
@@ -209,7 +210,7 @@ function refusalOf(error: unknown): Error {
     // A key of another kind than the algorithm wants.
     error instanceof TypeError
   if (isTokensFault) return new InvalidTokenError('The token is not valid.')
-  return new VerifierUnavailableError("The issuer's keys cannot be had.", { cause: error })
+  return new VerifierUnavailableError("Could not fetch the issuer's keys.", { cause: error })
 }
 
 function toAnswer(claims: JWTPayload, scopeClaims: readonly string[]): TokenAnswer {

@@ -54,7 +54,7 @@ export function supabaseAuth({
 export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
   checkHost('cloudflareAccess', { team })
   const issuer = `https://${team}.cloudflareaccess.com`
-  // Access, which stands in front, has signed its users in and says so in a header of its own.
+  // Cloudflare Access, a proxy in front, has signed the user in and sends the token in its own header.
   return jwt({
     ...options,
     issuer,
@@ -76,7 +76,7 @@ export function cognito({
     issuer,
     jwksUri: `${issuer}/.well-known/jwks.json`,
     audienceClaim: 'client_id',
-    check: ({ token_use: use }) => (use === 'access' ? undefined : 'The token is no access token.'),
+    check: ({ token_use: use }) => (use === 'access' ? undefined : 'The token is not an access token.'),
   })
 }
 

@@ -1,6 +1,7 @@
 /**
  * Tokens that are known beforehand: for machines, and for the first day.
  */
+import type { Env } from '../definition/context.ts'
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
@@ -16,7 +17,7 @@ export interface StaticToken {
 }
 
 /** The tokens, or a function that takes them from the platform's environment. */
-export type StaticTokens = readonly StaticToken[] | ((env: never) => readonly StaticToken[])
+export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readonly StaticToken[])
 
 const MIN_TOKEN_CHARACTERS = 16
 
@@ -29,7 +30,22 @@ const MIN_TOKEN_CHARACTERS = 16
  *
  * @throws TypeError for a token under 16 characters, where the tokens are given as a list.
  */
-export function staticTokens(tokens: StaticTokens, options: GateOptions = {}): Auth {
+export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOptions = {}): Auth {
+  const find = createTokenFinder(tokens)
+  const verifier: Verifier = {
+    authorizationServers: options.authorizationServers ?? [],
+    verify: async (token, { env }) => {
+      const found = await find(token, env)
+      return found && toAnswer(found)
+    },
+  }
+  return createGate(verifier, options)
+}
+
+/** Finds who a token is for. @throws TypeError as `staticTokens` does. */
+export function createTokenFinder<E = Env>(
+  tokens: StaticTokens<E>,
+): (token: string, env: unknown) => Promise<StaticToken | undefined> {
   if (typeof tokens !== 'function') tokens.forEach(checkToken)
   const digests = new WeakMap<StaticToken, Uint8Array>()
   const digestOf = async (entry: StaticToken): Promise<Uint8Array> => {
@@ -37,20 +53,16 @@ export function staticTokens(tokens: StaticTokens, options: GateOptions = {}): A
     digests.set(entry, known)
     return known
   }
-  const verifier: Verifier = {
-    authorizationServers: options.authorizationServers ?? [],
-    verify: async (token, { env }) => {
-      const entries = typeof tokens === 'function' ? tokens(env as never) : tokens
-      const presented = await sha256(token)
-      let found: StaticToken | undefined
-      for (const entry of entries) {
-        checkToken(entry)
-        if (isEqual(await digestOf(entry), presented)) found = entry
-      }
-      return found && toAnswer(found)
-    },
+  return async (token, env) => {
+    const entries = typeof tokens === 'function' ? tokens(env as E) : tokens
+    const presented = await sha256(token)
+    let found: StaticToken | undefined
+    for (const entry of entries) {
+      checkToken(entry)
+      if (isEqual(await digestOf(entry), presented)) found = entry
+    }
+    return found
   }
-  return createGate(verifier, options)
 }
 
 function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnswer {
@@ -59,7 +71,9 @@ function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnsw
 
 function checkToken({ token }: StaticToken): void {
   if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return
-  throw new TypeError(`A static token needs ${MIN_TOKEN_CHARACTERS} or more characters.`)
+  throw new TypeError(
+    `A static token needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`,
+  )
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

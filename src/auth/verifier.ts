@@ -46,7 +46,7 @@ export interface Verifier {
    * Resolves with what the token says, when it is genuine, current and meant for this server. Reading `resource` fails where it would
    * be the caller's `Host` header, and the caller is then refused.
    *
-   * @throws InvalidTokenError when it is not; VerifierUnavailableError when nobody can be asked.
+   * @throws InvalidTokenError when it is not; VerifierUnavailableError when the issuer does not answer.
    */
   verify(token: string, context: TokenContext): Promise<TokenAnswer>
   /** Issuer URLs, for the protected resource metadata. */
@@ -70,7 +70,7 @@ export class InvalidTokenError extends Error {
   readonly code = 'invalid_token'
 }
 
-/** Whoever would have to be asked cannot be: the client gets 503, and the server's log the cause. */
+/** The issuer cannot be reached: the client gets 503, and the server's log gets the cause. */
 export class VerifierUnavailableError extends Error {
   override readonly name: string = 'VerifierUnavailableError'
   readonly code = 'verifier_unavailable'

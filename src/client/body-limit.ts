@@ -16,7 +16,7 @@ export class ResponseTooLarge extends Error {
 /** What a body passes through. Either may throw, which ends the body. */
 export interface Filter {
   /** What is passed on of a chunk, and of those before it. */
-  take(chunk: Uint8Array): Uint8Array
+  transform(chunk: Uint8Array): Uint8Array
   /** What is passed on at the end. */
   end(): Uint8Array
 }
@@ -34,7 +34,7 @@ export function withFilter(response: Response, filter: Filter): Response {
         while (!isDone && passed.byteLength === 0) {
           const { done, value } = await reader.read()
           isDone = done
-          passed = done ? filter.end() : filter.take(value)
+          passed = done ? filter.end() : filter.transform(value)
         }
         if (passed.byteLength > 0) controller.enqueue(passed)
         else controller.close()
@@ -53,7 +53,7 @@ export function withFilter(response: Response, filter: Filter): Response {
   return new Response(body, { status, statusText, headers })
 }
 
-/** Less than this is not worth passing on alone: whoever reads keeps every chunk as an object. */
+/** Smaller chunks are joined first: the reader keeps every chunk as an object. */
 const MIN_CHUNK_BYTES = 16 * 1024
 
 /** Refuses a body of more than `maxBytes`. */
@@ -61,7 +61,7 @@ export function limitBody(maxBytes: number): Filter {
   const pending = new ByteBuffer()
   let bytes = 0
   return {
-    take(chunk) {
+    transform(chunk) {
       bytes += chunk.byteLength
       if (bytes > maxBytes) throw new ResponseTooLarge(maxBytes)
       pending.add(chunk)

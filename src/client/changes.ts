@@ -61,7 +61,7 @@ export class Changes {
     return () => this.#onUpdated.delete(entry)
   }
 
-  /** @throws MCPClientError `UNSUPPORTED` where the server tells nobody. */
+  /** @throws MCPClientError `UNSUPPORTED` where the server does not notify. */
   async onListChanged(kind: ListKind, listener: () => void): Promise<() => void> {
     const listeners = this.#onListChanged.get(kind) ?? new Set()
     this.#onListChanged.set(kind, listeners)
@@ -149,7 +149,7 @@ export class Changes {
     const subscription = await client.listen(wanted, options)
     if (!covers(subscription.honoredFilter, wanted)) {
       void subscription.close()
-      throw this.#unsupported('what was asked to be listened to')
+      throw this.#unsupported('the requested changes')
     }
     const stream: Stream = { client, filter, subscription, openedAt: Date.now() }
     this.#stream = stream

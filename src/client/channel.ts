@@ -42,7 +42,7 @@ interface Pending {
 
 /** How long a stream may go on after the answer that it was for. */
 const LINGER_MS = 1000
-/** The first revision in which servers send no requests. */
+/** The first modern revision: in these, servers send no requests. */
 const MODERN = '2026-07-28'
 /** For the official client alone, which makes an error of it. */
 const FAILED = -32000
@@ -60,6 +60,7 @@ export class Channel implements Transport {
   readonly #rounds = new Rounds()
   readonly #walks: Walks
   readonly #unasked: Unasked
+  #isModern = false
   #fault: Error | undefined
 
   constructor(inner: Transport, options: ChannelOptions) {
@@ -87,7 +88,8 @@ export class Channel implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.#unasked.mayRequest = version < MODERN
+    this.#isModern = version >= MODERN
+    this.#unasked.mayRequest = !this.#isModern
     this.#unasked.begin()
     this.inner.setProtocolVersion?.(version)
   }
@@ -118,7 +120,7 @@ export class Channel implements Transport {
     await sent
   }
 
-  /** The calls that a question may be asked for; undefined where there is none. */
+  /** The calls that a question may be asked for; undefined without any. */
   askersOf(question: RequestId): Askers | undefined {
     const call = this.#rounds.callOf(question)
     return call === undefined ? this.#unasked.askersOf(question) : { calls: [call], isCertain: true }
@@ -181,7 +183,7 @@ export class Channel implements Transport {
     // The official client sees to the end of a subscription.
     if (this.#pending.get(id) !== pending || pending.method === 'subscriptions/listen') return
     const fault = pending.tag === undefined ? undefined : this.#options.exchanges?.faultOf(pending.tag)
-    this.#fail(id, pending, fault ?? new Error('the server ended its answer before it was whole'))
+    this.#fail(id, pending, fault ?? new Error('the server ended its response before it was complete'))
   }
 
   #onClose(): void {
@@ -231,7 +233,7 @@ export class Channel implements Transport {
     try {
       if (!isList(method)) return { ...message, result: this.#rounds.name(call, message.result) }
       this.#walks.add(bytesBefore, message.result)
-      const { result, leftOut } = keepWellFormed(method, message.result)
+      const { result, leftOut } = keepWellFormed(method, message.result, this.#isModern ? 'modern' : 'legacy')
       if (leftOut !== undefined) this.#options.report(leftOut, method)
       return { ...message, result }
     } catch (error) {

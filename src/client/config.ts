@@ -7,20 +7,14 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { MCPClientError } from './errors.ts'
-import type { ServerOAuthProvider } from './oauth.ts'
-
-/** A log message of a server. */
-export interface ServerLogEntry {
-  /** The name the server has in `servers`. */
-  server: string
-  level: LoggingLevel
-  logger?: string
-  data: unknown
-}
+import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
+import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 interface AnyServerConfig {
   /** How long each request may take, connecting included, in milliseconds. Default: the client's. */
   timeoutMs?: number
+  /** Mastra's name of `timeoutMs`. */
+  timeout?: number
   /**
    * The most bytes of one answer: a body of JSON, unpacked; an event of a stream; a line of a process; a list over all its pages.
    * What is larger fails with `RESPONSE_TOO_LARGE`. Default: the client's.
@@ -30,6 +24,16 @@ interface AnyServerConfig {
   log?: (entry: ServerLogEntry) => void
   /** The least severe level that `log` is to receive. Default `info`. */
   logLevel?: LoggingLevel
+  /** Mastra's `log`. */
+  logger?: (message: ServerLogMessage) => void
+  /** Mastra's name of `logLevel`. */
+  serverLogLevel?: LoggingLevel
+  /** Whether the server is asked for what `log` or `logger` receives. Default `true`. */
+  enableServerLogs?: boolean
+  /** Whether calls ask for progress, if there is a listener. Default `true`. */
+  enableProgressTracking?: boolean
+  /** What `execute` of a tool does with an answer that is `isError`: `throw`, the default, or `return` it. */
+  onToolError?: 'throw' | 'return'
 }
 
 /** A server over HTTP: modern, Streamable HTTP or, where it refuses POST, the deprecated HTTP+SSE. */
@@ -75,13 +79,15 @@ export interface MCPClientConfig<Name extends string = string> {
   servers: { readonly [name in Name]: ServerConfig }
   /** How long each request may take, connecting included, in milliseconds. Default 60 000. */
   timeoutMs?: number
+  /** Mastra's name of `timeoutMs`. */
+  timeout?: number
   /** The most bytes of one answer. Default 8 388 608 (8 MiB). */
   maxResponseBytes?: number
   /** How this client calls itself. Default `mayfly-mcp`. */
   clientInfo?: { name: string; version: string }
   /**
-   * Told when a server fails where the others go on: in lists, and in the background. Cannot change the answer. Default: the
-   * message as an error on the console, without control characters and cut to 500 characters.
+   * Told when a server fails where the others go on: in lists, and in the background. Cannot change the answer; what it throws or
+   * rejects with is printed. Default: the message as an error on the console, without control characters and cut to 500 characters.
    */
   onError?: (error: MCPClientError) => void
 }
@@ -108,6 +114,7 @@ export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientC
     }
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
+    checkChoices(label, server)
     const kinds = KINDS.filter((kind) => Object.hasOwn(server, kind))
     if (kinds.length !== 1) throw new TypeError(`${label} must have one of url, command and transport.`)
     if ('url' in server) checkUrl(`${label}.url`, server.url)
@@ -122,7 +129,7 @@ function checkNames(names: readonly string[]): void {
     const other = names.find((one) => one.startsWith(`${name}_`))
     if (other === undefined) continue
     throw new TypeError(
-      `servers.${name} and servers.${other} could have tools of the same name, for one name begins with the other and "_": rename one, as in ${other.replaceAll('_', '-')}.`,
+      `servers.${name} and servers.${other} could have tools of the same name, because one server name begins with the other one and "_": rename one, as in ${other.replaceAll('_', '-')}.`,
     )
   }
 }
@@ -136,7 +143,7 @@ function checkProviders(servers: MCPClientConfig['servers']): void {
     const [label, url] = owners.get(server.authProvider) ?? []
     if (label !== undefined && url !== String(server.url)) {
       throw new TypeError(
-        `servers.${name}.authProvider is that of ${label} too, and would send one server the tokens of the other: make one for each.`,
+        `servers.${name}.authProvider is also used by ${label}, so one server would get the tokens of the other: make one provider for each server.`,
       )
     }
     owners.set(server.authProvider, [`servers.${name}`, String(server.url)])
@@ -151,6 +158,18 @@ function checkTimeout(label: string, timeoutMs: number | undefined): void {
 function checkBytes(label: string, bytes: number | undefined): void {
   if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes > 0)) return
   throw new TypeError(`${label} must be a whole number of bytes, 1 or more, not ${bytes}.`)
+}
+
+function checkChoices(label: string, server: ServerConfig): void {
+  const { onToolError } = server
+  if (onToolError !== undefined && onToolError !== 'throw' && onToolError !== 'return') {
+    throw new TypeError(`${label}.onToolError must be "throw" or "return", not ${String(onToolError)}.`)
+  }
+  const stderr = 'command' in server ? server.stderr : undefined
+  if (stderr === undefined || stderr === 'inherit' || stderr === 'ignore') return
+  throw new TypeError(
+    `${label}.stderr must be "inherit" or "ignore", not ${String(stderr)}: pass your own transport to read it.`,
+  )
 }
 
 function checkUrl(label: string, url: string | URL): void {

@@ -6,16 +6,19 @@ import type { Channel } from './channel.ts'
 import { MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
 import { MCPClientError, toClientError } from './errors.ts'
-import { Line } from './line.ts'
+import { type Peer, peerOf } from './peer.ts'
 import { type ElicitationHandler, Questions } from './questions.ts'
 import { createRate } from './rate.ts'
+import { ReconnectingClient } from './reconnecting-client.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
-import { connect, finishAuth, hangUp } from './transport.ts'
+import { connect, disconnect, finishAuth } from './transport.ts'
 
 /** How far a call is. */
 export interface ProgressUpdate extends Progress {
   /** The tool's own name. */
   tool: string
+  /** Tells calls apart: the `runId` of the call, or one of this client's own. */
+  progressToken: string
 }
 
 export interface RequestSettings {
@@ -33,22 +36,24 @@ export interface ConnectionOptions {
   readonly timeoutMs: number
   readonly maxResponseBytes: number
   readonly clientInfo: { readonly name: string; readonly version: string }
-  /** Told of what goes wrong while nobody waits. */
+  /** Told of errors that no caller waits for. */
   report(error: MCPClientError): void
 }
 
-/** What servers can make this client report while nobody waits. */
+/** What servers can make this client report outside of a call. */
 const BACKGROUND_REPORTS = { burst: 10, perSecond: 0.2 } as const
 
 export class Connection {
   readonly server: string
+  readonly config: ServerConfig
   readonly changes: Changes
   readonly progress: Set<(update: ProgressUpdate) => void> = new Set()
   /** Why the server last failed; undefined once it has answered again. */
   lastError: MCPClientError | undefined
-  readonly #config: ServerConfig
+  /** Of the last connection; undefined before the first. */
+  peer: Peer | undefined
   readonly #options: ConnectionOptions
-  readonly #line: Line
+  readonly #client: ReconnectingClient
   readonly #ended = new AbortController()
   readonly #questions: Questions
   /** Of the parameter by which a call is known on its way to the server; never sent. */
@@ -57,7 +62,7 @@ export class Connection {
 
   constructor(server: string, config: ServerConfig, options: ConnectionOptions) {
     this.server = server
-    this.#config = config
+    this.config = config
     const { timeoutMs = options.timeoutMs, maxResponseBytes = options.maxResponseBytes } = config
     this.#options = { ...options, timeoutMs, maxResponseBytes }
     this.#questions = new Questions(this)
@@ -66,14 +71,14 @@ export class Connection {
       request: (operation, work) => this.request(operation, work),
       report: (error) => this.report(error),
     })
-    this.#line = new Line({
+    this.#client = new ReconnectingClient({
       connect: () => this.#connect(),
       onLost: () => this.changes.onLost(),
       onError: (error) => this.#reportUnasked(error),
     })
   }
 
-  /** Told of what goes wrong while nobody waits. */
+  /** Told of errors that no caller waits for. */
   report(error: MCPClientError): void {
     this.#options.report(error)
   }
@@ -92,12 +97,12 @@ export class Connection {
     const call = new Call()
     const mayRepeat = operation !== 'tools/call'
     const run = (signal: AbortSignal): Promise<T> =>
-      this.#line.use(
+      this.#client.use(
         (client) =>
           work(
             client,
             { signal, timeout: MAX_TIMEOUT_MS },
-            { ...logMeta(this.#config, client), [this.#callKey]: call },
+            { ...logMeta(this.config, client), [this.#callKey]: call },
           ),
         { mayRepeat },
       )
@@ -108,18 +113,24 @@ export class Connection {
   finishAuth(callback: URLSearchParams): Promise<void> {
     const { timeoutMs, maxResponseBytes } = this.#options
     const limits = { timeoutMs, maxResponseBytes, ended: this.#ended.signal }
-    return this.#within('authorize', {}, () => finishAuth(this.server, this.#config, callback, limits))
+    return this.#within('authorize', {}, () => finishAuth(this.server, this.config, callback, limits))
+  }
+
+  /** Opens another connection; what is under way ends on the one before. @throws MCPClientError */
+  reconnect(): Promise<void> {
+    this.#client.replace()
+    return this.#within('connect', {}, () => this.#client.use(async () => {}, { mayRepeat: true }))
   }
 
   /** A connection says what it can when it opens: one that did not say this is replaced. */
   onElicitation(handler: ElicitationHandler): () => void {
     const isDeclared = this.#questions.handler !== undefined
     this.#questions.handler = handler
-    if (!isDeclared) this.#line.replace()
+    if (!isDeclared) this.#client.replace()
     return () => {
       if (this.#questions.handler !== handler) return
       this.#questions.handler = undefined
-      this.#line.replace()
+      this.#client.replace()
     }
   }
 
@@ -130,7 +141,7 @@ export class Connection {
         server: this.server,
       }),
     )
-    await this.#line.close()
+    await this.#client.close()
   }
 
   async #within<T>(
@@ -171,19 +182,20 @@ export class Connection {
       ended: this.#ended.signal,
       callKey: this.#callKey,
       report: (what: string, operation: string) => this.#reportMisconduct(what, operation),
-      closing: (closed: Promise<void>) => this.#line.await(closed),
+      closing: (closed: Promise<void>) => this.#client.await(closed),
       prepare: (client: Client, channel: Channel) => this.#prepare(client, channel),
     }
     try {
       return await withDeadline(deadline, async (signal) => {
-        const client = await connect(this.server, this.#config, options, signal)
-        const waiting = setLogLevel(this.#config, client, { signal, timeout: MAX_TIMEOUT_MS })
+        const client = await connect(this.server, this.config, options, signal)
+        const waiting = setLogLevel(this.config, client, { signal, timeout: MAX_TIMEOUT_MS })
         await waiting.catch((error: unknown) => {
           const details = { server: this.server, operation: 'logging/setLevel' }
           if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
         })
-        // Nobody waits for it any more.
-        if (signal.aborted) await hangUp(client)
+        // No caller waits for it any more.
+        if (signal.aborted) await disconnect(client)
+        this.peer = peerOf(client)
         return client
       })
     } catch (error) {
@@ -193,7 +205,7 @@ export class Connection {
 
   #prepare(client: Client, channel: Channel): void {
     this.changes.attach(client)
-    receiveLogs(this, this.#config, client)
+    receiveLogs(this, this.config, client)
     if (this.#questions.handler === undefined) return
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq: { id, signal } }) =>
       this.#questions.answer(channel.askersOf(id), params, signal),

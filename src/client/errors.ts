@@ -1,5 +1,7 @@
 /** The one error of the client: which server, what was asked of it, and what went wrong, by code. */
 import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import { textOf } from '../definition/error-text.ts'
+import { callHook } from '../definition/hook.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable } from './printable.ts'
 
@@ -15,7 +17,7 @@ import { printable } from './printable.ts'
  * - `MALFORMED`: the server sends what the protocol does not allow; it is left out, and only reported.
  * - `UNSUPPORTED`: the server, or this platform, cannot do that.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
- * - `LISTENER_FAILED`: a listener of yours threw `cause`.
+ * - `LISTENER_FAILED`: a listener of yours threw `cause`, or rejected with it.
  * - `NAME_COLLISION`: a server has two tools of one name; the first is kept. Only reported.
  */
 export type MCPClientErrorCode =
@@ -48,7 +50,7 @@ export class MCPClientError extends Error {
   readonly code: MCPClientErrorCode
   readonly server: string | undefined
   readonly operation: string | undefined
-  /** The whole answer of the tool, where `code` is `TOOL_FAILED`. */
+  /** The complete result of the tool, where `code` is `TOOL_FAILED`. */
   readonly result: unknown
 
   constructor(code: MCPClientErrorCode, message: string, details: MCPClientErrorDetails = {}) {
@@ -74,27 +76,25 @@ export function toClientError(
   const known = findKnown(error)
   if (known instanceof MCPClientError) return known
   const { server, operation } = details
-  const text = printable(messageOf(known ?? error))
+  const text = printable(textOf(known ?? error))
   const settled = { ...details, cause: error }
   const of = `MCP server "${server}"`
   if (known instanceof ResponseTooLarge) {
     return new MCPClientError('RESPONSE_TOO_LARGE', `${of} failed at ${operation}: ${text}`, settled)
   }
   if (known instanceof SignInRefused) {
-    return new MCPClientError('UNAUTHORIZED', `${of} wants its user to sign in, but ${text}.`, settled)
+    return new MCPClientError('UNAUTHORIZED', `${of} needs its user to sign in, but ${text}.`, settled)
   }
   if (isUnauthorized(error)) {
     return new MCPClientError(
       'UNAUTHORIZED',
-      `${of} wants its user to sign in (${text}): give it a token, or an authProvider and then finishAuth().`,
+      `${of} needs its user to sign in (${text}): give it a token, or an authProvider and then finishAuth().`,
       settled,
     )
   }
   const what = code === 'CONNECTION_FAILED' ? 'cannot be reached' : `failed at ${operation}`
   return new MCPClientError(code, `${of} ${what}: ${text}`, settled)
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused
 
@@ -121,13 +121,14 @@ export interface ListenerHost {
   report(error: MCPClientError): void
 }
 
-/** Calls a listener of the user's. What it throws is reported, and keeps nobody else from hearing. */
+/** Calls a user's listener. What it throws or rejects with is reported, and other listeners are still called. */
 export function callListener<T>(listener: (value: T) => unknown, value: T, host: ListenerHost): void {
-  try {
-    listener(value)
-  } catch (cause) {
-    const { server } = host
-    const text = `A listener for MCP server "${server}" threw: ${printable(messageOf(cause))}`
-    host.report(new MCPClientError('LISTENER_FAILED', text, { server, operation: 'notification', cause }))
-  }
+  callHook(
+    () => listener(value),
+    (cause) => {
+      const { server } = host
+      const text = `A listener for MCP server "${server}" failed: ${printable(textOf(cause))}`
+      host.report(new MCPClientError('LISTENER_FAILED', text, { server, operation: 'notification', cause }))
+    },
+  )
 }

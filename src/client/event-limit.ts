@@ -1,5 +1,5 @@
 /**
- * Limits each event of a stream (HTML Living Standard, "Server-sent events"). Passes on whole lines alone: whoever parses them
+ * Limits each event of a stream (HTML Living Standard, "Server-sent events"). Passes on complete lines only: the parser
  * never looks twice at the beginning of one.
  */
 import { type Filter, ResponseTooLarge } from './body-limit.ts'
@@ -14,11 +14,10 @@ export interface EventWatcher {
 
 const LF = 10
 const CR = 13
-const COLON = 58
 /** Longer lines are not watched: nothing that is watched for needs as much. */
 const MAX_WATCHED_BYTES = 64 * 1024
 
-/** Refuses an event of more than `maxBytes`; a comment counts only while its line has no end. */
+/** Refuses an event of more than `maxBytes`. Comments count for the event that they are part of: a stream of only comments ends, too. */
 export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
   /** Of the line that has no end yet. */
   const held = new ByteBuffer()
@@ -33,14 +32,13 @@ export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
     throw error
   }
   const endLine = (line: Uint8Array): void => {
-    if (line.byteLength === 0) eventBytes = 0
-    else if (line[0] !== COLON) eventBytes += line.byteLength
+    eventBytes = line.byteLength === 0 ? 0 : eventBytes + line.byteLength
     check(eventBytes)
     watch?.(line)
   }
 
   return {
-    take(chunk) {
+    transform(chunk) {
       /** How much of the chunk is of lines that have ended. */
       let ended = 0
       for (let at = 0; at < chunk.byteLength; at++) {

@@ -13,7 +13,7 @@ import { isOwn, mayReach } from './reach.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number
-  /** How long a request may take that has no signal of its own, in milliseconds; those of OAuth have none. */
+  /** How long a request without a signal may take, in milliseconds; requests of OAuth have no signal. */
   readonly timeoutMs: number
   /** Ends them too. */
   readonly ended: AbortSignal
@@ -42,7 +42,7 @@ export function createGuardedFetch(
     const isOwnOrigin = isOwn(url, server)
     if (!isOwnOrigin && !mayReach(url, server)) {
       throw new SignInRefused(
-        `it names ${url.origin}, which a server at ${server.origin} may not make this client ask`,
+        `it names ${url.origin}: a server at ${server.origin} may not send this client there`,
       )
     }
     const headers = new Headers(init.headers)
@@ -78,7 +78,7 @@ function withOwn(
   return { ...requestInit, ...init, headers: merged }
 }
 
-/** Asks and reads the whole answer within the time. */
+/** Asks, and reads the complete response within the time. */
 function askWithin(
   ask: FetchLike,
   url: URL,
@@ -102,8 +102,6 @@ function askWithin(
 function checkSession({ headers }: Response): void {
   const id = headers.get('mcp-session-id')
   if (id !== null && !SESSION_ID.test(id)) {
-    throw new Error(
-      'it opens a session id that is too long, or has characters that the protocol does not allow',
-    )
+    throw new Error('its session id is too long, or has characters that the protocol does not allow')
   }
 }

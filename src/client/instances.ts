@@ -1,5 +1,5 @@
 /**
- * Two live clients of one configuration are one too many: each holds connections of its own, and a program that makes one per
+ * Two live clients with one configuration are a mistake: each holds its own connections, and a program that makes one per
  * request without closing it runs out of them.
  */
 import type { MCPClientConfig, ServerConfig } from './config.ts'
@@ -25,7 +25,7 @@ export function claimConfig({ id, servers }: MCPClientConfig): () => void {
     if (other.id !== id || !isSame(other.servers, servers)) continue
     throw new MCPClientError(
       'DUPLICATE_CLIENT',
-      `Another MCPClient ${id === undefined ? '' : `with the id "${id}" and `}with these servers is live, and would keep its connections: use that one, disconnect() it first, or give each an id of its own.`,
+      `Another MCPClient ${id === undefined ? '' : `with the id "${id}" and `}with these servers is still connected: use that one, disconnect() it first, or give each client a different id.`,
     )
   }
   live.add(claim)

@@ -1,5 +1,6 @@
 /** Lists of a server: what is malformed in one is left out, so that the rest can be used; over all its pages it has a limit. */
-import { isSpecType } from '@modelcontextprotocol/client'
+import { isSpecType, type ProtocolEra, type Tool } from '@modelcontextprotocol/client'
+import { findParamHeaders } from '../definition/param-header.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable } from './printable.ts'
 
@@ -7,12 +8,15 @@ interface Kind {
   /** The member of the result that is the list. */
   readonly member: string
   readonly isWellFormed: (item: unknown) => boolean
+  /** Why one that is well formed cannot be used, in words. */
+  readonly findFault?: (item: unknown, era: ProtocolEra) => string | undefined
 }
 
 const KINDS: { readonly [method: string]: Kind } = {
   'tools/list': {
     member: 'tools',
     isWellFormed: (item) => isSpecType.Tool(item) && isName(item.name),
+    findFault: (item, era) => findOutputFault(item as Tool, era) ?? findHeaderFault(item as Tool),
   },
   'prompts/list': {
     member: 'prompts',
@@ -35,14 +39,31 @@ const MAX_DEPTH = 128
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 /** What a report names of what it is about. */
 const MAX_REPORTED = 5
-/** Walks that nobody goes on with are forgotten. */
+const MAX_REASON = 100
+/** Walks that are not continued are forgotten. */
 const MAX_WALKS = 100
 
 const isUri = (uri: string): boolean => uri.length <= MAX_URI_LENGTH && !CONTROL.test(uri)
 const isName = (name: string): boolean =>
   name !== '' && name !== '__proto__' && name.length <= MAX_NAME_LENGTH && !CONTROL.test(name)
 
-/** Not too deep, and without names that a console would obey: the official client prints those of header parameters. */
+/** MCP 2025-11-25, `Tool`: of an object, as arguments are. The official client fails the whole list for one that is not. */
+function findOutputFault(tool: Tool, era: ProtocolEra): string | undefined {
+  if (era === 'modern' || tool.outputSchema === undefined) return undefined
+  const isOfObject = isSpecType.Tool({ ...tool, inputSchema: tool.outputSchema })
+  return isOfObject ? undefined : 'its outputSchema does not describe an object'
+}
+
+/**
+ * MCP 2026-07-28, "Custom Headers from Tool Parameters". In both eras: an `MCPServer` that such a tool is given to serves none. The
+ * official client leaves them out for modern servers alone, and says so on the console.
+ */
+function findHeaderFault({ inputSchema }: Tool): string | undefined {
+  const found = findParamHeaders(inputSchema)
+  return found.ok ? undefined : found.reason
+}
+
+/** Not too deep, and without names that a console would obey. */
 function isWalkable(item: unknown): boolean {
   const open: (readonly [unknown, number])[] = [[item, 0]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -51,7 +72,6 @@ function isWalkable(item: unknown): boolean {
     if (depth > MAX_DEPTH) return false
     for (const [name, child] of Object.entries(value)) {
       if (CONTROL.test(name)) return false
-      if (name === 'x-mcp-header' && CONTROL.test(String(child))) return false
       open.push([child, depth + 1])
     }
   }
@@ -68,22 +88,33 @@ export interface Kept<R> {
   readonly leftOut: string | undefined
 }
 
-/** The result without what is malformed in its list. */
-export function keepWellFormed<R extends object>(method: string, result: R): Kept<R> {
-  const { member, isWellFormed } = KINDS[method]!
-  const items: unknown = Reflect.get(result, member)
-  if (!Array.isArray(items)) return { result, leftOut: undefined }
-  const left = items.filter((item) => !isWalkable(item) || !isWellFormed(item))
-  if (left.length === 0) return { result, leftOut: undefined }
-  const leftOut = new Set(left)
-  const kept = items.filter((item) => !leftOut.has(item))
-  return { result: { ...result, [member]: kept }, leftOut: describe(member, left) }
+interface Left {
+  readonly item: unknown
+  readonly reason: string | undefined
 }
 
-function describe(member: string, left: readonly unknown[]): string {
-  const names = left.slice(0, MAX_REPORTED).map((item) => {
+/** The result without what is malformed in its list. */
+export function keepWellFormed<R extends object>(method: string, result: R, era: ProtocolEra): Kept<R> {
+  const { member, isWellFormed, findFault } = KINDS[method]!
+  const items: unknown = Reflect.get(result, member)
+  if (!Array.isArray(items)) return { result, leftOut: undefined }
+  const left: Left[] = []
+  const kept = items.filter((item) => {
+    const isGood = isWalkable(item) && isWellFormed(item)
+    const reason = isGood ? findFault?.(item, era) : undefined
+    if (isGood && reason === undefined) return true
+    left.push({ item, reason })
+    return false
+  })
+  if (left.length === 0) return { result, leftOut: undefined }
+  return { result: { ...result, [member]: kept }, leftOut: leftOutMessage(member, left) }
+}
+
+function leftOutMessage(member: string, left: readonly Left[]): string {
+  const names = left.slice(0, MAX_REPORTED).map(({ item, reason }) => {
     const name: unknown = item !== null && typeof item === 'object' ? Reflect.get(item, 'name') : undefined
-    return typeof name === 'string' ? JSON.stringify(printable(name, 60)) : 'one without a name'
+    const known = typeof name === 'string' ? JSON.stringify(printable(name, 60)) : 'one without a name'
+    return reason === undefined ? known : `${known} (${printable(reason, MAX_REASON).slice(0, MAX_REASON)})`
   })
   const more = left.length > MAX_REPORTED ? `, and ${left.length - MAX_REPORTED} more` : ''
   return `lists ${member} that are malformed, and they are left out: ${names.join(', ')}${more}`

@@ -2,6 +2,8 @@
 import type { CallToolResult } from '../definition/content.ts'
 import type { MCPClientConfig } from './config.ts'
 import type { ProgressUpdate } from './connection.ts'
+import { listDefinitions, type ToolCatalog, type ToolDefinition, toolOf } from './definitions.ts'
+import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
 import type { MCPClientError } from './errors.ts'
 import type { ElicitationHandler } from './questions.ts'
 import {
@@ -11,7 +13,28 @@ import {
   createClientResources,
 } from './resources.ts'
 import { Servers } from './servers.ts'
+import { refusedMethod } from './spellings.ts'
 import { type CallSettings, type ClientTool, callTool, listTools } from './tools.ts'
+
+export interface ClientQuestions<Name extends string> {
+  /**
+   * Answers the questions of a server: forms, and URLs to visit (https, or http on this machine). They are answered for a call
+   * that is under way, 8 at once and 32 for a call; what the handler throws is reported, and the server told no more than that it
+   * failed. Without a handler the server is told that this client cannot be asked. A connection that was opened before is
+   * replaced. Returns what ends it.
+   */
+  onRequest(server: Name, handler: ElicitationHandler): () => void
+}
+
+export interface ClientProgress<Name extends string> {
+  /** Hears how far calls of a server's tools are, from the next call on. Returns what ends it. */
+  onUpdate(server: Name, listener: (update: ProgressUpdate) => void): () => void
+}
+
+export interface ClientToolChanges<Name extends string> {
+  /** Resolves, once the server will tell, with what ends it. */
+  onListChanged(server: Name, listener: () => void): Promise<() => void>
+}
 
 /**
  * Talks to several MCP servers at once, each in the newest dialect it has: 2026-07-28, Streamable HTTP of 2025, or HTTP+SSE.
@@ -39,20 +62,12 @@ export class MCPClient<Name extends string = string> {
     this.prompts = createClientPrompts(this.#servers)
   }
 
-  readonly elicitation = {
-    /**
-     * Answers the questions of a server: forms, and URLs to visit (https, or http on this machine). They are answered for a call
-     * that is under way, 8 at once and 32 for a call; what the handler throws is reported, and the server told no more than that it
-     * failed. Without a handler the server is told that this client cannot be asked. A connection that was opened before is
-     * replaced. Returns what ends it.
-     */
-    onRequest: (server: Name, handler: ElicitationHandler): (() => void) =>
-      this.#servers.of(server).onElicitation(handler),
+  readonly elicitation: ClientQuestions<Name> = {
+    onRequest: (server, handler) => this.#servers.of(server).onElicitation(handler),
   }
 
-  readonly progress = {
-    /** Hears how far calls of a server's tools are, from the next call on. Returns what ends it. */
-    onUpdate: (server: Name, listener: (update: ProgressUpdate) => void): (() => void) => {
+  readonly progress: ClientProgress<Name> = {
+    onUpdate: (server, listener) => {
       const { progress } = this.#servers.of(server)
       const entry = (update: ProgressUpdate): void => listener(update)
       progress.add(entry)
@@ -60,9 +75,8 @@ export class MCPClient<Name extends string = string> {
     },
   }
 
-  readonly tools = {
-    /** Resolves, once the server will tell, with what ends it. */
-    onListChanged: async (server: Name, listener: () => void): Promise<() => void> =>
+  readonly tools: ClientToolChanges<Name> = {
+    onListChanged: async (server, listener) =>
       this.#servers.of(server).changes.onListChanged('tools', listener),
   }
 
@@ -73,20 +87,88 @@ export class MCPClient<Name extends string = string> {
 
   /** The tools of every server that answers, as `server_tool`. */
   async listTools(): Promise<Record<string, ClientTool>> {
-    const tools = (await this.#servers.all(listTools)).flatMap(([, ofServer]) => ofServer)
-    return Object.fromEntries(tools.map((tool) => [tool.id, tool]))
+    const lists = await this.#servers.all((connection) => listTools(connection))
+    return byId(lists.flatMap(([, ofServer]) => ofServer))
   }
 
   /** The same tools by server, under their own names. */
   listToolsets(): Promise<{ [name in Name]?: Record<string, ClientTool> }> {
-    return this.#servers.byName(async (connection) => {
-      const tools = await listTools(connection)
-      return Object.fromEntries(tools.map((tool) => [tool.definition.name, tool]))
-    })
+    return this.#servers.byName(async (connection) => byOwnName(await listTools(connection)))
+  }
+
+  /** `listTools()`, and why servers are not in it: `onError` is not told. */
+  async listToolsWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ tools: Record<string, ClientTool> } & DiscoveryErrors<Name>> {
+    const { byName, failures } = await discover(this.#servers, listTools, options)
+    return {
+      tools: byId(Object.values<ClientTool[] | undefined>(byName).flatMap((tools) => tools ?? [])),
+      ...failures,
+    }
+  }
+
+  /** `listToolsets()`, and why servers are not in it: `onError` is not told. */
+  async listToolsetsWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ toolsets: { [name in Name]?: Record<string, ClientTool> } } & DiscoveryErrors<Name>> {
+    const ask = async (...asked: Parameters<typeof listTools>) => byOwnName(await listTools(...asked))
+    const { byName, failures } = await discover(this.#servers, ask, options)
+    return { toolsets: byName, ...failures }
+  }
+
+  /** The tools of every server that answers as JSON, to be kept; `toolsFromDefinitions` makes them callable again. */
+  listToolDefinitions(): Promise<ToolCatalog> {
+    return this.#servers.byName((connection) => listDefinitions(connection)) as Promise<ToolCatalog>
+  }
+
+  /** `listToolDefinitions()`, and why servers are not in it: `onError` is not told. */
+  async listToolDefinitionsWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ definitions: ToolCatalog } & DiscoveryErrors<Name>> {
+    const { byName, failures } = await discover(this.#servers, listDefinitions, options)
+    return { definitions: byName as ToolCatalog, ...failures }
   }
 
   /**
-   * Calls a tool by its own name, and resolves with its whole answer, `isError` or not.
+   * A tool from its kept definition. Its server is connected when the tool is called.
+   *
+   * @throws TypeError for a server that is not in `servers`, and for what is no definition.
+   */
+  async toolFromDefinition(from: { serverName: Name; definition: ToolDefinition }): Promise<ClientTool> {
+    return toolOf(this.#servers.of(from.serverName), from.definition)
+  }
+
+  /** `listTools()` from kept definitions, without asking. Servers that are not in `servers` any more are left out. */
+  async toolsFromDefinitions({
+    definitions,
+  }: {
+    definitions: ToolCatalog
+  }): Promise<Record<string, ClientTool>> {
+    const tools = Object.entries(definitions).flatMap(([name, ofServer]) => {
+      if (!this.#servers.has(name)) return []
+      const connection = this.#servers.of(name as Name)
+      return Object.values(ofServer).map((definition) => toolOf(connection, definition))
+    })
+    return byId(tools)
+  }
+
+  /** What each server that was connected tells models about itself. Untrusted text. */
+  getServerInstructions(): { [name in Name]: string | undefined } {
+    return this.#servers.map(({ peer }) => peer?.instructions)
+  }
+
+  /** The protocol version that each connected server speaks. */
+  getServerProtocolVersions(): { [name in Name]: string | undefined } {
+    return this.#servers.map(({ peer }) => peer?.protocolVersion)
+  }
+
+  /** Connects a server again, whatever its connection is like. */
+  async reconnectServer(server: Name): Promise<void> {
+    await this.#servers.of(server).reconnect()
+  }
+
+  /**
+   * Calls a tool by its own name, and resolves with its complete result, `isError` or not.
    *
    * @throws MCPClientError where there is no answer of the tool.
    */
@@ -111,4 +193,35 @@ export class MCPClient<Name extends string = string> {
   async disconnect(): Promise<void> {
     await this.#servers.close()
   }
+
+  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `finishAuth`. */
+  async authenticate(_server: Name, _options?: object): Promise<never> {
+    return refusedMethod('authenticate')
+  }
+
+  /** @deprecated Mastra's; throws a TypeError that says why there is nothing to cancel. */
+  async cancelAuthentication(_server: Name): Promise<never> {
+    return refusedMethod('cancelAuthentication')
+  }
+
+  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `errors`. */
+  getServerAuthState(_server: Name): never {
+    return refusedMethod('getServerAuthState')
+  }
+
+  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `transport`. */
+  getServerStderr(_server: Name): never {
+    return refusedMethod('getServerStderr')
+  }
+
+  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `new MCPServer({ tools })`. */
+  toMCPServerProxies(): never {
+    return refusedMethod('toMCPServerProxies')
+  }
 }
+
+const byId = (tools: readonly ClientTool[]): Record<string, ClientTool> =>
+  Object.fromEntries(tools.map((tool) => [tool.id, tool]))
+
+const byOwnName = (tools: readonly ClientTool[]): Record<string, ClientTool> =>
+  Object.fromEntries(tools.map((tool) => [tool.definition.name, tool]))

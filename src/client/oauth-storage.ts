@@ -1,11 +1,25 @@
 /** What a provider keeps, as JSON in a storage of text. */
-import type { OAuthStorage } from './oauth.ts'
+
+/**
+ * Text by key. A `Map` is one; so is a thin wrapper over any key-value store. Where `delete` resolves with `false` for what was not
+ * there, as that of a `Map` does, a redirect that comes to several processes at once counts for one of them.
+ */
+export interface OAuthStorage {
+  get(key: string): string | null | undefined | Promise<string | null | undefined>
+  set(key: string, value: string): unknown
+  delete(key: string): unknown
+}
 
 export interface Keep {
   load<T>(name: string): Promise<T | undefined>
   save(name: string, value: unknown): Promise<void>
   forget(name: string): Promise<void>
+  /** Reads a kept value and removes it, so that no other reader gets it. */
+  take<T>(name: string, isWanted: (value: T) => boolean): Promise<T | undefined>
 }
+
+/** Keys that are being taken in this process, whichever provider does it. */
+const taking = new WeakMap<OAuthStorage, Set<string>>()
 
 /** Under keys that begin with `base`, and nowhere else. */
 export function createKeep(storage: OAuthStorage, base: () => Promise<string>): Keep {
@@ -14,22 +28,38 @@ export function createKeep(storage: OAuthStorage, base: () => Promise<string>): 
     known ??= base()
     return `${await known}:${name}`
   }
+  const keysTaken = taking.get(storage) ?? new Set()
+  taking.set(storage, keysTaken)
+  const load = async <T>(name: string): Promise<T | undefined> => {
+    const text = await storage.get(await keyOf(name))
+    // What `save` put there.
+    return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
+  }
   return {
-    async load<T>(name: string) {
-      const text = await storage.get(await keyOf(name))
-      // What `save` put there.
-      return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
-    },
+    load,
     async save(name, value) {
       await storage.set(await keyOf(name), JSON.stringify(value))
     },
     async forget(name) {
       await storage.delete(await keyOf(name))
     },
+    async take<T>(name: string, isWanted: (value: T) => boolean) {
+      const key = await keyOf(name)
+      // This is not awaited: on some platforms the wait for a request that is gone would never end.
+      if (keysTaken.has(key)) return undefined
+      keysTaken.add(key)
+      try {
+        const value = await load<T>(name)
+        if (value === undefined || !isWanted(value)) return undefined
+        return (await storage.delete(key)) === false ? undefined : value
+      } finally {
+        keysTaken.delete(key)
+      }
+    },
   }
 }
 
-/** SHA-256 in base64url: of one length, and nothing that a text could stand for in a key. */
+/** SHA-256 in base64url: it has a fixed length, and no character with a meaning in a key. */
 export async function digest(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return btoa(String.fromCharCode(...new Uint8Array(bytes)))

@@ -6,15 +6,11 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { createKeep, digest, type Keep } from './oauth-storage.ts'
+import { createKeep, digest, type Keep, type OAuthStorage } from './oauth-storage.ts'
+import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
 
-/** Text by key. A `Map` is one; so is a thin wrapper over any key-value store. */
-export interface OAuthStorage {
-  get(key: string): string | null | undefined | Promise<string | null | undefined>
-  set(key: string, value: string): unknown
-  delete(key: string): unknown
-}
+export type { OAuthStorage, ServerOAuthProvider, SignInProvider }
 
 export interface OAuthProviderOptions {
   /** Where registrations, tokens and sign-ins under way are kept, each under the server that it is for. They are secrets. */
@@ -35,21 +31,6 @@ export interface OAuthProviderOptions {
    * this is, and to no other that an MCP server may name.
    */
   clientInformation?: { client_id: string; client_secret?: string; issuer?: string }
-}
-
-/** What `createOAuthProvider` makes: a provider for each server, none of which has what another one's storage holds. */
-export interface ServerOAuthProvider {
-  /** The provider of the server at this URL, which is what its registration and tokens are kept for. */
-  forServer(url: string | URL): SignInProvider
-}
-
-/** One server's. */
-export interface SignInProvider extends OAuthClientProvider {
-  /**
-   * The provider that ends the sign-in which this redirect answers, and ends it once. Undefined where this storage began none with
-   * its `state` within the last hour; what is under way stays so.
-   */
-  finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
 }
 
 /** Kept in this process alone: tests and scripts. */
@@ -97,7 +78,7 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
     // A sign-in that begins looks for itself: a server may have moved to another authorization server.
     discoveryState: () => undefined,
     codeVerifier: () => {
-      throw new Error('No sign-in is being finished.')
+      throw new Error('There is no sign-in to finish.')
     },
     finishing: async (callback) => {
       const signIn = await signIns.take(callback.get('state') ?? '')
@@ -130,7 +111,7 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
   }
 }
 
-/** A client that registers itself where there is none. */
+/** A client that registers itself if it has no registration. */
 function registering(keep: Keep, signIns: SignIns): Clients {
   return {
     clientInformation: async (context) => {
@@ -169,7 +150,7 @@ function stamp<Issued extends object>(
   return context === undefined ? issued : { ...issued, issuer: context.issuer }
 }
 
-/** What another authorization server issued is none of this one's. */
+/** What another authorization server issued is not for this one. */
 function ofIssuer<Issued extends { readonly issuer?: string | undefined }>(
   issued: Issued | undefined,
   context: OAuthClientInformationContext | undefined,
@@ -191,7 +172,9 @@ function createFinish(base: Base, { verifier, discovery, client }: SignIn): OAut
     saveCodeVerifier: () => {},
     saveDiscoveryState: () => {},
     redirectToAuthorization: () => {
-      throw new Error('The authorization server wants the user to sign in once more: begin again.')
+      throw new Error(
+        'The authorization server wants the user to sign in once more: start the sign-in again.',
+      )
     },
   }
 }

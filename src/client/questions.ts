@@ -5,14 +5,15 @@ import {
   isSpecType,
   ProtocolError,
 } from '@modelcontextprotocol/client'
+import { textOf } from '../definition/error-text.ts'
 import type { Askers } from './call.ts'
-import { type ListenerHost, MCPClientError, messageOf } from './errors.ts'
+import { type ListenerHost, MCPClientError } from './errors.ts'
 import { printable } from './printable.ts'
 import { mayVisit } from './reach.ts'
 
 /** What a handler may want to know besides the question. */
 export interface ElicitationContext {
-  /** Aborts when there is nobody left to answer: the call is over, the server has taken the question back, or is gone. */
+  /** Aborts when the answer is no longer needed: the call is over, the server has taken the question back, or is gone. */
   readonly signal: AbortSignal
 }
 
@@ -67,10 +68,7 @@ export class Questions {
 
   #admit(askers: Askers | undefined, params: ElicitRequestParams): Askers {
     if (askers === undefined) {
-      throw new ProtocolError(
-        INVALID_REQUEST,
-        'Questions are answered for calls that are under way, and there is none.',
-      )
+      throw new ProtocolError(INVALID_REQUEST, 'Questions are answered only while a call is running.')
     }
     if (this.#asking >= MAX_AT_ONCE) {
       throw new ProtocolError(INVALID_REQUEST, `No more than ${MAX_AT_ONCE} questions are answered at once.`)
@@ -85,7 +83,7 @@ export class Questions {
     if (params.mode === 'url' && !mayVisit(params.url)) {
       throw new ProtocolError(
         INVALID_PARAMS,
-        'Users are sent to https URLs, and http ones of this machine, alone.',
+        'Users are sent to https URLs only, or to http on this machine.',
       )
     }
     return askers
@@ -101,7 +99,7 @@ export class Questions {
       if (isSpecType.ElicitResult(answer)) return answer
       throw new TypeError('The handler must answer with an action, and content where that is "accept".')
     } catch (cause) {
-      // After the end nobody waits for it, and most handlers then throw.
+      // After the end the answer is not awaited, and most handlers then throw.
       if (!signal.aborted) this.#report(cause)
       throw new ProtocolError(INTERNAL_ERROR, 'The question could not be answered.')
     }
@@ -109,7 +107,7 @@ export class Questions {
 
   #report(cause: unknown): void {
     const { server } = this.#host
-    const text = `The elicitation handler for MCP server "${server}" failed: ${printable(messageOf(cause))}`
+    const text = `The elicitation handler for MCP server "${server}" failed: ${printable(textOf(cause))}`
     this.#host.report(
       new MCPClientError('LISTENER_FAILED', text, { server, operation: 'elicitation/create', cause }),
     )

@@ -7,15 +7,40 @@ import type {
   ResourceTemplateType,
 } from '@modelcontextprotocol/client'
 import type { ResourceUpdate } from './changes.ts'
-import type { RequestSettings } from './connection.ts'
+import type { Connection, RequestSettings } from './connection.ts'
+import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
 import type { Servers } from './servers.ts'
+
+/** What `resources.read` takes as one object. */
+export interface ResourceQuery<Name extends string = string> {
+  serverName: Name
+  uri: string
+}
+
+/** What `prompts.get` takes as one object, as Mastra's does. */
+export interface PromptQuery<Name extends string = string> {
+  serverName: Name
+  name: string
+  args?: { readonly [name: string]: string }
+  /** Of a prompt of several versions: MCP has none, so it travels as `_meta.version`. Default: the server's. */
+  version?: string
+}
 
 export interface ClientResources<Name extends string> {
   /** The resources of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Resource[] }>
+  /** `list()`, and why servers are not in it: `onError` is not told. */
+  listWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ resources: { [name in Name]?: Resource[] } } & DiscoveryErrors<Name>>
   /** The resource templates of every server that answers, by server. */
   templates(): Promise<{ [name in Name]?: ResourceTemplateType[] }>
+  /** `templates()`, and why servers are not in it: `onError` is not told. */
+  templatesWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ templates: { [name in Name]?: ResourceTemplateType[] } } & DiscoveryErrors<Name>>
   read(server: Name, uri: string, settings?: RequestSettings): Promise<ReadResourceResult>
+  read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
   /** Asks to be told of changes of this resource; `onUpdated` hears of them. Lasts across connections. */
   subscribe(server: Name, uri: string): Promise<void>
   unsubscribe(server: Name, uri: string): Promise<void>
@@ -28,38 +53,43 @@ export interface ClientResources<Name extends string> {
 export interface ClientPrompts<Name extends string> {
   /** The prompts of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Prompt[] }>
+  /** `list()`, and why servers are not in it: `onError` is not told. */
+  listWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ prompts: { [name in Name]?: Prompt[] } } & DiscoveryErrors<Name>>
   get(
     server: Name,
     name: string,
     args?: { readonly [name: string]: string },
     settings?: RequestSettings,
   ): Promise<GetPromptResult>
+  get(query: PromptQuery<Name>, settings?: RequestSettings): Promise<GetPromptResult>
   /** Resolves, once the server will tell, with what ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
 
 export function createClientResources<Name extends string>(servers: Servers<Name>): ClientResources<Name> {
   return {
-    list: () =>
-      servers.byName(async (connection) => {
-        const ask = connection.request('resources/list', (client, options) =>
-          client.listResources(undefined, options),
-        )
-        return (await ask).resources
-      }),
-    templates: () =>
-      servers.byName(async (connection) => {
-        const ask = connection.request('resources/templates/list', (client, options) =>
-          client.listResourceTemplates(undefined, options),
-        )
-        return (await ask).resourceTemplates
-      }),
-    read: async (server, uri, settings) => {
-      const connection = servers.of(server)
-      return connection.request(
-        'resources/read',
-        (client, options, params) => client.readResource({ uri, ...params }, options),
-        settings,
+    list: () => servers.byName((connection) => listResources(connection)),
+    listWithErrors: async (options) => {
+      const { byName, failures } = await discover(servers, listResources, options)
+      return { resources: byName, ...failures }
+    },
+    templates: () => servers.byName((connection) => listTemplates(connection)),
+    templatesWithErrors: async (options) => {
+      const { byName, failures } = await discover(servers, listTemplates, options)
+      return { templates: byName, ...failures }
+    },
+    read: async (
+      of: Name | ResourceQuery<Name>,
+      uriOrSettings?: string | RequestSettings,
+      settings?: RequestSettings,
+    ) => {
+      const query = typeof of === 'object' ? of : { serverName: of, uri: uriOrSettings as string }
+      return readResource(
+        servers.of(query.serverName),
+        query.uri,
+        typeof uriOrSettings === 'object' ? uriOrSettings : settings,
       )
     },
     subscribe: async (server, uri) => servers.of(server).changes.subscribe(uri),
@@ -72,21 +102,82 @@ export function createClientResources<Name extends string>(servers: Servers<Name
 
 export function createClientPrompts<Name extends string>(servers: Servers<Name>): ClientPrompts<Name> {
   return {
-    list: () =>
-      servers.byName(async (connection) => {
-        const ask = connection.request('prompts/list', (client, options) =>
-          client.listPrompts(undefined, options),
-        )
-        return (await ask).prompts
-      }),
-    get: async (server, name, args = {}, settings) => {
-      const connection = servers.of(server)
-      return connection.request(
-        'prompts/get',
-        (client, options, params) => client.getPrompt({ name, arguments: { ...args }, ...params }, options),
-        settings,
-      )
+    list: () => servers.byName((connection) => listPrompts(connection)),
+    listWithErrors: async (options) => {
+      const { byName, failures } = await discover(servers, listPrompts, options)
+      return { prompts: byName, ...failures }
+    },
+    get: async (
+      of: Name | PromptQuery<Name>,
+      nameOrSettings?: string | RequestSettings,
+      args?: PromptQuery['args'],
+      settings?: RequestSettings,
+    ) => {
+      if (typeof of === 'object')
+        return getPrompt(servers.of(of.serverName), of, nameOrSettings as RequestSettings)
+      const name = nameOrSettings as string
+      return getPrompt(servers.of(of), { name, ...(args !== undefined && { args }) }, settings)
     },
     onListChanged: async (server, listener) => servers.of(server).changes.onListChanged('prompts', listener),
   }
+}
+
+async function listResources(connection: Connection, settings?: RequestSettings): Promise<Resource[]> {
+  const ask = connection.request(
+    'resources/list',
+    (client, options) => client.listResources(undefined, options),
+    settings,
+  )
+  return (await ask).resources
+}
+
+async function listTemplates(
+  connection: Connection,
+  settings?: RequestSettings,
+): Promise<ResourceTemplateType[]> {
+  const ask = connection.request(
+    'resources/templates/list',
+    (client, options) => client.listResourceTemplates(undefined, options),
+    settings,
+  )
+  return (await ask).resourceTemplates
+}
+
+async function listPrompts(connection: Connection, settings?: RequestSettings): Promise<Prompt[]> {
+  const ask = connection.request(
+    'prompts/list',
+    (client, options) => client.listPrompts(undefined, options),
+    settings,
+  )
+  return (await ask).prompts
+}
+
+function readResource(
+  connection: Connection,
+  uri: string,
+  settings?: RequestSettings,
+): Promise<ReadResourceResult> {
+  return connection.request(
+    'resources/read',
+    (client, options, params) => client.readResource({ uri, ...params }, options),
+    settings,
+  )
+}
+
+function getPrompt(
+  connection: Connection,
+  { name, args = {}, version }: Omit<PromptQuery, 'serverName'>,
+  settings?: RequestSettings,
+): Promise<GetPromptResult> {
+  return connection.request(
+    'prompts/get',
+    (client, options, params) => {
+      const _meta = version === undefined ? params._meta : { ...params._meta, version }
+      return client.getPrompt(
+        { name, arguments: { ...args }, ...params, ...(_meta !== undefined && { _meta }) },
+        options,
+      )
+    },
+    settings,
+  )
 }

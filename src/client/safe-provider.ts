@@ -2,9 +2,9 @@
 import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { HttpServerConfig } from './config.ts'
 import { SignInRefused } from './errors.ts'
-import type { ServerOAuthProvider } from './oauth.ts'
 import { printable } from './printable.ts'
 import { mayVisit } from './reach.ts'
+import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 /** Of this server, and users are sent nowhere but where `mayVisit` allows. */
 export function createSafeProvider(

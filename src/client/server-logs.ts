@@ -3,6 +3,8 @@ import { type Client, LOG_LEVEL_META_KEY, type RequestOptions } from '@modelcont
 import type { ServerConfig } from './config.ts'
 import { callListener, type ListenerHost } from './errors.ts'
 
+export type { ServerLogEntry } from './server-log-entry.ts'
+
 /** What of a server's configuration is about logs. */
 export type LogConfig = Pick<ServerConfig, 'log' | 'logLevel'>
 
@@ -11,7 +13,17 @@ export function receiveLogs(host: ListenerHost, { log }: LogConfig, client: Clie
   if (log === undefined) return
   const { server } = host
   client.setNotificationHandler('notifications/message', ({ params: { level, logger, data } }) =>
-    callListener(log, { server, level, data, ...(logger !== undefined && { logger }) }, host),
+    callListener(
+      log,
+      {
+        server,
+        level,
+        data,
+        message: typeof data === 'string' ? data : JSON.stringify(data ?? null),
+        ...(logger !== undefined && { logger }),
+      },
+      host,
+    ),
   )
 }
 

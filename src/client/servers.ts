@@ -1,4 +1,6 @@
 /** All servers of a client: one by its name, or all at once, where the failure of one is told and stops no other. */
+
+import { callHook } from '../definition/hook.ts'
 import {
   checkConfig,
   DEFAULT_MAX_RESPONSE_BYTES,
@@ -10,6 +12,7 @@ import { Connection } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import { claimConfig } from './instances.ts'
 import { printable } from './printable.ts'
+import { readSpellings } from './spellings.ts'
 
 /** Of a message on the console. */
 const MAX_PRINTED = 500
@@ -20,7 +23,8 @@ export class Servers<Name extends string> {
   readonly #release: () => void
   #isClosed = false
 
-  constructor(config: MCPClientConfig<Name>) {
+  constructor(given: MCPClientConfig<Name>) {
+    const config = readSpellings(given)
     checkConfig(config)
     const {
       servers,
@@ -53,6 +57,16 @@ export class Servers<Name extends string> {
     )
   }
 
+  has(name: string): boolean {
+    return this.#connections.has(name)
+  }
+
+  /** What `ask` says of each server, by name; nothing is sent. */
+  map<T>(ask: (connection: Connection) => T): { [name in Name]: T } {
+    const values = [...this.#connections].map(([name, connection]) => [name, ask(connection)])
+    return Object.fromEntries(values) as { [name in Name]: T }
+  }
+
   /** The servers whose last answer was an error. */
   errors(): { [name in Name]?: MCPClientError } {
     const failed = [...this.#connections].filter(([, { lastError }]) => lastError !== undefined)
@@ -61,8 +75,12 @@ export class Servers<Name extends string> {
     }
   }
 
-  /** What `ask` got from each server that answered, in the order of `servers`. */
-  async all<T>(ask: (connection: Connection) => Promise<T>): Promise<(readonly [Connection, T])[]> {
+  /** What `ask` got from each server that answered, in the order of `servers`. `onFailed` is told of the others. */
+  async all<T>(
+    ask: (connection: Connection) => Promise<T>,
+    onFailed: (connection: Connection, error: MCPClientError) => void = (_connection, error) =>
+      this.report(error),
+  ): Promise<(readonly [Connection, T])[]> {
     this.requireOpen()
     const answers = await Promise.all(
       [...this.#connections.values()].map(async (connection) => {
@@ -70,7 +88,7 @@ export class Servers<Name extends string> {
           return [[connection, await ask(connection)] as const]
         } catch (error) {
           if (!(error instanceof MCPClientError)) throw error
-          this.report(error)
+          onFailed(connection, error)
           return []
         }
       }),
@@ -89,11 +107,10 @@ export class Servers<Name extends string> {
 
   report(error: MCPClientError): void {
     if (this.#isClosed) return
-    try {
-      this.#onError(error)
-    } catch (thrown) {
-      console.error(thrown)
-    }
+    callHook(
+      () => this.#onError(error),
+      (fault) => console.error(fault),
+    )
   }
 
   /** @throws MCPClientError `DISCONNECTED` */

@@ -69,10 +69,9 @@ export class SignIns {
   /** What was begun with this state, and is so no more. */
   async take(state: string): Promise<SignIn | undefined> {
     const name = await nameOf(state)
-    const signIn = await this.#keep.load<SignIn>(name)
     // The name is a digest, and so takes no time that would tell of the state.
-    if (signIn === undefined || signIn.state !== state || isOld(signIn)) return undefined
-    await this.#keep.forget(name)
+    const signIn = await this.#keep.take<SignIn>(name, (kept) => kept.state === state && !isOld(kept))
+    if (signIn === undefined) return undefined
     await this.#list((entries) => entries.filter((entry) => entry.name !== name))
     return signIn
   }
@@ -119,7 +118,11 @@ export class SignIns {
   async #entries(): Promise<readonly Entry[]> {
     const entries = (await this.#keep.load<Entry[]>('signins')) ?? []
     for (const { name } of entries.filter(isOld)) await this.#keep.forget(name)
-    return entries.filter((entry) => !isOld(entry))
+    const young = entries.filter((entry) => !isOld(entry))
+    if (young.length < MAX_UNDER_WAY) return young
+    // Several that change the list at the same moment leave some in it that are over.
+    const kept = await Promise.all(young.map(({ name }) => this.#keep.load<SignIn>(name)))
+    return young.filter((_, index) => kept[index] !== undefined)
   }
 
   async #list(change: (entries: readonly Entry[]) => readonly Entry[]): Promise<void> {

@@ -13,9 +13,11 @@ export interface ToolCallContext {
   readonly signal?: AbortSignal | undefined
   readonly abortSignal?: AbortSignal | undefined
   reportProgress?(progress: { progress: number; total?: number; message?: string }): unknown
+  /** What `progress.onUpdate` gets as `progressToken` of this call. Default: a generated one. */
+  readonly runId?: string | undefined
 }
 
-/** A tool of a server. Give it to an agent, or to an `MCPServer` of your own. */
+/** A tool of a server. Give it to an agent, or to your own `MCPServer`. */
 export interface ClientTool {
   /** `server_tool`. */
   id: string
@@ -32,18 +34,22 @@ export interface ClientTool {
   /**
    * Calls the tool. Resolves with the structured content where there is an `outputSchema`, else with the whole `CallToolResult`.
    *
-   * @throws MCPClientError `TOOL_FAILED`, with what the tool says, where it answers with `isError`.
+   * @throws MCPClientError `TOOL_FAILED`, with what the tool says, where it answers with `isError`; see `onToolError`.
    */
   execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
 }
 
 export interface CallSettings extends RequestSettings {
   onProgress?: ToolCallContext['reportProgress']
+  /** What `progress.onUpdate` gets as `progressToken` of this call. Default: a generated one. */
+  progressToken?: string | undefined
 }
 
-export async function listTools(connection: Connection): Promise<ClientTool[]> {
-  const { tools } = await connection.request('tools/list', (client, options, params) =>
-    client.listTools(params, options),
+export async function listTools(connection: Connection, settings?: RequestSettings): Promise<ClientTool[]> {
+  const { tools } = await connection.request(
+    'tools/list',
+    (client, options, params) => client.listTools(params, options),
+    settings,
   )
   const byName = new Map<string, ClientTool>()
   for (const tool of tools) {
@@ -56,7 +62,7 @@ export async function listTools(connection: Connection): Promise<ClientTool[]> {
 function collision(server: string, tool: string): MCPClientError {
   return new MCPClientError(
     'NAME_COLLISION',
-    `MCP server "${server}" lists several tools that are called ${printable(tool, 100)}: the first is kept.`,
+    `MCP server "${server}" lists several tools named ${printable(tool, 100)}: the first is kept.`,
     { server, operation: 'tools/list' },
   )
 }
@@ -65,10 +71,11 @@ export async function callTool(
   connection: Connection,
   name: string,
   input: { readonly [name: string]: unknown } = {},
-  { onProgress, ...settings }: CallSettings = {},
+  { onProgress, progressToken = crypto.randomUUID(), ...settings }: CallSettings = {},
 ): Promise<CallToolResult> {
   const listeners = [...connection.progress]
-  const isWatched = onProgress !== undefined || listeners.length > 0
+  const isWatched =
+    connection.config.enableProgressTracking !== false && (onProgress !== undefined || listeners.length > 0)
   const result: RemoteResult = await connection.request(
     'tools/call',
     (client, options, params) =>
@@ -84,7 +91,9 @@ export async function callTool(
                 ...(message !== undefined && { message }),
               }
               if (onProgress !== undefined) callListener(onProgress, update, connection)
-              for (const listener of listeners) callListener(listener, { tool: name, ...update }, connection)
+              for (const listener of listeners) {
+                callListener(listener, { tool: name, progressToken, ...update }, connection)
+              }
             },
           }),
         },
@@ -95,7 +104,7 @@ export async function callTool(
   return result as CallToolResult
 }
 
-function toClientTool(connection: Connection, listed: ListedTool): ClientTool {
+export function toClientTool(connection: Connection, listed: ListedTool | Tool): ClientTool {
   // As above.
   const definition = listed as Tool
   const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = definition
@@ -115,6 +124,7 @@ function toClientTool(connection: Connection, listed: ListedTool): ClientTool {
     definition,
     execute: async (input, context) => {
       const result = await callTool(connection, name, toArguments(input), toSettings(context))
+      if (result.isError === true && connection.config.onToolError === 'return') return result
       if (result.isError === true) throw toolFailed(server, name, result)
       return outputSchema === undefined ? result : result.structuredContent
     },
@@ -141,8 +151,9 @@ function toArguments(input: unknown): { readonly [name: string]: unknown } {
 
 function toSettings(context: ToolCallContext = {}): CallSettings {
   const signal = context.signal ?? context.abortSignal
-  const { reportProgress } = context
+  const { reportProgress, runId } = context
   return {
+    ...(runId !== undefined && { progressToken: runId }),
     ...(signal !== undefined && { signal }),
     ...(reportProgress !== undefined && { onProgress: (progress) => reportProgress.call(context, progress) }),
   }

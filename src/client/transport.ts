@@ -10,10 +10,11 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { textOf } from '../definition/error-text.ts'
 import { Channel } from './channel.ts'
 import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
-import { MCPClientError, messageOf } from './errors.ts'
+import { MCPClientError } from './errors.ts'
 import { Exchanges } from './exchanges.ts'
 import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts'
 import type { SignInProvider } from './oauth.ts'
@@ -73,7 +74,7 @@ export async function connect(
     return open(new SSEClientTransport(url, init), 'legacy').catch((other: Error) => {
       // There the user is on the way to sign in.
       if (other instanceof UnauthorizedError || signal.aborted) throw other
-      throw new AggregateError([error, other], `${messageOf(error)}; over HTTP+SSE: ${other.message}`)
+      throw new AggregateError([error, other], `${textOf(error)}; over HTTP+SSE: ${other.message}`)
     })
   }
 }
@@ -168,7 +169,7 @@ export async function finishAuth(
   if (authProvider === undefined) {
     throw new MCPClientError(
       'UNAUTHORIZED',
-      `The redirect answers no sign-in that was begun for MCP server "${server}": begin it again.`,
+      `The redirect does not belong to a sign-in that was started for MCP server "${server}": start the sign-in again.`,
       { server, operation: 'authorize' },
     )
   }
@@ -180,11 +181,11 @@ export async function finishAuth(
 const isSignIn = (provider: OAuthClientProvider): provider is SignInProvider => 'finishing' in provider
 
 /** Ends the session, where there is one, and the connection. Never rejects, and takes no longer than 5 seconds; a process 10. */
-export async function hangUp(client: Client): Promise<void> {
+export async function disconnect(client: Client): Promise<void> {
   const { transport } = client
   const inner = transport instanceof Channel ? transport.inner : undefined
   const deadline = { timeoutMs: GOODBYE_MS, onTimeout: () => new Error('No goodbye.') }
-  // A session that nobody ends stays with its server until it expires.
+  // A session that is not ended stays on its server until it expires.
   if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined) {
     await withDeadline(deadline, () => inner.terminateSession()).catch(() => {})
   }

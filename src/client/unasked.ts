@@ -45,7 +45,7 @@ export class Unasked {
 
   onRequest(message: JSONRPCRequest, extra: MessageExtraInfo | undefined): void {
     const { id } = message
-    if (!this.mayRequest) this.#drop('requests, which servers of its revision do not')
+    if (!this.mayRequest) this.#drop('requests, which its protocol version does not allow')
     else if (this.#answering.has(id) || this.#answering.size >= MAX_ANSWERING || !this.#mayAsk())
       this.#drop('more requests than can be answered')
     else {

@@ -107,7 +107,7 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
   }
 }
 
-/** A run reports `{ status, result, error }`; the model gets the result, or why there is none. */
+/** A run reports `{ status, result, error }`; the model gets the result, or the reason for not getting one. */
 function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResult {
   const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
   if (status === undefined || status === 'success') return status === undefined ? outcome : result

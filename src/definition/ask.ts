@@ -4,7 +4,7 @@
 import type { InferOutput, Schema } from './schema.ts'
 
 export interface ElicitOptions {
-  /** Field names that look like secrets and are none. Secrets belong in URL mode: a form passes through the client. */
+  /** Field names that look like secrets but are not. Secrets belong in URL mode: a form passes through the client. */
   readonly notSecret?: readonly string[]
   /** What happens when a legacy client would have to be asked; default: what the server is configured with. */
   readonly legacy?: LegacyPolicy
@@ -22,7 +22,13 @@ export interface ElicitOptions {
 export type LegacyPolicy = 'explain' | 'arguments' | 'rendezvous'
 
 /** How the user answered a form. `decline` and `cancel` are answers, not errors. */
-export type ElicitAnswer<Content> = { action: 'accept'; content: Content } | { action: 'decline' | 'cancel' }
+export type ElicitAnswer<Content> =
+  | {
+      action: 'accept'
+      content: Content /** `content`, under the name that mcp-use gives it. */
+      readonly data: Content
+    }
+  | { action: 'decline' | 'cancel' }
 
 /** `elicitation/create` parameters as on the wire. */
 export type ElicitParams =
@@ -67,7 +73,11 @@ export interface Elicit {
     options?: ElicitOptions,
   ): Promise<ElicitAnswer<InferOutput<S>>>
   /** Sends the user to a URL: for anything sensitive. */
-  (message: string, url: string | URL): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
+  (
+    message: string,
+    url: string | URL,
+    options?: ElicitOptions,
+  ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
   /** Asks with parameters as on the wire. */
-  (params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
+  (params: ElicitParams, options?: ElicitOptions): Promise<ElicitAnswer<Record<string, unknown>>>
 }

@@ -11,6 +11,9 @@ import type {
   ElicitParams,
   Root,
 } from './ask.ts'
+import type { AuthInfo } from './auth-info.ts'
+import type { Jsonified } from './jsonified.ts'
+import type { LogLevel } from './log-level.ts'
 import type {
   SdkHttp,
   SdkMcpRequest,
@@ -22,21 +25,11 @@ import type {
   SdkV2Context,
 } from './sdk-context.ts'
 
+export type { AuthInfo } from './auth-info.ts'
+export { LOG_LEVELS, type LogLevel } from './log-level.ts'
+
 /** `modern`: 2026-07-28 and later, version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
 export type Era = 'modern' | 'legacy'
-
-/** RFC 5424 severities, least first. */
-export const LOG_LEVELS = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** The client's or server's name and version, as it reports itself: for display and logs, never for decisions. */
 export interface Implementation {
@@ -55,17 +48,6 @@ export interface ClientCapabilities {
   elicitation?: { form?: object; url?: object }
   extensions?: { [name: string]: object }
   experimental?: { [name: string]: object }
-}
-
-/** The verified token's facts, and whatever the verifier attached. */
-export interface AuthInfo {
-  token: string
-  clientId: string
-  scopes: string[]
-  /** Seconds since the epoch. */
-  expiresAt?: number
-  resource?: URL
-  extra?: Record<string, unknown>
 }
 
 export interface Progress {
@@ -123,6 +105,8 @@ export interface RequestContext {
   readonly clientCapabilities: ClientCapabilities
   /** Aborted when the client goes away or the deadline nears. */
   readonly signal: AbortSignal
+  /** `signal`, under the name that the AI SDK, Mastra and others give it. */
+  readonly abortSignal: AbortSignal
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number | undefined
   /** Absent when the caller is anonymous. */
@@ -157,9 +141,20 @@ export interface RequestContext {
    *
    * @throws TypeError for a name used twice in one call.
    */
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
+  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
   /** The same powers under the names other frameworks use. */
   readonly mcp: McpContext
+
+  /** `elicit`, with parameters as on the wire. Of `options`, those of `elicit` count. */
+  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
+  /** Whether nothing is kept between the requests of this client: true everywhere but in a session and on stdio. */
+  readonly stateless: boolean
+  /** As in Mastra: the members of `mcp.extra` by name, all of it as `mcp.extra`, and `user` where the verifier attached one. */
+  readonly requestContext: RequestContextValues
+  /** As in the AI SDK: `requestId`, since MCP gives calls no other id that is unique. */
+  readonly toolCallId: string
+  /** As in the AI SDK. Always empty: an MCP client hands over no conversation. */
+  readonly messages: readonly never[]
 
   /** As in callbacks written for the official SDK, v1: `auth`. */
   readonly authInfo?: AuthInfo
@@ -177,12 +172,27 @@ export interface RequestContext {
   readonly http?: SdkHttp
 }
 
+/** Values by name, for one request: what Mastra calls `RequestContext`. */
+export interface RequestContextValues {
+  get(key: 'mcp.extra'): McpContext['extra']
+  // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller names the type of its own value.
+  get(key: string): any
+  set(key: string, value: unknown): void
+  has(key: string): boolean
+  delete(key: string): boolean
+  keys(): Iterable<string>
+  entries(): Iterable<[string, unknown]>
+  /** A method, as in Mastra. */
+  size(): number
+}
+
 /** What tools written for other frameworks look for. */
 export interface McpContext {
   /** The second argument of the official SDK's callbacks, of v1 and v2 in one: a plain object, which may be spread. */
   readonly extra: SdkV1Extra & SdkV2Context
   readonly elicitation: {
-    sendRequest(params: ElicitParams, options?: unknown): Promise<ElicitAnswer<Record<string, unknown>>>
+    /** Of `options`, those of `ctx.elicit` count. */
+    sendRequest(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
   }
   /** A log message to the client, as by `ctx.log`; `data` and the message become one object. */
   log(level: LogLevel, message: string, data?: Record<string, unknown>): Promise<void>

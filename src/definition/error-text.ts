@@ -18,3 +18,8 @@ export function stackOf(thrown: unknown): string | undefined {
     return undefined
   }
 }
+
+/** At most so many characters: a caller chooses what is in many texts, and must not fill a log with them. */
+export function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}…`
+}

@@ -1,10 +1,18 @@
 /**
  * Plain JSON Schema as a Standard Schema, validated without `eval` (edge runtimes forbid it) by `@cfworker/json-schema`.
- * A function of its own, so that servers which do not use it do not ship a validator.
+ * A separate function, so that servers which do not use it do not ship a validator.
  */
-import { type OutputUnit, type SchemaDraft, Validator } from '@cfworker/json-schema'
+import {
+  dereference,
+  type OutputUnit,
+  type Schema,
+  type SchemaDraft,
+  type ValidationResult,
+  validate,
+} from '@cfworker/json-schema'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from './schema.ts'
+import { boundSchema, hasDuplicates } from './schema-bounds.ts'
 import { checkSchema } from './schema-rules.ts'
 
 const DRAFTS: { readonly [fragment: string]: SchemaDraft } = {
@@ -21,7 +29,8 @@ export interface JsonSchemaAsStandard<Value> {
 
 /**
  * Makes a JSON Schema usable wherever Mayfly takes a schema. Dialects: 2020-12 (default), 2019-09, draft-07, draft-04
- * (MCP 2026-07-28, "JSON Schema Usage"). The validator is built at the first validation, so that start-up stays cheap.
+ * (MCP 2026-07-28, "JSON Schema Usage"). The validator is built at the first validation, so that start-up stays cheap. Where anything
+ * in a value repeats, arrays with `uniqueItems` may have 250 items: more would be compared for too long.
  *
  * ```ts
  * inputSchema: jsonSchema<{ city: string }>({
@@ -37,19 +46,68 @@ export interface JsonSchemaAsStandard<Value> {
 export function jsonSchema<Value = Record<string, unknown>>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
   const draft = draftOf(schema)
   // The validator marks what it is given, which may be frozen, or shared.
-  const own = JSON.parse(JSON.stringify(schema)) as JsonSchema
+  const text = JSON.stringify(schema)
+  const own = JSON.parse(text) as JsonSchema
   checkSchema(own, draft)
-  let validator: Validator | undefined
+  const lazily = (uniqueItems: Parameters<typeof boundSchema>[1]) => {
+    let validator: Validator | undefined
+    return () => {
+      validator ??= createValidator(text, draft, uniqueItems)
+      return validator
+    }
+  }
+  const plain = lazily('leave out')
+  const unique = lazily('keep for few')
   return {
     '~standard': {
       version: 1,
       vendor: 'mayfly-mcp',
       jsonSchema: { input: () => ({ ...own }), output: () => ({ ...own }) },
       validate(value) {
-        validator ??= new Validator(own, draft, false)
-        const { valid, errors } = validator.validate(value)
-        return valid ? { value: value as Value } : { issues: leafIssues(errors) }
+        const validator = plain().hasUnique && hasDuplicates(value) ? unique() : plain()
+        const errors = validator.errorsOf(value)
+        return errors.length === 0 ? { value: value as Value } : { issues: leafIssues(errors) }
       },
+    },
+  }
+}
+
+interface Validator {
+  readonly hasUnique: boolean
+  errorsOf(value: unknown): readonly OutputUnit[]
+}
+
+const TOO_COMPLEX: ValidationResult = {
+  valid: false,
+  errors: [
+    {
+      keyword: '',
+      keywordLocation: '',
+      instanceLocation: '',
+      error: 'Too many faults to list.',
+    },
+  ],
+}
+
+function createValidator(
+  text: string,
+  draft: SchemaDraft,
+  uniqueItems: Parameters<typeof boundSchema>[1],
+): Validator {
+  const schema = JSON.parse(text) as Schema
+  const hasUnique = boundSchema(schema, uniqueItems)
+  const lookup = dereference(schema)
+  return {
+    hasUnique,
+    errorsOf(value) {
+      let first = TOO_COMPLEX
+      try {
+        first = validate(value, schema, draft, lookup)
+        return first.valid ? [] : validate(value, schema, draft, lookup, false).errors
+      } catch {
+        // More errors than the stack holds arguments.
+        return first.errors
+      }
     },
   }
 }

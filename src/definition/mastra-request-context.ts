@@ -10,13 +10,15 @@ export class MastraRequestContext {
   readonly #given: Set<string>
 
   constructor(context: RequestContext) {
-    this.#values = new Map(Object.entries(context.mcp.extra))
+    const { extra } = context.mcp
+    this.#values = new Map(Object.entries({ ...extra, 'mcp.extra': extra }))
     const user = context.auth?.extra?.user
     if (user !== undefined) this.#values.set('user', user)
     this.#given = new Set(this.#values.keys())
   }
 
-  get(key: string): unknown {
+  // biome-ignore lint/suspicious/noExplicitAny: see RequestContextValues.
+  get(key: string): any {
     return this.#values.get(key)
   }
 

@@ -8,13 +8,21 @@ import type { McpContext, RequestContext } from './context.ts'
 import { MastraRequestContext } from './mastra-request-context.ts'
 import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
 import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
-import type { AnyTool } from './tool.ts'
 
 /** How Mastra itself tells its tools, across copies of its package. */
 const marker = (): symbol => Symbol.for('mastra.core.tool.Tool')
 
-interface MastraTool extends AnyTool {
-  readonly resumeSchema?: unknown
+/** What is used of a tool. */
+interface MastraTool {
+  readonly inputSchema?: unknown
+  readonly resumeSchema: unknown
+  readonly execute?: ((input: unknown, context: object) => unknown) | undefined
+}
+
+/** What replaces members of a tool. The others are copied as they are. */
+interface ConvertedTool {
+  readonly inputSchema: unknown
+  readonly execute: (input: unknown, context: RequestContext) => Promise<unknown>
 }
 
 interface MastraContext {
@@ -26,7 +34,7 @@ interface MastraContext {
   readonly suspendPayload: unknown
 }
 
-export function isMastraTool(tool: AnyTool): tool is MastraTool {
+export function isMastraTool<Tool extends object>(tool: Tool): tool is Tool & MastraTool {
   return marker() in tool
 }
 
@@ -35,18 +43,20 @@ export function isMastraTool(tool: AnyTool): tool is MastraTool {
  *
  * @throws TypeError for a `resumeSchema` that is no schema.
  */
-export function fromMastraTool(name: string, tool: MastraTool): AnyTool {
-  const { [marker()]: _, ...rest } = tool as MastraTool & Record<symbol, unknown>
+export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool): Tool & ConvertedTool {
   const { resumeSchema } = tool
   const form =
     resumeSchema === undefined
       ? { type: 'object', properties: {} }
       : compileSchema(resumeSchema, `resumeSchema of tool "${name}"`).jsonSchema
-  return {
-    ...rest,
+  const converted = {
+    ...tool,
     inputSchema: checkedOnly(tool.inputSchema),
     execute: (input: unknown, context: RequestContext) => run(name, tool, form, input, context),
   }
+  // It is one of ours now, and must not be converted again.
+  Reflect.deleteProperty(converted, marker())
+  return converted
 }
 
 /** The one question of a tool that suspended. */

@@ -15,39 +15,60 @@ export interface ParamHeader {
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set(['string', 'integer', 'boolean'])
 
+/** The parameters that travel as headers, or why clients drop a tool of this schema. */
+export type ParamHeaders =
+  | { readonly ok: true; readonly headers: readonly ParamHeader[] }
+  | { readonly ok: false; readonly reason: string }
+
 /**
- * The parameters that travel as headers. Only properties reached through `properties` alone count; an annotation
- * anywhere else, or one that breaks the rules, would make clients drop the tool.
- *
- * @throws TypeError for such an annotation, naming the tool.
+ * Finds the parameters that travel as headers. Only properties reached through `properties` alone count; an annotation anywhere
+ * else, or one that breaks the rules, makes the tool invalid. Walks by recursion: the depth of a stranger's schema is to be checked
+ * before.
  */
-export function compileParamHeaders(schema: JsonSchema, toolName: string): readonly ParamHeader[] {
-  const found: ParamHeader[] = []
-  const visit = (node: unknown, path: readonly string[], isReachable: boolean): void => {
-    if (node === null || typeof node !== 'object') return
+export function findParamHeaders(schema: JsonSchema): ParamHeaders {
+  const headers: ParamHeader[] = []
+  const names = new Set<string>()
+  const declare = (name: unknown, type: unknown, path: readonly string[]): string | undefined => {
+    if (typeof name !== 'string' || !TOKEN.test(name))
+      return `x-mcp-header ${JSON.stringify(name)} is not an HTTP token`
+    if (typeof type !== 'string' || !TYPES.has(type))
+      return 'x-mcp-header needs a string, integer or boolean parameter'
+    const header = `mcp-param-${name.toLowerCase()}`
+    if (names.has(header)) return `x-mcp-header "${name}" is used twice`
+    names.add(header)
+    headers.push({ path, header, isNumeric: type === 'integer' })
+    return undefined
+  }
+  const visit = (node: unknown, path: readonly string[], isReachable: boolean): string | undefined => {
+    if (node === null || typeof node !== 'object') return undefined
     const { 'x-mcp-header': name, properties, type } = node as Record<string, unknown>
     if (name !== undefined) {
-      if (!isReachable)
-        refuse(toolName, 'x-mcp-header is only allowed on properties reached through "properties"')
-      if (typeof name !== 'string' || !TOKEN.test(name))
-        refuse(toolName, `x-mcp-header ${JSON.stringify(name)} is not an HTTP token`)
-      if (typeof type !== 'string' || !TYPES.has(type))
-        refuse(toolName, 'x-mcp-header needs a string, integer or boolean parameter')
-      const header = `mcp-param-${(name as string).toLowerCase()}`
-      if (found.some((other) => other.header === header))
-        refuse(toolName, `x-mcp-header "${name}" is used twice`)
-      found.push({ path, header, isNumeric: type === 'integer' })
+      if (!isReachable) return 'x-mcp-header is only allowed on properties reached through "properties"'
+      const reason = declare(name, type, path)
+      if (reason !== undefined) return reason
     }
     for (const [keyword, child] of Object.entries(node)) {
-      if (keyword !== 'properties') visit(child, path, false)
+      const reason = keyword === 'properties' ? undefined : visit(child, path, false)
+      if (reason !== undefined) return reason
     }
-    if (properties === null || typeof properties !== 'object') return
-    for (const [property, child] of Object.entries(properties)) visit(child, [...path, property], isReachable)
+    if (properties === null || typeof properties !== 'object') return undefined
+    for (const [property, child] of Object.entries(properties)) {
+      const reason = visit(child, [...path, property], isReachable)
+      if (reason !== undefined) return reason
+    }
+    return undefined
   }
-  visit(schema, [], true)
-  return found
+  const reason = visit(schema, [], true)
+  return reason === undefined ? { ok: true, headers } : { ok: false, reason }
 }
 
-function refuse(toolName: string, reason: string): never {
-  throw new TypeError(`inputSchema of tool "${toolName}": ${reason}.`)
+/**
+ * The parameters that travel as headers.
+ *
+ * @throws TypeError for an annotation that would make clients drop the tool, naming it.
+ */
+export function compileParamHeaders(schema: JsonSchema, toolName: string): readonly ParamHeader[] {
+  const found = findParamHeaders(schema)
+  if (found.ok) return found.headers
+  throw new TypeError(`inputSchema of tool "${toolName}": ${found.reason}.`)
 }

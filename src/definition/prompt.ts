@@ -5,7 +5,14 @@
 import type { Completers } from './completion.ts'
 import type { GetPromptResult, Icon, Meta, PromptMessage } from './content.ts'
 import type { RequestContext } from './context.ts'
-import { type CompiledSchema, compileSchema, type InferOutput, type Schema } from './schema.ts'
+import { present } from './present.ts'
+import {
+  type CompiledSchema,
+  compileSchema,
+  type InferInput,
+  type InferOutput,
+  type Schema,
+} from './schema.ts'
 
 export interface PromptArgument {
   name: string
@@ -22,10 +29,12 @@ export interface Prompt {
   arguments?: PromptArgument[]
   icons?: Icon[]
   _meta?: Meta
+  /** Of a prompt that callbacks list. Clients see it as `_meta.version`. Several may share a name; the first is the default. */
+  version?: string
 }
 
-/** What a prompt may return: the user's text, messages, or the whole result. */
-export type PromptOutput = string | readonly PromptMessage[] | GetPromptResult
+/** What a prompt may return: the user's text, messages, or the whole result; `prompt` beside the messages is where they came from. */
+export type PromptOutput = string | readonly PromptMessage[] | (GetPromptResult & { prompt?: Prompt })
 
 /** A declared prompt. Arguments reach it validated by `argsSchema`; on the wire they are strings. */
 export interface PromptConfig<Args extends Schema | undefined = Schema | undefined> {
@@ -56,18 +65,21 @@ export interface PromptRequest {
   extra: RequestContext['mcp']['extra']
 }
 
-/** A prompt as callbacks list it; several versions may share a name, and the first one is the default. */
-export type VersionedPrompt = Prompt & { version?: string }
+/** A prompt that may say which version it is: Mastra's name for it. */
+export type VersionedPrompt = Prompt
 
 /** Prompts that only your code can list and fill in. */
 export interface PromptCallbacks {
-  listPrompts(request: PromptRequest): readonly VersionedPrompt[] | Promise<readonly VersionedPrompt[]>
+  listPrompts(request: PromptRequest): readonly Prompt[] | Promise<readonly Prompt[]>
   getPromptMessages(
     request: PromptRequest & { name: string; version?: string; args: Record<string, string> },
   ): PromptOutput | Promise<PromptOutput>
   /** Suggests values for a prompt's arguments, by prompt name. */
   complete?: { readonly [prompt: string]: Completers }
 }
+
+/** `PromptCallbacks`, under Mastra's name. */
+export type MCPServerPrompts = PromptCallbacks
 
 /** Callbacks, or declarations by name. */
 export type PromptsConfig = PromptCallbacks | { readonly [name: string]: AnyPrompt }
@@ -85,10 +97,25 @@ export type PromptsConfig = PromptCallbacks | { readonly [name: string]: AnyProm
  * ```
  */
 export function createPrompt<Args extends Schema | undefined = undefined>(
-  config: PromptConfig<Args>,
+  config: PromptConfig<Args> & TakesStrings<Args>,
 ): PromptConfig<Args> {
   return config
 }
+
+/** A schema that takes no string for some argument can never be satisfied. */
+type TakesStrings<Args> = Args extends Schema
+  ? {
+      [Name in keyof InferInput<Args>]: Extract<InferInput<Args>[Name], string> extends never
+        ? unknown extends InferInput<Args>[Name]
+          ? never
+          : Name
+        : never
+    }[keyof InferInput<Args>] extends infer Wrong
+    ? [Exclude<Wrong, undefined>] extends [never]
+      ? unknown
+      : { argsSchema: 'Arguments of prompts are strings: write z.coerce.number(), or the like.' }
+    : unknown
+  : unknown
 
 export interface CompiledPrompt {
   readonly name: string
@@ -102,6 +129,15 @@ export interface CompiledPrompt {
 export interface CompiledPrompts {
   readonly declared: ReadonlyMap<string, CompiledPrompt>
   readonly callbacks: PromptCallbacks | undefined
+}
+
+/** @throws TypeError for `listPrompts` alone, which Mastra allows. */
+export function checkPrompts(config: PromptsConfig | undefined): void {
+  if (config === undefined || !isPromptCallbacks(config) || typeof config.getPromptMessages === 'function')
+    return
+  throw new TypeError(
+    '"prompts" has listPrompts but no getPromptMessages: add it, so that clients can get a prompt.',
+  )
 }
 
 function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
@@ -118,9 +154,6 @@ export function compilePrompts(
   registered: readonly (readonly [string, AnyPrompt])[],
 ): CompiledPrompts {
   const callbacks = config !== undefined && isPromptCallbacks(config) ? config : undefined
-  if (callbacks !== undefined && typeof callbacks.getPromptMessages !== 'function') {
-    throw new TypeError('prompts has listPrompts but no getPromptMessages: nothing could be filled in.')
-  }
   const declarations =
     config === undefined || callbacks !== undefined
       ? []
@@ -143,20 +176,18 @@ function compilePrompt(name: string, config: AnyPrompt): CompiledPrompt {
     properties?: Record<string, { title?: string; description?: string }>
     required?: string[]
   }
-  const list = Object.entries(properties).map(([argument, { title, description }]) => ({
-    name: argument,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    required: required.includes(argument),
-  }))
-  const prompt: Prompt = {
+  const list = Object.entries(properties).map(([name, { title, description }]) =>
+    present<PromptArgument>({ name, title, description, required: required.includes(name) }),
+  )
+  const prompt = present<Prompt>({
     name,
-    ...(config.title !== undefined && { title: config.title }),
-    ...(config.description !== undefined && { description: config.description }),
-    ...(list.length > 0 && { arguments: list }),
-    ...(config.icons !== undefined && { icons: config.icons }),
-    ...(config._meta !== undefined && { _meta: config._meta }),
-  }
+    title: config.title,
+    description: config.description,
+    arguments: list.length > 0 ? list : undefined,
+    icons: config.icons,
+    _meta: config._meta,
+    version: undefined,
+  })
   return { name, prompt, json: JSON.stringify(prompt), args, required, config }
 }
 
@@ -167,5 +198,6 @@ export function toPromptResult(output: PromptOutput, description: string | undef
     return { ...described, messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   }
   if (Array.isArray(output)) return { ...described, messages: [...output] }
-  return { ...described, ...(output as GetPromptResult) }
+  const { prompt: _, ...result } = output as GetPromptResult & { prompt?: Prompt }
+  return { ...described, ...result }
 }

@@ -87,6 +87,12 @@ export interface ResourceCallbacks {
   ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
 }
 
+/** `ResourceCallbacks`, under Mastra's name. */
+export type MCPServerResources = ResourceCallbacks
+
+/** What `getResourceContent` may return, under Mastra's name. */
+export type MCPServerResourceContent = ResourceContent
+
 /** Callbacks, or declarations: a list, or a record whose keys are the names. */
 export type ResourcesConfig =
   | ResourceCallbacks
@@ -144,7 +150,9 @@ export function compileResources(
 ): CompiledResources {
   const callbacks = config !== undefined && isResourceCallbacks(config) ? config : undefined
   if (callbacks !== undefined && typeof callbacks.getResourceContent !== 'function') {
-    throw new TypeError('resources has listResources but no getResourceContent: nothing could be read.')
+    throw new TypeError(
+      '"resources" has listResources but no getResourceContent: add it, so that clients can read a resource.',
+    )
   }
   const declared =
     config === undefined || callbacks !== undefined

@@ -78,7 +78,7 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
     if (holds(value)) return
     const place = ['#', ...path.map(escapePointer)].join('/')
     const shown = JSON.stringify(value).slice(0, 100)
-    throw new TypeError(`No JSON Schema: ${place} must be ${expected}, not ${shown}.`)
+    throw new TypeError(`Not a valid JSON Schema: ${place} must be ${expected}, not ${shown}.`)
   }
   const visitEach = (values: unknown, visitOne: (value: unknown, name: string) => void): void => {
     for (const [name, value] of Object.entries(values as object)) {
@@ -122,7 +122,10 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
   for (const { path: from, schema } of references) {
     const target = known[schema.__absolute_ref__ ?? '']
     path = [...from]
-    check(schema.$ref, ['within this schema, as no other one is fetched', () => target !== undefined])
+    check(schema.$ref, [
+      'inside this schema, because other schemas are not fetched',
+      () => target !== undefined,
+    ])
     // It may be where no schema is looked for.
     visit(target)
   }

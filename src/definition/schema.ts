@@ -3,6 +3,7 @@
  * Schemas), compiled once into the JSON Schema that is advertised and a validator that runs per call.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { cut, textOf } from './error-text.ts'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -11,6 +12,11 @@ export type RawShape = { readonly [property: string]: StandardSchemaV1 }
 
 /** Every kind of schema Mayfly accepts. */
 export type Schema = StandardSchemaV1 | RawShape
+
+/** What a JSON Schema looks like without `jsonSchema()`: known so that it can be refused by name. */
+export interface PlainJsonSchema {
+  readonly type: string
+}
 
 /** The value a schema yields after validation. */
 export type InferOutput<S> = S extends StandardSchemaV1
@@ -53,18 +59,27 @@ export interface CompiledSchema {
  * Compiles a schema once.
  *
  * @param direction `'input'` advertises what the schema accepts (before defaults and transforms), `'output'` what it yields.
- * @throws TypeError when `schema` is not a schema, naming `label`.
+ * @throws TypeError when `schema` is not a schema, or one that cannot be advertised, naming `label`.
  */
 export function compileSchema(
   schema: unknown,
   label: string,
   direction: 'input' | 'output' = 'input',
 ): CompiledSchema {
-  if (isStandardSchema(schema)) return compileStandardSchema(schema, direction)
+  if (isStandardSchema(schema)) return compileStandardSchema(schema, label, direction)
   if (schema !== null && typeof schema === 'object' && !Array.isArray(schema)) {
-    if (isRawShape(schema)) return compileShape(schema, direction)
-    // Not accepted as it is: whoever does not use JSON Schema should not ship a validator for it.
-    throw new TypeError(`${label} is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'.`)
+    if (isRawShape(schema)) return compileShape(schema, label, direction)
+    if (isOldZod(schema)) throw new TypeError(`${label} is a schema of zod 3: use zod 4.2 or newer.`)
+    const [wrong] = Object.entries(schema).find(([, value]) => !isStandardSchema(value)) ?? []
+    // JSON Schema is not accepted as it is: servers that do not use it should not ship a validator for it.
+    if ('jsonSchema' in schema && 'validate' in schema)
+      throw new TypeError(`${label} is a schema of another library's jsonSchema(): use that of mayfly-mcp.`)
+    const isJsonSchema = /^(\$schema|\$ref|type|properties|(any|all|one)Of)$/.test(String(wrong))
+    throw new TypeError(
+      isJsonSchema
+        ? `${label} is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'.`
+        : `${wrong} in ${label} is no schema: write z.string() or the like.`,
+    )
   }
   throw new TypeError(
     `${label} must be a zod schema, a Standard Schema, jsonSchema({ … }) or a shape of schemas.`,
@@ -83,10 +98,21 @@ function isRawShape(value: object): value is RawShape {
   return schemas.length > 0 && schemas.every(isStandardSchema)
 }
 
-function compileStandardSchema(schema: StandardSchemaV1, direction: 'input' | 'output'): CompiledSchema {
+/** Before 3.24, which is the first with Standard Schema. */
+function isOldZod(schema: object): boolean {
+  return [schema, ...Object.values(schema)].some(
+    (one) => typeof one?.safeParse === 'function' && '_def' in one,
+  )
+}
+
+function compileStandardSchema(
+  schema: StandardSchemaV1,
+  label: string,
+  direction: 'input' | 'output',
+): CompiledSchema {
   const { validate } = schema['~standard']
   return {
-    jsonSchema: standardJsonSchema(schema, direction) ?? {},
+    jsonSchema: toJsonSchema(schema, label, direction),
     validate(value) {
       const result = validate(value)
       return result instanceof Promise ? result.then(toValidation) : toValidation(result)
@@ -94,18 +120,35 @@ function compileStandardSchema(schema: StandardSchemaV1, direction: 'input' | 'o
   }
 }
 
-/** The JSON Schema a Standard Schema describes itself with, or undefined where its library cannot say. */
-function standardJsonSchema(schema: StandardSchemaV1, direction: 'input' | 'output'): JsonSchema | undefined {
-  const standard = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
-  return standard.jsonSchema?.[direction]({ target: 'draft-2020-12' })
+/**
+ * The JSON Schema that a Standard Schema describes itself with. Without it no model knows what to send; what a tool yields need not
+ * be described.
+ */
+function toJsonSchema(schema: StandardSchemaV1, label: string, direction: 'input' | 'output'): JsonSchema {
+  const { jsonSchema, vendor } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
+  if (jsonSchema === undefined) {
+    if (direction === 'output') return {}
+    const remedy = REMEDIES[vendor ?? ''] ?? 'use a library with Standard JSON Schema, or jsonSchema({ … })'
+    throw new TypeError(`${label} (${vendor}) cannot be written as JSON Schema: ${remedy}.`)
+  }
+  try {
+    return jsonSchema[direction]({ target: 'draft-2020-12' })
+  } catch (error) {
+    throw new TypeError(`${label} cannot be written as JSON Schema: ${textOf(error)}.`, { cause: error })
+  }
 }
 
-function compileShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
+const REMEDIES: { readonly [vendor: string]: string } = {
+  zod: 'use zod 4.2 or newer',
+  valibot: 'wrap it in toStandardJsonSchema() of @valibot/to-json-schema',
+}
+
+function compileShape(shape: RawShape, label: string, direction: 'input' | 'output'): CompiledSchema {
   const entries = Object.entries(shape)
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   for (const [property, schema] of entries) {
-    const { $schema: _, ...propertySchema } = standardJsonSchema(schema, direction) ?? {}
+    const { $schema: _, ...propertySchema } = toJsonSchema(schema, `${property} in ${label}`, direction)
     properties[property] = propertySchema
     if (!acceptsUndefined(schema)) required.push(property)
   }
@@ -158,7 +201,17 @@ function toIssue(issue: StandardSchemaV1.Issue, prefix?: string): SchemaIssue {
   return { path: (prefix === undefined ? keys : [prefix, ...keys]).join('.'), message: issue.message }
 }
 
-/** Issues as one line a model can act on: `city: expected string; days: must be at most 7`. */
+/** A caller chooses how many there are, and what is in them: more are only counted, and longer ones cut. */
+const MAX_ISSUES = 20
+const MAX_PATH_CHARACTERS = 100
+const MAX_MESSAGE_CHARACTERS = 300
+
+/** Issues as one line a model can act on: `city: expected string; days: must be at most 7`. A few kilobytes at most. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
-  return issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+  const described = issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
+    const text = cut(message, MAX_MESSAGE_CHARACTERS)
+    return path === '' ? text : `${cut(path, MAX_PATH_CHARACTERS)}: ${text}`
+  })
+  const more = issues.length - described.length
+  return [...described, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

@@ -2,7 +2,8 @@
  * The context under the names that the official SDK gives its tool callbacks, so that those run unchanged: what v1 calls
  * `RequestHandlerExtra` and v2 calls `ServerContext`. Structural, so that nothing here depends on either package.
  */
-import type { AuthInfo, LogLevel } from './context.ts'
+import type { AuthInfo } from './auth-info.ts'
+import type { LogLevel } from './log-level.ts'
 import type { InferOutput } from './schema.ts'
 
 /** A request or notification as on the wire, without its JSON-RPC envelope. */
@@ -99,7 +100,7 @@ export interface SdkMcpRequest {
   envelope?: Record<string, unknown>
   /** What the client answered to the `inputRequests` that the callback returned last. */
   inputResponses?: Record<string, unknown>
-  /** The `requestState` that the callback returned last. It was not sent anywhere: nobody can have changed it. */
+  /** The `requestState` that the callback returned last. It was never sent, so no client can have changed it. */
   requestState: <State = unknown>() => State | undefined
   signal: AbortSignal
   send: SdkSendRequest

@@ -16,9 +16,10 @@ import type { InputRequired } from './sdk-context.ts'
  * as with the SDK v2, its questions, to be called again with the answers in `ctx.mcpReq.inputResponses`.
  */
 export type ToolOutput<Output> =
-  | (Output extends Schema ? InferInput<Output> : unknown)
-  | CallToolResult
-  | InputRequired
+  // Any value at all, and not `unknown`, in which the types of a result would be lost.
+  // biome-ignore lint/suspicious/noConfusingVoidType: tools return nothing, too.
+  // biome-ignore lint/complexity/noBannedTypes: any value but null and undefined is what it means.
+  (Output extends Schema ? InferInput<Output> : {} | null | undefined | void) | CallToolResult | InputRequired
 
 /**
  * Makes the converter of one tool. A string is text; another value is text and `structuredContent`; an object with a
@@ -33,7 +34,8 @@ export function toResultConverter(
   hasObjectOutput: boolean,
 ): (output: unknown, era: 'modern' | 'legacy') => CallToolResult | Promise<CallToolResult> {
   return (output, era) => {
-    const result = isCallToolResult(output) ? output : fromValue(output, outputSchema !== undefined)
+    const result = withJson(isCallToolResult(output) ? output : fromValue(output, outputSchema !== undefined))
+    checkBlocks(result)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
       return errorResult(
@@ -51,6 +53,11 @@ export function toResultConverter(
   }
 }
 
+/** What a tool returned, as its `outputSchema` describes it: the result around it is left out. */
+export function structuredOf(output: unknown): unknown {
+  return isCallToolResult(output) ? output.structuredContent : output
+}
+
 function isCallToolResult(output: unknown): output is CallToolResult {
   if (output === null || typeof output !== 'object') return false
   const { content } = output as { content?: unknown }
@@ -60,6 +67,27 @@ function isCallToolResult(output: unknown): output is CallToolResult {
   )
 }
 
+const BLOCK_TYPES: readonly string[] = ['text', 'image', 'audio', 'resource', 'resource_link']
+
+/** @throws TypeError for a block that no client can read. */
+function checkBlocks({ content }: CallToolResult): void {
+  const wrong = content.find(({ type }) => !BLOCK_TYPES.includes(type))
+  if (wrong) throw new TypeError(`content of type "${wrong.type}" (use ${BLOCK_TYPES.join(', ')})`)
+}
+
+/** A `Date`, a `URL` or any other value that JSON does not write as an object is not an object to a client. */
+function withJson(result: CallToolResult): CallToolResult {
+  const { structuredContent } = result
+  if (structuredContent === null || typeof structuredContent !== 'object') return result
+  const prototype: unknown = Object.getPrototypeOf(structuredContent)
+  const isPlain = prototype === Object.prototype || prototype === Array.prototype || prototype === null
+  if (isPlain && !('toJSON' in structuredContent)) return result
+  const text: string | undefined = JSON.stringify(structuredContent)
+  // Left as it is where it stays an object: a schema may know its class.
+  if (text?.startsWith('{')) return result
+  return { ...result, structuredContent: text === undefined ? undefined : (JSON.parse(text) as unknown) }
+}
+
 function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (output === undefined) return { content: [] }
   if (typeof output === 'string') {
@@ -67,11 +95,19 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   }
   const text = JSON.stringify(output)
   if (text === undefined) return { content: [{ type: 'text', text: String(output) }] }
-  const isObject = output !== null && typeof output === 'object'
+  const isObject = /^[{[]/.test(text)
+  if (text === '{}') checkPlain(output as object)
   return {
     content: [{ type: 'text', text }],
     ...((isStructured || isObject) && { structuredContent: output }),
   }
+}
+
+/** @throws TypeError for what JSON says nothing of: a generator, a `Map`, a `Response`. */
+function checkPlain(output: object): void {
+  const kind = Object.prototype.toString.call(output).slice(8, -1)
+  if (kind !== 'Object' && !('toJSON' in output))
+    throw new TypeError(`execute returned an object of type ${kind}: return what is in it.`)
 }
 
 /** `structuredContent` may be any JSON value in the modern era; legacy clients reject all but an object. */

@@ -5,14 +5,18 @@ import type { CallToolResult, Icon, Meta } from './content.ts'
 import type { RequestContext } from './context.ts'
 import { fromMastraTool, isMastraTool } from './mastra-tool.ts'
 import { compileParamHeaders, type ParamHeader } from './param-header.ts'
+import { present } from './present.ts'
 import {
   type CompiledSchema,
   compileSchema,
   type InferOutput,
   isStandardSchema,
   type JsonSchema,
+  type PlainJsonSchema,
   type Schema,
 } from './schema.ts'
+import type { ToolHooks } from './tool-hooks.ts'
+import { checkExecute, checkToolShape } from './tool-mistakes.ts'
 import { type ToolOutput, toResultConverter } from './tool-result.ts'
 
 /** Hints about a tool's behaviour; clients must not trust them for security. */
@@ -37,7 +41,11 @@ export interface Tool {
 }
 
 /** What a tool is: MCP's own fields live under `mcp`, as other frameworks have them. */
-export interface ToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
+export interface ToolConfig<
+  Input extends Schema | PlainJsonSchema | undefined,
+  Output extends Schema | undefined,
+  Result = ToolOutput<Output>,
+> extends ToolHooks<Input, Output> {
   /** Identifies the tool in your code; clients see the key it has in `tools`. */
   id: string
   title?: string
@@ -49,11 +57,10 @@ export interface ToolConfig<Input extends Schema | undefined, Output extends Sch
   enabled?: boolean
   /** What the caller's token must have, where the server has `auth`. Default nothing. */
   scopes?: readonly string[]
-  /** Called once the arguments are validated, before `execute`. What it throws is logged and fails nothing. */
-  onInputAvailable?: (event: { input: unknown; toolName: string; context: RequestContext }) => unknown
-  /** Called with the result of `execute`. What it throws is logged and fails nothing. */
-  onOutput?: (event: { output: unknown; toolName: string; context: RequestContext }) => unknown
-  execute(input: ToolInput<Input>, context: RequestContext): ToolOutput<Output> | Promise<ToolOutput<Output>>
+  execute(
+    input: ToolInput<Input>,
+    context: RequestContext,
+  ): ToolOutput<Output> | Promise<ToolOutput<Output>> | Result | Promise<Result>
 }
 
 /** The validated arguments `execute` receives. */
@@ -71,30 +78,21 @@ export interface AnyTool {
   mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
   enabled?: boolean
   scopes?: readonly string[]
+  onInputStart?: ((event: never) => unknown) | undefined
+  onInputDelta?: ((event: never) => unknown) | undefined
   onInputAvailable?: ((event: never) => unknown) | undefined
   onOutput?: ((event: never) => unknown) | undefined
   // biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so only `any` accepts every tool.
   execute?: ((input: any, context: any) => unknown) | undefined
 }
 
-/**
- * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; what it throws becomes an
- * `isError` result with the message, never the stack.
- *
- * ```ts
- * const add = createTool({
- *   id: 'add',
- *   description: 'Adds two numbers',
- *   inputSchema: z.object({ a: z.number(), b: z.number() }),
- *   execute: ({ a, b }) => a + b,
- * })
- * ```
- */
-export function createTool<
-  Input extends Schema | undefined = undefined,
-  Output extends Schema | undefined = undefined,
->(config: ToolConfig<Input, Output>): ToolConfig<Input, Output> {
-  return config
+/** What `execute` was written as, by what the tool offers to call: a server validates the input itself. */
+const written = new WeakMap<object, NonNullable<AnyTool['execute']>>()
+
+/** Lets a tool be called as `call`, while a server runs `execute`. */
+export function offerCall<Call extends object>(execute: NonNullable<AnyTool['execute']>, call: Call): Call {
+  written.set(call, execute)
+  return call
 }
 
 /** What `registerTool` takes beside the name and the callback. */
@@ -126,12 +124,14 @@ export function toTool(
   config: RegisterToolConfig<Schema | undefined, Schema | undefined>,
   callback: (...args: never[]) => unknown,
 ): AnyTool {
+  if (typeof name !== 'string' || typeof callback !== 'function')
+    throw new TypeError('registerTool takes a name, a configuration and a function.')
   const { annotations, _meta, icons, ...rest } = config
   const call = callback as (...args: unknown[]) => unknown
   return {
     id: name,
     ...rest,
-    mcp: { ...(annotations && { annotations }), ...(_meta && { _meta }), ...(icons && { icons }) },
+    mcp: present({ annotations, _meta, icons }),
     execute:
       config.inputSchema === undefined
         ? (_input, context) => call(context)
@@ -161,25 +161,31 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
  * @throws TypeError when a schema is unusable or there is nothing to execute, naming the tool.
  */
 export function compileTool(name: string, given: AnyTool): CompiledTool {
-  if (typeof given?.execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
-  const source = isMastraTool(given) ? fromMastraTool(name, given) : given
-  if (name === '') throw new TypeError('A tool needs a name: the empty string is not one.')
+  checkToolShape(name, given)
+  const source = isMastraTool(given)
+    ? fromMastraTool(name, given)
+    : { ...given, execute: written.get(given.execute!) ?? given.execute }
+  if (name === '') throw new TypeError('A tool name must not be empty.')
   const input = compileInput(name, source.inputSchema)
+  checkExecute(name, source.execute, input.jsonSchema)
   const output =
     source.outputSchema === undefined
       ? undefined
       : compileSchema(source.outputSchema, `outputSchema of tool "${name}"`, 'output')
   const { annotations, icons, _meta } = source.mcp ?? {}
-  const tool: Tool = {
+  const { title, description } = source
+  const inputSchema = input.jsonSchema
+  const outputSchema = output?.jsonSchema
+  const tool = present<Tool>({
     name,
-    ...(source.title !== undefined && { title: source.title }),
-    ...(source.description !== undefined && { description: source.description }),
-    inputSchema: input.jsonSchema,
-    ...(output !== undefined && { outputSchema: output.jsonSchema }),
-    ...(annotations !== undefined && { annotations }),
-    ...(icons !== undefined && { icons }),
-    ...(_meta !== undefined && { _meta }),
-  }
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    icons,
+    _meta,
+  })
   const modern = JSON.stringify(tool)
   const hasObjectOutput = output === undefined || output.jsonSchema.type === 'object'
   const { outputSchema: _, ...legacyTool } = tool
@@ -209,20 +215,22 @@ function isEmptyShape(schema: unknown): boolean {
   return typeof schema === 'object' && !isStandardSchema(schema) && Object.keys(schema as object).length === 0
 }
 
-/** What `update` may change of a tool, for one request. */
-export type ToolUpdate = Partial<Omit<RegisterToolConfig<Schema, Schema>, 'enabled'>> & {
+/** What `update` may change of a tool. */
+export type ToolUpdate = Partial<RegisterToolConfig<Schema, Schema>> & {
   // biome-ignore lint/suspicious/noExplicitAny: the same liberty as `AnyTool`.
   execute?: (input: any, context: any) => unknown
 }
 
-/** A compiled tool with some of its definition changed; schemas that stay are not compiled again. */
-export function updateTool(compiled: CompiledTool, update: ToolUpdate): CompiledTool {
+/** A tool with some of its definition changed. @throws TypeError for what the SDK calls by another name. */
+export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
+  if ('callback' in update || 'paramsSchema' in update)
+    throw new TypeError('update() has no callback and no paramsSchema: write execute and inputSchema.')
   const { annotations, _meta, icons, ...rest } = update
-  const mcp = {
-    ...compiled.source.mcp,
-    ...(annotations && { annotations }),
-    ...(_meta && { _meta }),
-    ...(icons && { icons }),
-  }
-  return compileTool(compiled.name, { ...compiled.source, ...rest, mcp })
+  const mcp = { ...source.mcp, ...present({ annotations, _meta, icons }) }
+  return { ...source, ...rest, mcp }
+}
+
+/** A compiled tool with some of its definition changed. */
+export function updateTool({ name, source }: CompiledTool, update: ToolUpdate): CompiledTool {
+  return compileTool(name, withUpdate(source, update))
 }

@@ -1,5 +1,5 @@
 /**
- * One resource, many spellings: which URIs are written plainly, and which may mean the same to somebody's code.
+ * One resource, many spellings: which URIs are written plainly, and which may mean the same to a user's code.
  */
 
 /** Characters; no URI is longer (RFC 9110 §4.1 asks for 8000). */
@@ -15,7 +15,7 @@ const ESCAPES = /^(?:[^%]|%(?![46][1-9A-F]|[57][\dA]|3\d|2[DE]|5F|7E)[\dA-F]{2})
 const TRICKS = /(?:^|[:/\\])\.\.?(?:[/\\?#]|$)|\p{Cc}|%[\da-f]{2}/iu
 
 /**
- * Whether a URI is in its normal form (RFC 3986 §6.2.2), so that whoever reads it reads the same: scheme in lower case, no dot
+ * Whether a URI is in its normal form (RFC 3986 §6.2.2), so that every reader reads the same: scheme in lower case, no dot
  * segments, no control characters, nothing escaped that needs no escape, or twice.
  */
 export function isPlainUri(uri: string): boolean {

@@ -2,7 +2,7 @@
  * The bus: how one request tells the streams of others that something changed. Transports fail: nothing here waits for one without
  * end, and no listener keeps others from hearing.
  */
-
+import { callHook } from '../definition/hook.ts'
 import { toReport } from './outage.ts'
 
 export type ChangeEvent =
@@ -51,11 +51,6 @@ export function add(listener: Listener, listeners: Set<Listener>): () => void {
 export function deliver(event: ChangeEvent, listeners: Iterable<Listener>): void {
   const report = toReport({}, 'A listener of the bus')
   for (const listener of listeners) {
-    try {
-      // One that is asynchronous may reject later.
-      Promise.resolve(listener(event)).catch(report)
-    } catch (error) {
-      report(error)
-    }
+    callHook(() => listener(event), report)
   }
 }

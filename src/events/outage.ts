@@ -1,10 +1,14 @@
 /**
  * What to do where a transport fails, or never answers: wait no longer than agreed, and say so.
  */
-import { textOf } from '../definition/error-text.ts'
+import { cut, textOf } from '../definition/error-text.ts'
+import { callHook } from '../definition/hook.ts'
 
 /** Milliseconds that a bus has to take an event, or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
+
+/** What a transport says may be as long as it likes. */
+const MAX_MESSAGE_CHARACTERS = 1000
 
 /** Options of everything that is built on a transport. */
 export interface OutageOptions {
@@ -18,10 +22,11 @@ export type Report = (error: unknown) => void
 
 /** @param what is named in the line on the console. */
 export function toReport({ onError }: OutageOptions, what: string): Report {
-  return (
-    onError ??
-    ((error) => console.error(JSON.stringify({ level: 'error', message: `${what}: ${textOf(error)}` })))
-  )
+  const print: Report = (error) =>
+    console.error(
+      JSON.stringify({ level: 'error', message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` }),
+    )
+  return onError === undefined ? print : (error) => callHook(() => onError(error), print)
 }
 
 /**

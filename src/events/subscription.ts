@@ -3,10 +3,11 @@
  * filter, as a queue the stream takes from. Events arrive in the publisher's request and leave in the subscriber's:
  * platforms forbid I/O on behalf of another request.
  */
+import { callHook } from '../definition/hook.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
 import type { Bus, ChangeEvent } from './bus.ts'
-import { BUS_TIMEOUT_MS, within } from './outage.ts'
+import { BUS_TIMEOUT_MS, toReport, within } from './outage.ts'
 
 /** MCP's `SubscriptionFilter`. */
 export interface SubscriptionFilter {
@@ -18,9 +19,9 @@ export interface SubscriptionFilter {
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
-/** More URIs than this in one filter, or longer ones in all, are refused: each is compared with every template. */
-const MAX_SUBSCRIBED_URIS = 1000
-const MAX_SUBSCRIBED_CHARACTERS = 100_000
+/** More URIs than this in one filter or session, or longer ones in all, are refused: they are kept, and compared with every template. */
+export const MAX_SUBSCRIBED_URIS = 1000
+export const MAX_SUBSCRIBED_CHARACTERS = 100_000
 
 /** More events than this waiting for a slow reader are dropped, the oldest first. */
 const MAX_QUEUED_EVENTS = 1000
@@ -54,8 +55,10 @@ export function parseFilter(notifications: unknown): SubscriptionFilter {
   return filter as SubscriptionFilter
 }
 
-function charactersIn(uris: readonly string[]): number {
-  return uris.reduce((sum, { length }) => sum + length, 0)
+export function charactersIn(uris: Iterable<string>): number {
+  let sum = 0
+  for (const { length } of uris) sum += length
+  return sum
 }
 
 /** The part of a filter that the advertised capabilities can honour. */
@@ -85,7 +88,8 @@ export interface Subscription {
 export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) => void): Promise<() => void> {
   const subscribed = Promise.resolve(bus.subscribe(listener))
   try {
-    return await within(subscribed, BUS_TIMEOUT_MS, 'bus')
+    const unsubscribe = await within(subscribed, BUS_TIMEOUT_MS, 'bus')
+    return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
   } catch (error) {
     subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // too late for anybody
     throw error

@@ -4,8 +4,9 @@
  */
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/options.ts'
+import type { Whole } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
-import type { RequestPlatform } from '../request/platform.ts'
+import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
 import { type GuardOptions, isAllowed } from './guard.ts'
 import { servedHosts } from './hosts.ts'
@@ -26,7 +27,8 @@ export interface Received extends Omit<Admitted, 'auth' | 'access'> {
   readonly isHttp: true
 }
 
-const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
+/** Of every answer. */
+export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
 /** A client's id for its request is taken over where it cannot harm a log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
@@ -51,7 +53,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
 }
 
 /** Host, Origin and the size of the headers: what is refused before anybody is asked. */
-export function refuseUnguarded(received: Received, options: AdmissionOptions): Response | undefined {
+export function refuseUnguarded(received: Received, options: AdmissionOptions): Whole | undefined {
   const { request, platform, headers } = received
   const { allowedOrigins, trustProxy, maxHeaderBytes } = options
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
@@ -71,24 +73,25 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
 export function createAdmit(
   options: AdmissionOptions,
   traffic: Traffic,
-): (received: Received) => Admitted | Response | Promise<Admitted | Response> {
+): (received: Received) => Admitted | Whole | Promise<Admitted | Whole> {
   const { auth, reportError, trustProxy } = options
 
   const verify = (verifier: Auth, { request, platform }: Received): Promise<Admission> =>
     verifier.admit(request, {
       env: platform.env,
       location: () => resourceLocation(request, platform, options),
+      request: () => givenRequest(request, platform),
     })
 
   const refuseCaller = (
     { status, message, headers, cause }: AuthRefusal,
     { headers: own, requestId }: Received,
-  ): Response => {
+  ): Whole => {
     if (cause !== undefined) reportError(cause, { requestId, auth: true })
     return refusal(status, message, { ...own, ...headers })
   }
 
-  const admitCounted = async (received: Received): Promise<Admitted | Response> => {
+  const admitCounted = async (received: Received): Promise<Admitted | Whole> => {
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
@@ -97,7 +100,8 @@ export function createAdmit(
     // Callers without an address cannot be told apart: one of them must not block them all.
     const blocked = address === undefined ? undefined : traffic.whileBlocked(byAddress)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
-    const admission = auth === undefined ? OPEN : await verify(auth, received)
+    const admission =
+      auth === undefined ? { ok: true as const, ...hostCaller(platform) } : await verify(auth, received)
     if (!admission.ok) {
       const overRate = isCounted ? await traffic.countFailure(byAddress, env) : undefined
       return overRate === undefined
@@ -115,17 +119,19 @@ export function createAdmit(
 
   return (received) =>
     auth === undefined && !traffic.counts(received.platform.env)
-      ? { ...received, auth: undefined, access: undefined }
+      ? { ...received, ...hostCaller(received.platform) }
       : admitCounted(received)
 }
 
-/** Without `auth`. */
-const OPEN = { ok: true, auth: undefined, access: undefined } as const
+/** Without `auth`: whom the host has let in. */
+function hostCaller({ caller }: RequestPlatform): Pick<Admitted, 'auth' | 'access'> {
+  return { auth: caller?.auth, access: caller?.access }
+}
 
 export function refuseTraffic(
   { status, message, headers }: Refusal,
   own: { readonly [name: string]: string },
-): Response {
+): Whole {
   return refusal(status, message, { ...own, ...headers })
 }
 

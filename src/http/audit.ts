@@ -30,11 +30,11 @@ export interface AuditEntry {
 
 export interface AuditOptions {
   /**
-   * Told of every message, each one of a batch, in a session or on stdio included, and of every request that was refused before. What it
-   * throws is reported and changes nothing.
+   * Told of every message, each one of a batch, in a session or on stdio included, and of every `POST` that was refused before. What it
+   * throws or rejects with is reported and changes nothing; a promise is not awaited, but passed to the platform's `waitUntil`.
    */
   record(entry: AuditEntry): void
-  /** What of a call's arguments is kept. Default: their names. */
+  /** What of a call's arguments is kept, or a promise of it. Default, and where it fails: their names. */
   arguments?(target: string | undefined, args: unknown): unknown
 }
 
@@ -42,6 +42,7 @@ export interface AuditOptions {
 export interface AuditFacts {
   readonly auth: AuthInfo | undefined
   readonly address: string | undefined
+  /** What is kept of them. */
   readonly arguments: unknown
   readonly isToolError: boolean
 }
@@ -57,10 +58,8 @@ const CLIENT_GONE = 499
 export function toAuditEntry(
   { time, requestId, method, target, status, code, durationMs }: LogEntry,
   { auth, address, arguments: args, isToolError }: AuditFacts,
-  options: AuditOptions,
 ): AuditEntry {
   const subject = auth?.extra?.sub
-  const kept = args === undefined ? undefined : (options.arguments ?? namesOf)(target, args)
   return {
     time,
     requestId,
@@ -69,7 +68,7 @@ export function toAuditEntry(
     ...(address !== undefined && { address }),
     ...(method !== undefined && { method }),
     ...(target !== undefined && { target }),
-    ...(kept !== undefined && { arguments: kept }),
+    ...(args !== undefined && { arguments: args }),
     outcome: outcomeOf(status, code, isToolError),
     status,
     ...(code !== undefined && { code }),
@@ -83,7 +82,8 @@ function outcomeOf(status: number, code: number | undefined, isToolError: boolea
   return status >= 400 ? 'refused' : 'done'
 }
 
-function namesOf(_target: string | undefined, args: unknown): unknown {
+/** What is kept of arguments unless the operator says otherwise. */
+export function namesOf(args: unknown): unknown {
   if (typeof args !== 'object' || args === null) return '[redacted]'
   const names = Object.keys(args).slice(0, MAX_NAMES)
   return Object.fromEntries(names.map((name) => [clip(name), '[redacted]']))

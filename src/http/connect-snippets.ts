@@ -22,7 +22,7 @@ export interface ConnectSnippet {
  * OAuth on their own (RFC 9728).
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
-  // With %27 for the one quote that a URL may hold, it can stand between single quotes, also inside JSON.
+  // With %27 for the one quote that a URL may hold, it can be written between single quotes, also inside JSON.
   const url = new URL(endpoint).href.replaceAll("'", '%27')
   // Quoted only where it must be: cmd.exe would take the quotes for a part of the URL.
   const word = /[^\w@%+=:,./-]/.test(url) ? `'${url}'` : url

@@ -1,6 +1,7 @@
 /**
  * CORS for browsers that run MCP clients (Fetch standard, "CORS protocol"). No credentials: MCP has bearer tokens.
  */
+import { Whole } from '../protocol/reply.ts'
 
 const ALLOWED_HEADERS = [
   'accept',
@@ -25,19 +26,16 @@ export const CORS_HEADERS = {
 } as const
 
 /** Answers a preflight. `Mcp-Param-*` names come from the tools, so those asked for are allowed one by one. */
-export function preflightResponse(request: Request, methods: string): Response {
+export function preflightResponse(request: Request, methods: string): Whole {
   const asked = (request.headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
   const params = asked
     .map((name) => name.trim())
     .filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
-  return new Response(null, {
-    status: 204,
-    headers: {
-      ...CORS_HEADERS,
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
-      'access-control-max-age': DAY_SECONDS,
-      vary: 'Access-Control-Request-Headers',
-    },
+  return new Whole(null, 204, {
+    ...CORS_HEADERS,
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
+    'access-control-max-age': DAY_SECONDS,
+    vary: 'Access-Control-Request-Headers',
   })
 }

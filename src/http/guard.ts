@@ -14,7 +14,7 @@ export interface GuardOptions {
   readonly trustProxy: boolean
 }
 
-const WEB_ORIGIN = /^https?:\/\/(.+)$/
+const WEB_ORIGIN = /^https?:\/\/(.+)/
 
 /**
  * Whether the request comes to a host, and from an origin, that this server serves.
@@ -27,7 +27,6 @@ const WEB_ORIGIN = /^https?:\/\/(.+)$/
 export function isAllowed(headers: Headers, url: string, loopback: boolean, options: GuardOptions): boolean {
   const { allowedHosts, allowedOrigins, trustProxy } = options
   const origin = headers.get('origin')
-  if (allowedHosts === undefined && !loopback && origin === null) return true
   const host = publicHost(headers, url, trustProxy)
   if (allowedHosts !== undefined && !isListed(host, allowedHosts)) return false
   if (allowedHosts === undefined && loopback && !isLoopbackAddress(host)) return false

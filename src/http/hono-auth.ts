@@ -5,11 +5,12 @@
 import type { Auth } from '../auth/auth.ts'
 import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
+import { callHook } from '../definition/hook.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
-import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
+import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
-import { describedResource, resourceLocation } from './public-url.ts'
+import { createTlsWatch, describedResource, resourceLocation } from './public-url.ts'
 
 /** What is used of Hono's context. */
 interface HonoContext {
@@ -21,7 +22,7 @@ interface HonoContext {
 export interface HonoAuthOptions {
   /** The URL of the protected endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
   publicUrl?: string
-  /** A proxy of your own sets `X-Forwarded-Host`, `-Proto` and `-Prefix`. Default false: they are not read. */
+  /** Your own proxy sets `X-Forwarded-Host`, `-Proto` and `-Prefix`. Default false: they are not read. */
   trustProxy?: boolean
   /**
    * Lets a caller without a token through where `auth` has an `anonymous` subset: the route must then check what it is asked for.
@@ -41,7 +42,7 @@ export interface HonoAuthVariables {
 /**
  * Lets through whom `auth` admits, with `c.get('auth')` set, and answers everybody else: 401 and 403 with
  * `WWW-Authenticate` (RFC 6750 §3). A token is needed, whatever `auth` leaves open, unless `allowAnonymous` is set. Answers the metadata
- * (RFC 9728) where it stands before `/.well-known/oauth-protected-resource`, and CORS preflights: put Hono's `cors()` before it
+ * (RFC 9728) where it is mounted before `/.well-known/oauth-protected-resource`, and CORS preflights: put Hono's `cors()` before it
  * for other headers than those of MCP. Does not check the scopes of single tools.
  *
  * ```ts
@@ -55,23 +56,25 @@ export function honoAuth(
   { publicUrl, trustProxy = false, allowAnonymous = false, onError = console.error }: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   const options = { publicUrl, trustProxy, allowedHosts: undefined }
+  const watchTls = createTlsWatch((error) => callHook(() => onError(error), console.error))
   return async (context, next) => {
     const { env, req } = context
     const request = req.raw
     const preflight = preflightMethod(request)
-    if (preflight !== undefined) return preflightResponse(request, preflight)
+    if (preflight !== undefined) return toResponse(preflightResponse(request, preflight))
     const cors = request.headers.has('origin') ? CORS_HEADERS : undefined
     if (request.method === 'GET' || request.method === 'HEAD') {
       const described = describedResource(request, { env }, options)
       if (described !== undefined) {
-        return jsonResponse(JSON.stringify(auth.metadata(described)), 200, { ...cors })
+        watchTls(described.resource)
+        return toResponse(jsonReply(JSON.stringify(auth.metadata(described)), 200, { ...cors }))
       }
     }
     const location = () => resourceLocation(request, { env }, options)
     const admission = await auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
     if (!admission.ok) {
       const { status, message, headers, cause } = admission.refusal
-      if (cause !== undefined) onError(cause)
+      if (cause !== undefined) callHook(() => onError(cause), console.error)
       return refusal(status, message, { ...cors, ...headers })
     }
     if (admission.auth === undefined && !allowAnonymous) {
@@ -95,5 +98,6 @@ function preflightMethod({ method, headers }: Request): string | undefined {
 }
 
 function refusal(status: number, message: string, headers: { readonly [name: string]: string }): Response {
-  return jsonResponse(errorMessage(undefined, { code: ErrorCode.invalidRequest, message }), status, headers)
+  const text = errorMessage(undefined, { code: ErrorCode.invalidRequest, message })
+  return toResponse(jsonReply(text, status, headers))
 }

@@ -1,9 +1,11 @@
 /**
- * What stands around any server, one of ours or somebody else's: how it is configured, and what is made of that once.
+ * The HTTP options of any server, an `MCPServer` or one of another SDK: how they are configured, and what is made of them once.
  */
 import type { Auth } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
+import { unknownOption } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/options.ts'
+import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
@@ -20,7 +22,7 @@ export interface HttpConfig {
   /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
   publicUrl?: string
   /**
-   * A proxy of your own stands in front and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false: they
+   * Your own proxy is in front of the server and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false: they
    * are not read, since any client could send them.
    */
   trustProxy?: boolean
@@ -79,7 +81,7 @@ export interface HostingConfig {
 export function checkHosting({ auth, http = {} }: HostingConfig): void {
   if (auth !== undefined && typeof auth?.admit !== 'function') {
     throw new TypeError(
-      '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: a function of your own goes into bearer(…).',
+      '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
     )
   }
   if (http.publicUrl !== undefined && !isWebUrl(http.publicUrl)) {
@@ -87,13 +89,81 @@ export function checkHosting({ auth, http = {} }: HostingConfig): void {
       '"http.publicUrl" must be an absolute http or https URL, such as https://shop.example/mcp.',
     )
   }
+  checkList('allowedHosts', http.allowedHosts, 'example.com or example.com:8443', hostOf)
+  checkList('allowedOrigins', http.allowedOrigins, 'https://app.example.com', originOf)
+  const unknown = unknownOption(http, OPTIONS)
+  if (unknown !== undefined) throw new TypeError(`"http" has no option "${unknown}".`)
   for (const [option, value] of Object.entries(http)) {
-    const isLimit = /(Ms|Bytes|Depth|Members|Characters|Calls|Streams)$/.test(option)
+    const isLimit = OPTIONS[option as keyof HttpConfig] === LIMIT
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
     // setTimeout takes 32 bits: a longer time would end at once.
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
       throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
   }
+}
+
+/** A number: `Infinity` is none, as a limit would be left out for that. */
+const LIMIT = 1
+const OTHER = 0
+
+/** All there are: a misspelt `allowedHosts` would leave a server open. */
+const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof OTHER } = {
+  allowedHosts: OTHER,
+  allowedOrigins: OTHER,
+  publicUrl: OTHER,
+  trustProxy: OTHER,
+  rateLimiter: OTHER,
+  page: OTHER,
+  health: OTHER,
+  maxBodyBytes: LIMIT,
+  maxHeaderBytes: LIMIT,
+  bodyTimeoutMs: LIMIT,
+  maxJsonDepth: LIMIT,
+  maxJsonMembers: LIMIT,
+  maxStringCharacters: LIMIT,
+  maxCallMs: LIMIT,
+  maxConcurrentCalls: LIMIT,
+  streamAfterMs: LIMIT,
+  keepAliveMs: LIMIT,
+  deadlineMarginMs: LIMIT,
+  maxListenStreams: LIMIT,
+  maxListenMs: LIMIT,
+}
+
+/** Wrongly written, an entry would match no request, and each would be refused. */
+function checkList(
+  option: string,
+  entries: readonly string[] | undefined,
+  example: string,
+  toCorrect: (entry: string) => string | undefined,
+): void {
+  if (entries === undefined) return
+  if (!Array.isArray(entries)) throw new TypeError(`"http.${option}" must be a list, such as ["${example}"].`)
+  for (const entry of entries as readonly unknown[]) {
+    if (entry === '*' && option === 'allowedOrigins') continue
+    // Patterns are not compared as patterns.
+    const isPlain = typeof entry === 'string' && !entry.includes('*')
+    const correct = isPlain ? toCorrect(entry) : undefined
+    if (correct !== undefined && correct === entry) continue
+    const remedy = correct === undefined ? `write it like ${example}` : `write "${correct}"`
+    throw new TypeError(
+      `"http.${option}" contains ${JSON.stringify(entry)}, which no request can match: ${remedy}.`,
+    )
+  }
+}
+
+/** The entry itself where it is a host; the host of a URL. */
+function hostOf(entry: string): string | undefined {
+  if (parseHost(entry) !== undefined) return entry
+  return isWebUrl(entry) ? new URL(entry).host : undefined
+}
+
+/** As browsers write it (RFC 6454 §6.2). Those of extensions are no URLs to every parser. */
+function originOf(entry: string): string | undefined {
+  if (entry === 'null') return entry
+  if (isWebUrl(entry)) return new URL(entry).origin
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(entry)) return entry
+  return parseHost(entry) === undefined ? undefined : `https://${entry}`
 }
 
 /** The limits of each call, with their defaults. */

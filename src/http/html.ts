@@ -10,7 +10,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: markup as it is, anything else as escaped text; nothing for false, null and undefined. */
+/** What a template may contain: markup as it is, anything else as escaped text; nothing for false, null and undefined. */
 export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[]
 
 const ENTITIES: { readonly [character: string]: string } = {

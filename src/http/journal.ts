@@ -2,11 +2,12 @@
  * What is written down: of each message a log entry and one of the audit trail, and of each request that no message came of.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { callHook, isThenable } from '../definition/hook.ts'
 import { clip } from '../protocol/describe.ts'
 import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import { type AuditOptions, toAuditEntry } from './audit.ts'
+import { type AuditOptions, namesOf, toAuditEntry } from './audit.ts'
 import type { Log, LogEntry } from './log.ts'
 import { callerAddress } from './public-url.ts'
 
@@ -24,6 +25,7 @@ interface Seen {
   readonly requestId: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  readonly waitUntil: (promise: Promise<unknown>) => void
   readonly auth?: AuthInfo | undefined
 }
 
@@ -37,12 +39,29 @@ const NOTHING: RequestFacts = Object.freeze({})
 
 /** What `log` and `audit` throw is reported, and cannot change the answer. */
 export function createJournal({ log, audit, reportError, trustProxy }: JournalOptions): Journal {
-  const tryTo = (what: 'log' | 'audit', requestId: string, write: () => void): void => {
-    try {
-      write()
-    } catch (error) {
-      reportError(error, { requestId, [what]: true })
+  const tryTo = (what: 'log' | 'audit', { requestId, waitUntil }: Seen, write: () => unknown): void =>
+    callHook(write, (error) => reportError(error, { requestId, [what]: true }), waitUntil)
+
+  /** Passes on what is to be kept of the arguments: the operator decides, and a decision that fails loses no entry. */
+  const keep = (
+    args: unknown,
+    target: string | undefined,
+    seen: Seen,
+    then: (kept: unknown) => void,
+  ): void => {
+    if (args === undefined || audit?.arguments === undefined) {
+      then(args === undefined ? undefined : namesOf(args))
+      return
     }
+    const decide = (): unknown => {
+      const kept = audit.arguments!(target, args)
+      return isThenable(kept) ? Promise.resolve(kept).then(then) : then(kept)
+    }
+    const fail = (error: unknown): void => {
+      reportError(error, { requestId: seen.requestId, audit: true })
+      then(namesOf(args))
+    }
+    callHook(decide, fail, seen.waitUntil)
   }
 
   const write = (seen: Seen, record: RequestRecord, facts: RequestFacts, status: number, to: Sinks): void => {
@@ -57,13 +76,15 @@ export function createJournal({ log, audit, reportError, trustProxy }: JournalOp
       durationMs: Date.now() - startedAt,
       ...record,
     }
-    if (to.log !== undefined) tryTo('log', requestId, () => to.log!(entry))
+    if (to.log !== undefined) tryTo('log', seen, () => to.log!(entry))
     if (to.audit === undefined) return
-    tryTo('audit', requestId, () => {
-      const { arguments: args, isToolError = false } = facts
-      const address = callerAddress(request.headers, platform, trustProxy)
-      to.audit!.record(toAuditEntry(entry, { auth, address, arguments: args, isToolError }, to.audit!))
-    })
+    const { arguments: args, isToolError = false } = facts
+    keep(args, entry.target, seen, (kept) =>
+      tryTo('audit', seen, () => {
+        const address = callerAddress(request.headers, platform, trustProxy)
+        return to.audit!.record(toAuditEntry(entry, { auth, address, arguments: kept, isToolError }))
+      }),
+    )
   }
 
   return {

@@ -2,7 +2,8 @@
  * One line per request, and one per fault, as JSON objects without secrets: no arguments, no results, no tokens, no
  * query strings.
  */
-import { stackOf, textOf } from '../definition/error-text.ts'
+import { cut, stackOf, textOf } from '../definition/error-text.ts'
+import { callHook } from '../definition/hook.ts'
 import type { ReportError } from '../request/options.ts'
 
 export interface LogEntry {
@@ -28,23 +29,35 @@ export type Log = (entry: LogEntry) => void
 
 export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))
 
+/** An error may quote what a client sent. */
+const MAX_MESSAGE_CHARACTERS = 1000
+const MAX_STACK_CHARACTERS = 4000
+
 /** Faults go to the console with their stack, and to `onError`, which cannot change the answer. */
 export function createReportError(onError: ReportError | undefined): ReportError {
   return (error, facts) => {
-    const message = textOf(error)
+    const text = textOf(error)
+    const message = cut(text, MAX_MESSAGE_CHARACTERS)
+    // A stack begins with the message, which would leave no room for where it happened.
+    const stack = stackOf(error)?.replace(text, () => message)
     console.error(
       JSON.stringify({
         level: 'error',
         time: new Date().toISOString(),
         ...facts,
         message,
-        stack: stackOf(error),
+        ...(stack !== undefined && { stack: cut(stack, MAX_STACK_CHARACTERS) }),
       }),
     )
-    try {
-      onError?.(error, facts)
-    } catch (hookError) {
-      console.error(JSON.stringify({ level: 'error', message: `onError threw: ${textOf(hookError)}` }))
-    }
+    if (onError !== undefined) callHook(() => onError(error, facts), reportHook)
   }
+}
+
+function reportHook(error: unknown): void {
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      message: `onError threw: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}`,
+    }),
+  )
 }

@@ -1,6 +1,6 @@
 /**
  * What the page shows of a server: its declared tools, prompts and resources. What callbacks or `setup` add depends on
- * who asks, so it is not shown to whoever opens the page.
+ * who asks, so it is not shown on the page.
  */
 import type { Definition } from '../definition/compile.ts'
 import type { JsonSchema } from '../definition/schema.ts'
@@ -49,14 +49,17 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
   }
 }
 
+/** Schemas are shown as far as they are some: what a user's library, or a server behind this one, describes is not checked. */
 export function parametersOf({ properties, required }: JsonSchema): Parameter[] {
   const names = Array.isArray(required) ? required : []
-  return Object.entries((properties ?? {}) as Record<string, { type?: unknown; description?: string }>).map(
-    ([name, { type, description }]) => ({
+  return Object.entries((properties ?? {}) as Record<string, unknown>).map(([name, schema]) => {
+    const { type, description } = (schema ?? {}) as { type?: unknown; description?: unknown }
+    const types = [type].flat().filter((one) => typeof one === 'string')
+    return {
       name,
-      type: typeof type === 'string' ? type : Array.isArray(type) ? type.join(' or ') : 'any',
+      type: types.length > 0 ? types.join(' or ') : 'any',
       required: names.includes(name),
-      ...(description !== undefined && { description }),
-    }),
-  )
+      ...(typeof description === 'string' && { description }),
+    }
+  })
 }

@@ -2,6 +2,7 @@
  * Where clients reach this server: explicit, else as the platform says, with forwarded headers only where they are trusted.
  */
 import type { ResourceLocation } from '../auth/auth.ts'
+import { isMetadataPath, METADATA_PATH } from '../auth/location.ts'
 import { isLoopbackAddress, toAddress } from '../request/address.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { isOneOf, servedHosts } from './hosts.ts'
@@ -59,8 +60,6 @@ export function publicEndpoint(
   return origin + prefix + (withoutSlashes(path) || DEFAULT_PATH)
 }
 
-const METADATA_PATH = '/.well-known/oauth-protected-resource'
-
 /** The protected resource that a request is for, and where its metadata is found (RFC 9728 §3.1). */
 export function resourceLocation(
   request: Request,
@@ -68,7 +67,7 @@ export function resourceLocation(
   options: PublicUrlOptions,
 ): ResourceLocation {
   const { path } = publicUrlOf(request, platform, options.trustProxy)
-  return locate(path, request, platform, options)
+  return locate(withoutSlashes(path), request, platform, options)
 }
 
 /**
@@ -81,14 +80,17 @@ export function describedResource(
   options: PublicUrlOptions,
 ): ResourceLocation | undefined {
   const { path } = publicUrlOf(request, platform, options.trustProxy)
-  if (path !== METADATA_PATH && !path.startsWith(`${METADATA_PATH}/`)) return undefined
-  const own = withoutSlashes(path.slice(METADATA_PATH.length)) || '/'
+  if (!isMetadataPath(path)) return undefined
+  const own = withoutSlashes(path.slice(METADATA_PATH.length))
   const { publicUrl } = options
-  const isForeign = publicUrl !== undefined && own !== '/' && !pathOf(publicUrl).endsWith(own)
+  const isForeign = publicUrl !== undefined && !pathOf(publicUrl).endsWith(own)
   return isForeign ? undefined : locate(own, request, platform, options)
 }
 
-/** Behind a prefix the well-known path comes after it: what is before is not ours to answer. */
+/**
+ * Behind a prefix the well-known path comes after it: what is before is not ours to answer. `own` is the server's own path, without
+ * slashes at its end; empty at the root.
+ */
 function locate(
   own: string,
   request: Request,
@@ -98,7 +100,7 @@ function locate(
   const { publicUrl, trustProxy } = options
   if (publicUrl === undefined) {
     const { origin, prefix } = publicUrlOf(request, platform, trustProxy)
-    const rest = withoutSlashes(own) || DEFAULT_PATH
+    const rest = own || DEFAULT_PATH
     return {
       resource: origin + prefix + rest,
       isVouchedFor: isOwnOrigin(origin, request, platform, options),
@@ -106,7 +108,8 @@ function locate(
     }
   }
   const path = pathOf(publicUrl)
-  const prefix = own !== '/' && path.endsWith(own) ? path.slice(0, -own.length) : ''
+  // At the root (`-0`) there is none: what was asked for says nothing of it.
+  const prefix = path.endsWith(own) ? path.slice(0, -own.length) : ''
   const metadataUrl = new URL(publicUrl).origin + prefix + METADATA_PATH + path.slice(prefix.length)
   return { resource: publicUrl, isVouchedFor: true, metadataUrl }
 }
@@ -122,6 +125,21 @@ function isOwnOrigin(
   if (platform.vouchesForHost === true && origin === new URL(request.url).origin) return true
   const hosts = servedHosts(allowedHosts, platform.env)
   return hosts === undefined ? platform.loopback === true && isLoopbackAddress(host) : isOneOf(host, hosts)
+}
+
+/** Reports, once, a resource that clients elsewhere are told to send their tokens to without TLS. */
+export function createTlsWatch(report: (error: Error) => void): (resource: string) => void {
+  let isQuiet = false
+  return (resource) => {
+    const { protocol, host, origin } = new URL(resource)
+    if (isQuiet || protocol === 'https:' || isLoopbackAddress(host)) return
+    isQuiet = true
+    report(
+      new Error(
+        `OAuth metadata names ${origin}, without TLS: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy of yours that sets X-Forwarded-Proto.`,
+      ),
+    )
+  }
 }
 
 function pathOf(url: string): string {
@@ -168,6 +186,6 @@ function withoutSlashes(path: string): string {
 }
 
 function ownPath(pathname: string, prefix: string): string {
-  if (prefix === '' || !(pathname === prefix || pathname.startsWith(`${prefix}/`))) return pathname
+  if (pathname !== prefix && !pathname.startsWith(`${prefix}/`)) return pathname
   return pathname.slice(prefix.length) || '/'
 }

@@ -2,8 +2,8 @@
  * Answers to requests that are refused before any message is read.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
-import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
+import { jsonReply, type Whole } from '../protocol/reply.ts'
 
 /** A JSON-RPC error without an id. */
 export function refusal(
@@ -11,6 +11,6 @@ export function refusal(
   message: string,
   headers: { readonly [name: string]: string },
   code: number = ErrorCode.invalidRequest,
-): Response {
-  return jsonResponse(errorMessage(undefined, { code, message }), status, headers)
+): Whole {
+  return jsonReply(errorMessage(undefined, { code, message }), status, headers)
 }

@@ -2,7 +2,7 @@
  * How much a server takes on: calls of one caller in a time, and calls at once.
  */
 import type { AuthInfo } from '../definition/context.ts'
-import type { Refusal } from '../protocol/options.ts'
+import type { Leave, Refusal } from '../protocol/options.ts'
 import { toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import { principalOf } from '../request/principal.ts'
@@ -27,8 +27,8 @@ export interface Traffic {
    */
   countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
   whileBlocked(caller: string): Refusal | undefined
-  /** Takes one call on; what is returned is called once, when it is over. */
-  enter(): (() => void) | Refusal
+  /** Takes one call on; what is returned is called once, when it is answered. */
+  enter(): Leave | Refusal
 }
 
 /** Callers that are remembered as blocked; the oldest is forgotten first. */
@@ -38,6 +38,14 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
   let running = 0
   /** By caller, until when: milliseconds since the epoch. */
   const blocked = new Map<string, number>()
+
+  /** Code that runs on after its call: what gives its place back, and until when it has that (milliseconds since the epoch). */
+  const resting = new Map<() => void, number>()
+
+  /** By the clock and not by a timer, which would keep a process from ending. */
+  const forgetOverdue = (): void => {
+    for (const [leave, until] of resting) if (until <= Date.now()) leave()
+  }
 
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
@@ -71,12 +79,21 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
       return undefined
     },
     enter() {
+      if (running >= maxConcurrentCalls) forgetOverdue()
       if (running >= maxConcurrentCalls) return BUSY
       running++
       let isOver = false
-      return () => {
-        if (!isOver) running--
+      const leave = (): void => {
+        if (isOver) return
         isOver = true
+        running--
+        resting.delete(leave)
+      }
+      return (rest) => {
+        // Without a limit nothing is kept of them.
+        if (rest === undefined || maxConcurrentCalls === Number.POSITIVE_INFINITY) return leave()
+        resting.set(leave, rest.until)
+        rest.work.then(leave, leave)
       }
     },
   }

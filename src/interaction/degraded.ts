@@ -22,7 +22,7 @@ export function degradedResult(degraded: Degraded, question: string): CallToolRe
     content: [
       {
         type: 'text',
-        text: `${question}\n\nThis needs an answer that cannot be asked for here. ${degraded.reason} ${degraded.remedy}`,
+        text: `${question}\n\nThis needs an answer, and this client cannot be asked for one. ${degraded.reason} ${degraded.remedy}`,
       },
     ],
     isError: true,

@@ -1,5 +1,5 @@
 /**
- * Names for content: what is the same text has the same name, and nobody can find another text for one.
+ * Names for content: the same text has the same name, and a second text with that name cannot be found.
  */
 import { toBase64Url } from '../definition/base64.ts'
 

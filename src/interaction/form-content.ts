@@ -4,26 +4,26 @@
 
 /** A form as the client receives it (MCP 2026-07-28, "Requested Schema"). */
 export interface RequestedSchema {
-  readonly type?: 'object'
+  readonly type?: 'object' | undefined
   readonly properties: { readonly [field: string]: RequestedField }
-  readonly required?: readonly string[]
+  readonly required?: readonly string[] | undefined
 }
 
 interface RequestedField {
-  readonly type?: string
+  readonly type?: string | undefined
   readonly default?: unknown
-  readonly enum?: readonly string[]
+  readonly enum?: readonly string[] | undefined
   readonly oneOf?: readonly { readonly const: string }[]
   readonly items?: {
-    readonly enum?: readonly string[]
+    readonly enum?: readonly string[] | undefined
     readonly anyOf?: readonly { readonly const: string }[]
   }
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minItems?: number
-  readonly maxItems?: number
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+  readonly minLength?: number | undefined
+  readonly maxLength?: number | undefined
+  readonly minItems?: number | undefined
+  readonly maxItems?: number | undefined
 }
 
 /** What is wrong with `content`, by field; an empty list where the form takes it. Formats are not looked at. */

@@ -2,6 +2,7 @@
  * What a form may ask (MCP 2026-07-28, "Elicitation", "Requested Schema"): a flat object of strings, numbers, booleans
  * and choices, so that every client can draw it. Checked when the question is built, never at the user's expense.
  */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ElicitOptions } from '../definition/ask.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from '../definition/schema.ts'
 
@@ -15,8 +16,9 @@ const KEYWORDS: { readonly [type: string]: readonly string[] } = {
   array: [...COMMON, 'items', 'minItems', 'maxItems'],
 }
 const FORMATS = ['email', 'uri', 'date', 'date-time']
+/** Looks at the words of a name: `max_tokens` and `secretary` are not secrets, `userpassword` is one. */
 const SECRET =
-  /pass(word|phrase|wd|code)|^pass$|secret|token|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|credential|^(pin|cvv|cvc|ssn)$/i
+  /pass(word|phrase|wd|code)s?_|(secret|credential)s?_|token_|(api|access|auth|private|refresh|session)_?(key|token)s?_|^_(pass|pin)_$|_(cvv|cvc|ssn)_/
 
 /** By schema: a tool asks with the same form in every call. */
 const compiledForms = new WeakMap<object, CompiledSchema>()
@@ -30,14 +32,20 @@ export function compileForm(schema: Schema, { notSecret = [] }: ElicitOptions = 
   const form = compiledForms.get(schema) ?? compile(schema)
   compiledForms.set(schema, form)
   const secret = Object.keys(form.jsonSchema.properties as object).find(
-    (name) => SECRET.test(name) && !notSecret.includes(name),
+    (name) => SECRET.test(wordsOf(name)) && !notSecret.includes(name),
   )
   if (secret !== undefined) {
     throw new TypeError(
-      `The form field "${secret}" looks like a secret: ask for it in URL mode, or list it in "notSecret" if it is none.`,
+      `The form field "${secret}" looks like a secret: ask for it in URL mode, or list it in "notSecret" if it is not a secret.`,
     )
   }
   return form
+}
+
+/** `maxTokens1` and `max-tokens 1` as `_max_tokens_1_`. */
+function wordsOf(name: string): string {
+  const words = name.replace(/([a-z])([A-Z\d])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4')
+  return `_${words}_`.toLowerCase().replace(/[^a-z\d]+/g, '_')
 }
 
 function compile(schema: Schema): CompiledSchema {
@@ -51,7 +59,10 @@ function compile(schema: Schema): CompiledSchema {
     throw new TypeError('The schema of a form must be an object with properties.')
   }
   const fields = Object.fromEntries(
-    Object.entries(properties).map(([name, field]) => [name, toField(name, field)]),
+    Object.entries(properties).map(([name, field]) => [
+      name,
+      toField(name, isJsonSchema(schema) ? field : sayable(field)),
+    ]),
   )
   return {
     ...compiled,
@@ -59,15 +70,12 @@ function compile(schema: Schema): CompiledSchema {
   }
 }
 
-function toField(name: string, field: JsonSchema): JsonSchema {
+function toField(name: string, shown: JsonSchema): JsonSchema {
   const refuse = (reason: string): never => {
     throw new TypeError(
       `The form field "${name}" ${reason}: forms hold flat strings, numbers, booleans and choices.`,
     )
   }
-  const { pattern, ...rest } = field
-  // Libraries spell a known format out as a pattern too; the client needs only the format.
-  const shown: JsonSchema = rest.format === undefined ? field : rest
   const allowed = KEYWORDS[String(shown.type)] ?? refuse(`has the type ${JSON.stringify(shown.type)}`)
   const stray = Object.keys(shown).find((keyword) => !allowed.includes(keyword))
   if (stray !== undefined) refuse(`uses "${stray}"`)
@@ -78,6 +86,17 @@ function toField(name: string, field: JsonSchema): JsonSchema {
     refuse('needs choices of the form { const, title }')
   if (shown.type === 'array' && !isChoiceList(shown.items)) refuse('may only be a list of choices')
   return shown
+}
+
+/** For schemas written by hand: they are held to what a form can express. */
+function isJsonSchema(schema: Schema): boolean {
+  return (schema as Partial<StandardSchemaV1>)['~standard']?.vendor === 'mayfly-mcp'
+}
+
+/** Without what no form can say: the library of the schema checks the answer by it all the same. */
+function sayable(field: JsonSchema): JsonSchema {
+  const { pattern, exclusiveMinimum, exclusiveMaximum, multipleOf, format, ...rest } = field
+  return FORMATS.includes(String(format)) ? { ...rest, format } : rest
 }
 
 function isChoiceList(items: unknown): boolean {

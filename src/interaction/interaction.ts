@@ -3,14 +3,15 @@
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
+import type { Jsonified } from '../definition/jsonified.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
 import type { Journal } from './journal.ts'
 import type { Question } from './question.ts'
-import { never, type OpenQuestion, Replay, type Suspension } from './replay.ts'
+import { neverSettles, type OpenQuestion, Replay, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
-import { keepJournal, type StateOptions } from './state.ts'
+import { type StateOptions, sealIfNeeded } from './state.ts'
 
-/** How a call that cannot go on ends; whatever the tool still does reaches nobody. */
+/** How a call that cannot go on ends; what the tool does after that is not sent. */
 export type Ending =
   | {
       readonly kind: 'inputRequired'
@@ -36,7 +37,9 @@ export interface Interaction {
    * start; or the answers come by key, for the tool to be run again in this call.
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>
+  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
+  /** Whether the code waits for what never comes in this call. */
+  isSuspended(): boolean
   /** The tool has answered, or its call was aborted. */
   close(): void
 }
@@ -61,7 +64,7 @@ export function createReplay(
 export function endCall(replay: Replay, control: CallControl, ending: Ending): Promise<never> {
   replay.end()
   control.end(ending)
-  return never()
+  return neverSettles()
 }
 
 export interface ModernCall {
@@ -82,7 +85,7 @@ export function createModernInteraction(
       questions.map(({ question }) => missingCapabilities(question.needs, call.clientCapabilities)),
     )
     if (Object.keys(missing).length > 0) throw missingCapabilityError(missing)
-    const requestState = await keepJournal(journal, call.binding, options)
+    const requestState = await sealIfNeeded(journal, call.binding, options)
     const requests = questions.map(({ key, question: { method, params } }) => [key, { method, params }])
     const inputRequests = requests.length === 0 ? undefined : Object.fromEntries(requests)
     return { kind: 'inputRequired', inputRequests, requestState }

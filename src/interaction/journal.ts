@@ -28,11 +28,11 @@ export function own<Value>(record: { readonly [name: string]: Value }, name: str
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** A result as JSON makes it. @throws TypeError where it is none. */
+/** A result as JSON makes it. @throws TypeError where it is not JSON. */
 export function toJson(step: string, value: unknown): readonly unknown[] {
   try {
     return JSON.parse(JSON.stringify([value])) as unknown[]
   } catch (cause) {
-    throw new TypeError(`The result of step "${step}" is no JSON: return plain values.`, { cause })
+    throw new TypeError(`The result of step "${step}" is not JSON: return plain values.`, { cause })
   }
 }

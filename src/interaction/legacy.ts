@@ -1,6 +1,6 @@
 /**
- * The legacy era cannot be called back, so asking it is a policy: explain, let the model ask and call again, or meet the
- * client's answer at a rendezvous. URL mode on 2025-11-25 has an error of its own. No way waits for ever.
+ * The legacy era cannot be called back, so asking it is a policy: explain, let the model ask and call again, or askUntilValid the
+ * client's answer at a rendezvous. URL mode on 2025-11-25 has a special error. Every wait has a limit.
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
@@ -59,7 +59,7 @@ export function createLegacyInteraction(
   const degrade = (question: Question, { reason, remedy }: { reason: string; remedy: string }) => {
     const degraded = { feature: question.feature, reason, remedy }
     if (method !== 'tools/call') return end({ kind: 'error', error: degradedError(degraded) })
-    const { message = 'The tool needs something of the client.' } = question.params as { message?: string }
+    const { message = 'The tool needs an answer from the client.' } = question.params as { message?: string }
     return end({ kind: 'result', result: degradedResult(degraded, message) })
   }
 
@@ -77,7 +77,7 @@ export function createLegacyInteraction(
     return answer
   }
 
-  const meet = async (question: Question): Promise<unknown> => {
+  const askUntilValid = async (question: Question): Promise<unknown> => {
     let asked = question
     for (let refusals = 1; ; refusals++) {
       const answer = await send(asked)
@@ -97,7 +97,7 @@ export function createLegacyInteraction(
     async ask(question) {
       const refused = replay.refusal() ?? refuse(question)
       if (refused !== undefined) return refused
-      if (policyOf(question) === 'rendezvous') return meet(question)
+      if (policyOf(question) === 'rendezvous') return askUntilValid(question)
       if (question.feature === 'elicitation.url') return end({ kind: 'error', error: urlRequired(question) })
       return replay.ask(question)
     },
@@ -109,7 +109,7 @@ export function createLegacyInteraction(
       // A tool that asks nothing wants to be called again: nothing is needed of the client for that.
       if (questions.length === 0 && ++returned > MAX_RETURNED) throw new TypeError(ENDLESS)
       if (questions.length === 0 || policyOf(undefined) === 'rendezvous') {
-        const answers = questions.map(async ({ key, question }) => [key, await meet(question)])
+        const answers = questions.map(async ({ key, question }) => [key, await askUntilValid(question)])
         return Object.fromEntries(await Promise.all(answers))
       }
       const visit = questions.find(({ question }) => question.feature === 'elicitation.url')
@@ -117,6 +117,7 @@ export function createLegacyInteraction(
       return replay.askReturned(questions, state)
     },
     step: (name, fn) => replay.step(name, fn),
+    isSuspended: () => replay.isSuspended(),
     close: () => replay.close(),
   }
 }
@@ -126,7 +127,7 @@ const MAX_RETURNED = 100
 const ENDLESS = `The tool returned input_required without a question ${MAX_RETURNED} times: return a result.`
 
 const UNANSWERED = {
-  reason: 'The client gave no answer in time, or none at all.',
+  reason: 'The client did not answer in time.',
   remedy: 'Call the tool again.',
 }
 

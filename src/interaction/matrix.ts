@@ -34,7 +34,7 @@ const ALWAYS: Cell = { needs: [] }
 const STREAMING: Cell = { needs: ['streaming'] }
 const BUS: Cell = { needs: ['bus', 'streaming'] }
 
-const never = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
+const unavailable = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
 
 /** A legacy client may also be on a connection that lasts, in a long-lived process. */
 export type Column = Era | 'session'
@@ -51,7 +51,7 @@ const QUESTION: Row = { modern: ASK, legacy: MEET, session: ASK }
 const CHANGES: Row = {
   modern: BUS,
   session: ALWAYS,
-  legacy: never(
+  legacy: unavailable(
     'A legacy client expects changes on a session stream, and a stateless server has none.',
     'Connect with a client of 2026-07-28 or later, or list again.',
   ),
@@ -68,7 +68,7 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   logLevel: {
     modern: ALWAYS,
     session: ALWAYS,
-    legacy: never(
+    legacy: unavailable(
       'logging/setLevel is acknowledged but cannot be remembered: messages from "info" up are sent.',
       'Connect with a client of 2026-07-28 or later: it names the level in each request.',
     ),
@@ -79,29 +79,37 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   'resources.subscribe': CHANGES,
   cancellation: {
     ...all(ALWAYS),
-    legacy: never(
+    legacy: unavailable(
       'A legacy client cancels by another request, and a stateless server cannot tell which call that is about.',
       'Connect with a client of 2026-07-28 or later, which closes the response, or in a session.',
     ),
   },
   resumability: {
-    ...all(never('Nothing is kept that could be sent again.', 'Send the request again with a new id.')),
-    session: never(
-      'Whether events are kept is for the transport to say, not for the request.',
+    ...all(
+      unavailable(
+        'Events are not kept, so they cannot be sent again.',
+        'Send the request again with a new id.',
+      ),
+    ),
+    session: unavailable(
+      'The transport decides whether events are kept, not the request.',
       'Pass an eventStore to createSessions: clients then resume by themselves.',
     ),
   },
   sessions: {
-    ...all(never('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
+    ...all(unavailable('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
     session: ALWAYS,
   },
   completions: all(ALWAYS),
   tasks: all(
-    never('The tasks extension is not implemented.', 'Return a handle, and offer a tool that reports on it.'),
+    unavailable(
+      'The tasks extension is not implemented.',
+      'Return a handle, and offer a tool that reports on it.',
+    ),
   ),
 }
 
-/** A legacy form may also be asked through the model, and a URL has an error of its own in 2025-11-25. */
+/** A legacy form may also be asked through the model, and 2025-11-25 has a special error for a URL. */
 export const LEGACY_ALTERNATIVES: { readonly [F in Feature]?: Cell } = {
   'elicitation.form': { needs: ['secret'] },
   'elicitation.url': { needs: ['client'] },

@@ -136,22 +136,28 @@ function validateElicitation(
   if (action !== 'accept') return refused('action', 'expected accept, decline or cancel')
   if (form === undefined) return { ok: true, value: { action } }
   const accept = (validation: Validation): Validation =>
-    validation.ok ? { ok: true, value: { action, content: validation.value } } : validation
+    validation.ok ? { ok: true, value: accepted(action, validation.value) } : validation
   const validation = form.validate(content)
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
+}
+
+/** `data` is no member that JSON shows. */
+function accepted(action: string, content: unknown): object {
+  return Object.defineProperty({ action, content }, 'data', { value: content })
 }
 
 /** The arguments of `ctx.elicit`, in its three forms. */
 export type ElicitArguments =
   | readonly [message: string, schema: Schema, options?: ElicitOptions]
   | readonly [message: string, url: string | URL, options?: ElicitOptions]
-  | readonly [params: ElicitParams]
+  | readonly [params: ElicitParams, options?: ElicitOptions | undefined]
 
 /** @throws TypeError for a question that cannot be asked. */
 export function elicitQuestion(...[first, second, options]: ElicitArguments): Question {
   if (typeof first !== 'string') {
-    if (first.mode === 'url') return urlQuestion(first.message, first.url)
-    return formQuestion(first.message, wireForm(first.requestedSchema), options)
+    const given = second as ElicitOptions | undefined
+    if (first.mode === 'url') return urlQuestion(first.message, first.url, given)
+    return formQuestion(first.message, wireForm(first.requestedSchema), given)
   }
   if (typeof second === 'string' || second instanceof URL) return urlQuestion(first, String(second), options)
   return formQuestion(first, second as Schema, options)
@@ -162,8 +168,8 @@ export function elicitQuestion(...[first, second, options]: ElicitArguments): Qu
  *
  * @throws ProtocolError with what to do instead, for a request that is no question.
  */
-export function sentQuestion(method: string, params: object): Question {
-  if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams)
+export function sentQuestion(method: string, params: object, options?: ElicitOptions): Question {
+  if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams, options)
   if (method === 'sampling/createMessage') return samplingQuestion(params as CreateMessageParams)
   if (method === 'roots/list') return withResult(rootsQuestion(), (roots) => ({ roots }))
   throw degradedError({
@@ -185,7 +191,7 @@ function withResult(question: Question, toResult: (value: unknown) => unknown): 
   }
 }
 
-/** A form given as wire parameters: no library stands behind it. */
+/** A form given as wire parameters: there is no schema library to validate it. */
 function wireForm(requestedSchema: { properties: object; required?: string[] }): Schema {
   const standard = {
     version: 1 as const,

@@ -16,9 +16,12 @@ export interface Rendezvous {
    * (milliseconds since the epoch) or when `signal` aborts.
    */
   wait(key: string, deadline: number, signal: AbortSignal): Promise<Awaited>
-  /** Delivers an answer. Where nobody waits (a second, late or foreign answer) it is dropped. */
+  /** Delivers an answer. An answer that no call waits for (a second, late or foreign one) is dropped. */
   deliver(key: string, answer: unknown): void | Promise<void>
 }
+
+/** What setTimeout takes; with more it would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** A wait that ends by itself: at the deadline, or when the signal aborts. `settle` ends it with an answer. */
 export function createWait(
@@ -34,7 +37,7 @@ export function createWait(
     onEnd()
   }
   const giveUp = (): void => settle(undefined)
-  const timer = setTimeout(giveUp, Math.max(0, deadline - Date.now()))
+  const timer = setTimeout(giveUp, Math.min(MAX_TIMER_MS, Math.max(0, deadline - Date.now())))
   if (signal.aborted) giveUp()
   else signal.addEventListener('abort', giveUp, { once: true })
   return { answer: promise, settle }

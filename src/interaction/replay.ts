@@ -3,6 +3,7 @@
  * told what to ask, and nothing of the call is kept. The client calls again with the answers, the tool runs again from the
  * top, and what was answered or done before comes back from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
+import type { Jsonified } from '../definition/jsonified.ts'
 import { digest } from './digest.ts'
 import { copy, type Journal, own, toJson } from './journal.ts'
 import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
@@ -35,7 +36,7 @@ export interface ReplayOptions {
 /** Milliseconds that a question waits for steps which run beside it. */
 const STEP_PATIENCE_MS = 60_000
 
-const TOO_LATE = 'A question was asked after the tool had answered: wait for its answer before you return.'
+const TOO_LATE = 'A question was asked after the tool had returned: await its answer before you return.'
 
 /** Characters of the digest in a question's key: more than 128 bits. */
 const KEY_LENGTH = 22
@@ -44,7 +45,7 @@ const KEY_LENGTH = 22
 const OUR_KEY = /[\w-]{22}/
 
 /** A promise that never settles: no `catch` or `finally` of the tool runs after its call has ended. */
-export function never(): Promise<never> {
+export function neverSettles(): Promise<never> {
   return new Promise(() => {})
 }
 
@@ -56,7 +57,7 @@ export class Replay {
   readonly #refusals: Record<string, readonly [number, string]>
   readonly #unread: Record<string, unknown>
   #state: string | undefined
-  /** Whether the tool returned its questions; perhaps there are none, and all it wants is to be called again. */
+  /** Whether the tool returned its questions; it may return none, and only want to be called again. */
   #isReturned = false
   readonly #keys = new Set<string>()
   /** How often each question was asked, by what it asks. */
@@ -91,12 +92,16 @@ export class Replay {
     clearTimeout(this.#patience)
   }
 
+  isSuspended(): boolean {
+    return this.#phase === 'ended' || this.#open.length > 0 || this.#isReturned
+  }
+
   /**
    * Undefined while the call goes on. Where it has ended otherwise than by an answer: what is given instead of an outcome, which
    * never settles, or rejects as the signal says.
    */
   over(): Promise<never> | undefined {
-    if (this.#phase === 'ended') return never()
+    if (this.#phase === 'ended') return neverSettles()
     const signal = this.#options.signal()
     return signal.aborted ? Promise.reject(signal.reason) : undefined
   }
@@ -135,11 +140,14 @@ export class Replay {
       this.#refusals[key] = [count, reason]
     }
     if (count >= MAX_REFUSALS) throw tooManyRefusals(question, reason)
+    // In a call that was aborted meanwhile, the wait for an answer would never end.
+    const late = this.over()
+    if (late !== undefined) return late
     // As it was when it was asked: the tool may change what it has passed.
     const asked = { ...question, params: JSON.parse(text)[2] as object }
     this.#open.push({ key, question: count === 0 ? asked : askedAgain(asked, reason) })
     this.#suspendWhenIdle()
-    return never()
+    return neverSettles()
   }
 
   /** Suspends the call with what its tool returned: questions, if any, and what it wants back. */
@@ -148,7 +156,7 @@ export class Replay {
     this.#state = state
     this.#isReturned = true
     this.#suspendWhenIdle()
-    return never()
+    return neverSettles()
   }
 
   /**
@@ -156,14 +164,14 @@ export class Replay {
    *
    * @throws TypeError for a name that was used, and for a result that is no JSON.
    */
-  async step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
+  async step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>> {
     const over = this.over()
     if (over !== undefined) return over
     if (this.#stepNames.has(name))
-      throw new TypeError(`Step "${name}" ran already in this call: give each step a name of its own.`)
+      throw new TypeError(`Step "${name}" already ran in this call: give each step a different name.`)
     this.#stepNames.add(name)
     if (!Object.hasOwn(this.#steps, name)) await this.#while(() => this.#run(name, fn))
-    return structuredClone(this.#steps[name]!)[0] as Value
+    return structuredClone(this.#steps[name]!)[0] as Jsonified<Value>
   }
 
   async #run(name: string, fn: () => unknown): Promise<void> {
@@ -196,7 +204,9 @@ export class Replay {
   async #keyOf(key: string | undefined, text: string): Promise<string> {
     if (key !== undefined) {
       if (this.#keys.has(key))
-        throw new TypeError(`Question "${key}" was asked already in this call: give each key once.`)
+        throw new TypeError(
+          `Question "${key}" was already asked in this call: give each question a different key.`,
+        )
       this.#keys.add(key)
     }
     const occurrence = this.#occurrences.get(text) ?? 0

@@ -2,7 +2,7 @@
  * Sealed state: what travels through the client and must come back as it left (MCP 2026-07-28, "Multi Round-Trip
  * Requests", server requirements 4 and 5). AES-256-GCM; the key comes from the secret by HKDF-SHA-256 (RFC 5869).
  *
- * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. What it is bound to stands
+ * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. What it is bound to is
  * inside, so that a refusal can be told apart in the log and nowhere else. Sealing bounds how long and where a token can
  * be used; it cannot make it single-use.
  */
@@ -70,7 +70,7 @@ export function createSeal(secrets: readonly string[], serverId: string): Seal {
   return {
     async seal(value, binding, expiresAt) {
       const [current] = await keys()
-      const content = await pack([expiresAt, await describe(binding), value])
+      const content = await pack([expiresAt, await bindingParts(binding), value])
       const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
       const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, current!.key, content)
       return PREFIX + toBase64Url(concatenate(current!.id, nonce, new Uint8Array(sealed)))
@@ -94,7 +94,7 @@ export function createSeal(secrets: readonly string[], serverId: string): Seal {
         return refuse('it was tampered with')
       }
       const [expiresAt, bound, value] = await unpack(new Uint8Array(content))
-      const actual = await describe(binding)
+      const actual = await bindingParts(binding)
       const foreign = BOUND_TO.find((_name, index) => bound[index] !== actual[index])
       if (foreign !== undefined) return refuse(`it was made for another ${foreign}`)
       if (expiresAt < Date.now()) return refuse('it has expired')
@@ -131,7 +131,7 @@ async function deriveKey(secret: string, serverId: string): Promise<Key> {
 }
 
 /** In the order of `BOUND_TO`. */
-async function describe(binding: Binding): Promise<readonly string[]> {
+async function bindingParts(binding: Binding): Promise<readonly string[]> {
   const { era, method, target, principal } = binding
   return [era, method, target, await digest(canonicalJson(binding.arguments)), principal]
 }

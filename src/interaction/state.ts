@@ -27,7 +27,7 @@ const MAX_STATE_LENGTH = 32 * 1024
 const MAX_JOURNAL_LENGTH = 1024 * 1024
 
 /** Seals what a later round must know; undefined where there is nothing. @throws like `sealJournal`. */
-export async function keepJournal(
+export async function sealIfNeeded(
   journal: Journal,
   binding: Binding,
   options: StateOptions,
@@ -96,7 +96,7 @@ export async function restoreJournal(
 
 function tooLarge(journal: Journal, length: number, limit: number): ProtocolError {
   const { what, isAnswer } = largest(journal)
-  const found = `This call has more to remember than fits (${length} of ${limit} characters)`
+  const found = `The state of this call is too large (${length} of ${limit} characters)`
   return isAnswer
     ? invalidParams(`Invalid params: ${found}, because of ${what}.`)
     : new ProtocolError(ErrorCode.internal, `${found}: return less from ${what}.`)

@@ -2,39 +2,28 @@
  * Runs one method for one request and answers it: JSON or SSE, once, whatever happens first of result, disconnect and
  * deadline.
  */
-import type { ClientCapabilities, Env, Era, Implementation, LogLevel } from '../definition/context.ts'
+import type { Env, LogLevel } from '../definition/context.ts'
+import { toMembers } from '../definition/json-members.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { CallControl, Ending, Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
-import type { Params } from '../request/params.ts'
+import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { type MethodResult, toMethodResult } from '../request/result.ts'
 import type { ContextWire } from '../request/wire.ts'
-import { beginInteraction, type EarlierRounds, openRounds } from './asking.ts'
+import { beginInteraction, openRounds } from './asking.ts'
+import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
 import { readProgressToken } from './envelope.ts'
-import { acceptedTypes, Exchange, jsonResponse } from './exchange.ts'
+import { acceptedTypes, Exchange } from './exchange.ts'
 import { type Failure, toFailure } from './failure.ts'
+import { checkToolHeaders } from './headers.ts'
 import { isObject, notificationMessage, type RpcId } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
-
-/** A request as either era states it. */
-export interface Call {
-  readonly id: RpcId
-  readonly method: string
-  readonly params: Params
-  readonly era: Era
-  readonly protocolVersion: string
-  readonly clientInfo: Implementation | undefined
-  readonly clientCapabilities: ClientCapabilities
-  readonly logLevel: LogLevel | undefined
-  readonly sessionId: string | undefined
-  /** What came with the request from earlier rounds of the same call. */
-  readonly rounds: EarlierRounds | undefined
-}
 
 /** What the call does, once `setup` has run. */
 type Run = (scope: RequestScope) => MethodResult | Promise<MethodResult>
@@ -56,7 +45,7 @@ export function answer(
   options: EngineOptions,
   run: Run,
   compose: Compose,
-): Response | Promise<Response> {
+): Reply | Promise<Reply> {
   return new RunningCall(call, incoming, options, compose).answer(run)
 }
 
@@ -78,6 +67,7 @@ class RunningCall implements ContextWire, CallControl {
   readonly #context: Context
   readonly #scope: RequestScope
   #exchange: Exchange | undefined
+  #outcome: MethodResult | Promise<MethodResult> | undefined
   #interaction: Interaction | undefined
   #isOver = false
   #stopWatching: (() => void) | undefined
@@ -109,15 +99,18 @@ class RunningCall implements ContextWire, CallControl {
       deadline: deadlineOf(platform, this.#streams),
       auth,
       env: (platform.env ?? NO_ENV) as Env,
-      request,
+      get request() {
+        return givenRequest(request, platform)
+      },
       waitUntil,
     }
     this.#context = new Context(facts, this)
     this.#scope = new RequestScope(options.definition, this.#context, access)
   }
 
-  answer(run: Run): Response | Promise<Response> {
+  answer(run: Run): Reply | Promise<Reply> {
     const outcome = this.#run(run)
+    this.#outcome = outcome
     if (!(outcome instanceof Promise) && !this.#mustStream && this.#exchange === undefined) {
       this.#end()
       const message = withinLimit(
@@ -125,19 +118,19 @@ class RunningCall implements ContextWire, CallControl {
         this.rpcId,
         this.#incoming.platform.maxResponseBytes,
       )
-      return jsonResponse(message, 200, this.#incoming.headers)
+      return jsonReply(message, 200, this.#incoming.headers)
     }
     const exchange = this.#openExchange()
     Promise.resolve(outcome)
       .then((result) => this.#complete(result))
       .catch((error: unknown) => this.#fail(error))
     void this.#watch(exchange)
-    return exchange.response
+    return exchange.reply
   }
 
   #run(run: Run): MethodResult | Promise<MethodResult> {
     try {
-      if (this.#options.setup === undefined && this.rounds === undefined) return run(this.#scope)
+      if (this.#options.setup === undefined && this.rounds === undefined) return this.#begin(run)
       return this.#prepare(run)
     } catch (error) {
       return Promise.reject(error)
@@ -146,7 +139,17 @@ class RunningCall implements ContextWire, CallControl {
 
   async #prepare(run: Run): Promise<MethodResult> {
     if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
-    await this.#options.setup?.(this.#scope, this.#incoming.request)
+    const { setup } = this.#options
+    const { request, platform } = this.#incoming
+    if (setup !== undefined) await setup(this.#scope, givenRequest(request, platform))
+    return this.#begin(run)
+  }
+
+  #begin(run: Run): MethodResult | Promise<MethodResult> {
+    const { method, params, era } = this.#call
+    const { isHttp, request } = this.#incoming
+    if (isHttp && method === 'tools/call')
+      checkToolHeaders(this.#scope, params, request.headers, era === 'modern' ? 'needed' : 'optional')
     return run(this.#scope)
   }
 
@@ -173,6 +176,17 @@ class RunningCall implements ContextWire, CallControl {
     this.#isOver = true
     this.#stopWatching?.()
     this.#context.close()
+  }
+
+  /** A tool that does not stop when it is told to keeps its place. One that waits for an answer does nothing any more. */
+  #noteRest(): void {
+    if (this.#interaction?.isSuspended()) return
+    const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(
+      this.#incoming.platform,
+      this.#streams,
+      this.#options,
+    )
+    this.#incoming.facts.rest = { work: Promise.resolve(this.#outcome), until: deadline }
   }
 
   #finish({ message, status, headers }: Pick<Failure, 'message' | 'status' | 'headers'>): void {
@@ -209,6 +223,7 @@ class RunningCall implements ContextWire, CallControl {
       onDisconnect: () => {
         // A tool that never ends would hold on to the request until the limit.
         this.#end()
+        this.#noteRest()
         this.#context.abort(() => new DOMException('The client went away.', 'AbortError'))
       },
       onStreamEnd: this.#incoming.onStreamEnd,
@@ -265,6 +280,6 @@ class RunningCall implements ContextWire, CallControl {
 }
 
 function inputRequired({ inputRequests, requestState }: Ending & { kind: 'inputRequired' }): MethodResult {
-  const members = JSON.stringify({ inputRequests, ...(requestState !== undefined && { requestState }) })
-  return { members: members.slice(1, -1), isInputRequired: true }
+  const members = toMembers({ inputRequests, ...(requestState !== undefined && { requestState }) })
+  return { members, isInputRequired: true }
 }

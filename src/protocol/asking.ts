@@ -5,18 +5,16 @@ import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Feature } from '../definition/context.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { type CallControl, createModernInteraction, type Interaction } from '../interaction/interaction.ts'
-import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
+import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { CONTINUE, createLegacyInteraction, readContinuation } from '../interaction/legacy.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
 import type { Binding } from '../interaction/seal.ts'
 import { restoreJournal, type StateOptions } from '../interaction/state.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
-import type { Call } from './answer.ts'
+import type { Call, EarlierRounds } from './call.ts'
 import { isObject } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
-
-export { principalOf }
 
 /** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and what they name. */
 const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
@@ -31,7 +29,7 @@ function bindingOf({ era, method, params }: Call, incoming: Incoming): Binding {
     era,
     method,
     target: typeof target === 'string' ? target : '', // the method refuses it, when it comes to it
-    // The same to a tool, and a continuation has none of its own to leave out.
+    // To a tool this is the same, and a continuation has no answers that could be left out.
     arguments: params.arguments ?? {},
     principal: principalOf(incoming),
   }
@@ -48,16 +46,6 @@ function stateOptions(incoming: Incoming, { asking, reportError }: EngineOptions
         refused: reason,
       }),
   }
-}
-
-/** What a request brought from an earlier round of the same call. */
-export interface EarlierRounds {
-  /** Opened before any user code runs; empty until then, and where nothing was sealed. */
-  journal: Journal
-  /** What the client answered, by question key. */
-  responses: { readonly [key: string]: unknown }
-  /** The sealed state, where one came. */
-  readonly sealed: string | undefined
 }
 
 /** @throws ProtocolError `-32602` where `inputResponses` or `requestState` is not what it must be. */

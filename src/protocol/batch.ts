@@ -3,7 +3,7 @@
  */
 import { hasEnvelope } from './envelope.ts'
 import { invalidRequest, type Message, type RpcId, readMessage } from './json-rpc.ts'
-import { BATCH_VERSION, UNNAMED_VERSION } from './versions.ts'
+import { BATCH_VERSION, DEFAULT_LEGACY_VERSION } from './versions.ts'
 
 /** More messages than this in one batch are refused. */
 const MAX_MESSAGES = 100
@@ -15,7 +15,7 @@ const MAX_MESSAGES = 100
  * not be part of a batch.
  */
 export function checkBatch(values: readonly unknown[], versionHeader: string | null): Message[] {
-  const version = versionHeader ?? UNNAMED_VERSION
+  const version = versionHeader ?? DEFAULT_LEGACY_VERSION
   if (version !== BATCH_VERSION)
     throw invalidRequest(`batches exist in ${BATCH_VERSION} only, not in ${version.slice(0, 40)}`)
   if (values.length === 0) throw invalidRequest('a batch must not be empty')

@@ -1,18 +1,17 @@
 /**
- * When a call is ended, whoever serves it: shortly before its platform would end it, or by the server's own limit.
+ * When a call is ended, for every kind of server: shortly before its platform would end it, or by the server's own limit.
  */
+
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { CallLimits } from './options.ts'
 
 /** When a call is ended, in milliseconds since the epoch, and by which limit. */
-export interface End {
+export interface TimeLimit {
   readonly deadline: number | undefined
   readonly name: string
 }
-
-/** What setTimeout takes; with more it would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** What is not streamed has its first byte with its last. */
 export function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
@@ -25,7 +24,7 @@ export function earliestEnd(
   platform: RequestPlatform,
   streams: boolean,
   { maxCallMs, deadlineMarginMs }: CallLimits,
-): End {
+): TimeLimit {
   const { deadlineName = 'the time limit of the platform' } = platform
   const deadline = deadlineOf(platform, streams)
   const own = Date.now() + maxCallMs + deadlineMarginMs
@@ -39,7 +38,7 @@ export function earliestEnd(
  */
 export function watchCall(
   signal: AbortSignal,
-  { deadline }: End,
+  { deadline }: TimeLimit,
   { deadlineMarginMs }: CallLimits,
   { onDisconnect, onExpire }: { readonly onDisconnect: () => void; readonly onExpire: () => void },
 ): () => void {
@@ -69,7 +68,7 @@ export function watchCall(
 }
 
 /** What the client is told. */
-export function deadlineError({ deadline, name }: End): ProtocolError {
+export function deadlineError({ deadline, name }: TimeLimit): ProtocolError {
   return new ProtocolError(
     ErrorCode.internal,
     `The call was stopped shortly before ${name} would have ended it: ask for less, or raise that limit.`,

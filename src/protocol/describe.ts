@@ -1,6 +1,7 @@
 /**
  * What a message says of itself: for the log, the audit trail, telemetry and the checks of its headers.
  */
+import { cut } from '../definition/error-text.ts'
 import type { Params } from '../request/params.ts'
 import { hasEnvelope, META } from './envelope.ts'
 import { mismatch } from './headers.ts'
@@ -21,7 +22,7 @@ const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
 const MAX_CHARACTERS = 256
 
 /** Fills in the record of a message that has a method. */
-export function describe(message: Message, { record, facts, versionHeader }: Incoming): void {
+export function fillRecord(message: Message, { record, facts, versionHeader }: Incoming): void {
   if (message.kind !== 'request' && message.kind !== 'notification') return
   const { method, params } = message
   record.method = clip(method)
@@ -44,7 +45,7 @@ export function checkEra({ method, params }: { method: string; params: Params },
 
 /** For the log: cut where a client wrote a novel. */
 export function clip(text: string): string {
-  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}…`
+  return cut(text, MAX_CHARACTERS)
 }
 
 /** A client's name and version, for the log. */

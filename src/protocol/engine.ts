@@ -1,12 +1,12 @@
 /**
- * The engine: from the body of a POST, or a message of a lasting connection, to its response. Every message goes one way, whoever
- * answers it: read → describe → enter → answer → finish. What differs is the answerer: our own, or somebody else's server.
+ * The engine: from the body of a POST, or a message of a lasting connection, to its reply. Every message goes one way, whatever
+ * answers it: read → describe → enter → answer → finish. Only the answerer differs: our own, or a server of another SDK.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
-import { checkEra, describe } from './describe.ts'
+import { checkEra, fillRecord } from './describe.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
-import { isStream, jsonResponse } from './exchange.ts'
+import { CLIENT_GONE } from './exchange.ts'
 import { toFailure } from './failure.ts'
 import { checkStandardHeaders, mismatch } from './headers.ts'
 import {
@@ -18,7 +18,8 @@ import {
   type RpcId,
   readMessage,
 } from './json-rpc.ts'
-import type { Admitted, Extent, Incoming, Refusal, ServeOptions } from './options.ts'
+import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './options.ts'
+import { isStream, jsonReply, type Reply, textOf, Whole } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
 import { isModernVersion } from './versions.ts'
@@ -28,9 +29,9 @@ export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | {
 
 /** Who answers the messages of a server. What it throws is told to the client where it is a `ProtocolError`, and reported if not. */
 export interface Answerer {
-  answer(message: RequestMessage, incoming: Incoming): Response | Promise<Response>
-  /** Takes what has no answer. A response stands for the usual 202. */
-  take(message: UnansweredMessage, incoming: Incoming): unknown
+  answer(message: RequestMessage, incoming: Incoming): Reply | Promise<Reply>
+  /** Accepts a message that has no answer. A whole answer replaces the usual 202. */
+  accept(message: UnansweredMessage, incoming: Incoming): unknown
   /** Modern revisions that it speaks. Undefined: it says so itself. */
   readonly modernVersions: readonly string[] | undefined
   /** Whether a message runs code, and so counts among the calls at once. */
@@ -44,7 +45,7 @@ export type Body = { readonly text: string } | { readonly value: unknown }
 
 export interface Engine {
   /** Never throws, never rejects. */
-  serve(body: Body, sender: Admitted): Promise<Response>
+  serve(body: Body, sender: Admitted): Promise<Reply>
   /** Parses a body for a transport that wants it parsed. @throws ProtocolError `-32700` or `-32600`, HTTP status 400. */
   parse(text: string): unknown
   close(): void
@@ -59,19 +60,19 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     maxStringCharacters: options.maxStringCharacters,
   }
 
-  const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Response => {
+  const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Reply => {
     const { message, status, headers, isFault } = toFailure(error, id, incoming, options.reportError)
     // What no method has answered is a fault of the server as a whole.
-    return jsonResponse(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
+    return jsonReply(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
   }
 
-  const answer = async (message: Message, incoming: Incoming): Promise<Response> => {
+  const answer = async (message: Message, incoming: Incoming): Promise<Reply> => {
     try {
       if (message.kind === 'invalid') throw invalidRequest(message.reason)
       checkMessage(message, incoming, answerer)
       if (message.kind === 'request') return await answerer.answer(message, incoming)
-      const taken = await answerer.take(message, incoming)
-      return taken instanceof Response ? taken : accepted(incoming)
+      const reply = await answerer.accept(message, incoming)
+      return reply instanceof Whole ? reply : accepted(incoming)
     } catch (error) {
       return refuse(error, idOf(message), incoming)
     }
@@ -81,48 +82,51 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     options.telemetry === undefined ? answer : createTraced(options.telemetry, answer, options.reportError)
 
   /** One message, from its first check to its last byte. */
-  const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Response> => {
-    let leave: (() => void) | undefined
-    const incoming = toIncoming(sender, () => {
-      leave?.()
-      checkpoint.finish(incoming, 200, extent)
-    })
-    describe(message, incoming)
-    if (answerer.runs(message)) {
-      const entered = checkpoint.enter(sender)
-      const outcome = entered instanceof Promise ? await entered : entered
-      if (typeof outcome !== 'function') {
-        const response = refuseTraffic(outcome, idOf(message), incoming)
-        checkpoint.finish(incoming, response.status, extent)
-        return response
-      }
-      leave = outcome
+  const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Reply> => {
+    let leave: Leave | undefined
+    const finish = (status: number): void => {
+      leave?.(incoming.facts.rest)
+      checkpoint.finish(incoming, status, extent)
     }
-    const response = await traced(message, incoming)
-    if (!isStream(response)) {
-      leave?.()
-      checkpoint.finish(incoming, response.status, extent)
+    const incoming = toIncoming(sender, finish)
+    fillRecord(message, incoming)
+    const entered = answerer.runs(message) ? checkpoint.enter(sender) : checkpoint.count(sender)
+    const outcome = entered instanceof Promise ? await entered : entered
+    if (typeof outcome === 'object') {
+      const reply = refuseTraffic(outcome, idOf(message), incoming)
+      checkpoint.finish(incoming, reply.status, extent)
+      return reply
     }
-    return response
+    leave = outcome
+    const reply = await traced(message, incoming)
+    if (!isStream(reply)) finish(reply.status)
+    return reply
   }
 
   /** Each message is served as if it had come alone, and answered in JSON. */
-  const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Response> => {
+  const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
     const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
     // One object for all of them: what the door has counted is used up by the first.
     const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
+    const outcomes: Reply[] = []
+    const serveAll = (some: readonly Message[]) =>
+      Promise.all(some.map((message) => serve(message, buffered, 'part')))
+    // Answers come first: those who wait for one must not wait for the others. What has no place goes one by one.
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
-    // An answer may come in a batch, too: those who wait for it must not wait for the others.
-    await Promise.all(unanswered.map((message) => serve(message, buffered, 'part')))
-    const requests = messages.filter(({ kind }) => kind === 'request')
-    const texts = await Promise.all(
-      requests.map(async (message) => (await serve(message, buffered, 'part')).text()),
-    )
+    for (const message of unanswered)
+      if (!answerer.runs(message)) outcomes.push(await serve(message, buffered, 'part'))
+    outcomes.push(...(await serveAll(unanswered.filter((message) => answerer.runs(message)))))
+    const answers = await serveAll(messages.filter(({ kind }) => kind === 'request'))
     const incoming = toIncoming(sender, () => {})
     incoming.record.method = 'batch'
-    const response = toBatchResponse(texts, incoming)
-    checkpoint.finish(incoming, response.status, 'batch')
-    return response
+    const isLeft = [...outcomes, ...answers].some(({ status }) => status === CLIENT_GONE)
+    // Nothing else tells the client that what has no answer was refused.
+    const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
+    const reply = isLeft
+      ? new Whole(null, CLIENT_GONE, {})
+      : (refused ?? toBatchResponse(await Promise.all(answers.map((answer) => textOf(answer))), incoming))
+    checkpoint.finish(incoming, reply.status, 'batch')
+    return reply
   }
 
   return {
@@ -136,11 +140,11 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
           : await serve(readMessage(value), sender, 'single')
       } catch (error) {
         const incoming = toIncoming(sender, () => {})
-        // On a connection an answer without an id would be nobody's.
+        // On a connection, an answer without an id belongs to no request.
         const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
-        const response = refuse(error, id, incoming)
-        checkpoint.finish(incoming, response.status, 'single')
-        return response
+        const reply = refuse(error, id, incoming)
+        checkpoint.finish(incoming, reply.status, 'single')
+        return reply
       }
     },
   }
@@ -203,7 +207,7 @@ function checkVersion(requested: string, supported: readonly string[] | undefine
   )
 }
 
-function toIncoming(sender: Admitted, onStreamEnd: () => void): Incoming {
+function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void): Incoming {
   const { auth, isHttp, request } = sender
   return {
     ...sender,
@@ -215,31 +219,27 @@ function toIncoming(sender: Admitted, onStreamEnd: () => void): Incoming {
   }
 }
 
-function toBatchResponse(texts: readonly string[], incoming: Incoming): Response {
+function toBatchResponse(texts: readonly string[], incoming: Incoming): Reply {
   const answers = texts.filter((text) => text !== '')
   if (answers.length === 0) return accepted(incoming)
   const { platform, headers } = incoming
-  return jsonResponse(
-    withinLimit(`[${answers.join(',')}]`, undefined, platform.maxResponseBytes),
-    200,
-    headers,
-  )
+  return jsonReply(withinLimit(`[${answers.join(',')}]`, undefined, platform.maxResponseBytes), 200, headers)
 }
 
 function refuseTraffic(
   { status, message, headers }: Refusal,
   id: RpcId | undefined,
   incoming: Incoming,
-): Response {
+): Reply {
   const code = ErrorCode.internal
   incoming.record.code = code
-  return jsonResponse(errorMessage(id, { code, message }), status, { ...incoming.headers, ...headers })
+  return jsonReply(errorMessage(id, { code, message }), status, { ...incoming.headers, ...headers })
 }
 
 function idOf(message: Message): RpcId | undefined {
   return message.kind === 'request' || message.kind === 'invalid' ? message.id : undefined
 }
 
-function accepted({ headers }: Incoming): Response {
-  return new Response(null, { status: 202, headers })
+function accepted({ headers }: Incoming): Reply {
+  return new Whole(null, 202, headers)
 }

@@ -3,7 +3,7 @@
  * `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
  */
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
-import { principalOf } from './asking.ts'
+import { principalOf } from '../request/principal.ts'
 import type { Answerer, UnansweredMessage } from './engine.ts'
 import { invalidRequest } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
@@ -18,14 +18,14 @@ export function createEras(options: EngineOptions): Answerer {
   const serveLegacy = createLegacy(options)
   return {
     modernVersions: MODERN_VERSIONS,
-    // The others run nothing, and an answer that calls wait for must not wait for a place itself.
+    // The others run nothing; and an answer must not wait for a place that the call which waits for it has.
     runs: ({ kind }) => kind === 'request',
     answer(message, incoming) {
       if (incoming.record.era === 'modern') return serveModern(message, incoming)
       checkLegacyVersion(incoming)
       return serveLegacy(message, incoming)
     },
-    take(message, incoming) {
+    accept(message, incoming) {
       if (incoming.record.era !== 'modern') checkLegacyVersion(incoming)
       return message.kind === 'response' ? deliver(message, incoming, options) : undefined
     },

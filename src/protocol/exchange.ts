@@ -2,6 +2,8 @@
  * One response in the making. It is JSON, unless the request notifies or takes long: then it becomes an SSE stream
  * there and then, with the final message as its last event (MCP, Streamable HTTP, "Receiving Messages").
  */
+import { MAX_UNREAD_BYTES } from './bounded-body.ts'
+import { jsonReply, type Reply, Whole } from './reply.ts'
 
 export interface ExchangeOptions {
   /** Headers that every response of this request carries. */
@@ -16,8 +18,8 @@ export interface ExchangeOptions {
   readonly keepAliveMs: number
   /** The client went away. */
   readonly onDisconnect: () => void
-  /** A response that became a stream has ended. */
-  readonly onStreamEnd: () => void
+  /** A response that became a stream has ended; the status is 499 where the client went away. */
+  readonly onStreamEnd: (status: number) => void
 }
 
 export const SSE_HEADERS = {
@@ -28,10 +30,10 @@ export const SSE_HEADERS = {
   'cache-control': 'no-cache, no-transform',
 } as const
 
-const KEEP_ALIVE = ': keep-alive\n\n'
+/** What proxies log for it. */
+export const CLIENT_GONE = 499
 
-/** A reader that lets this many bytes pile up is cut off with the next message: one alone may be larger. */
-const MAX_QUEUED_BYTES = 8 * 1024 * 1024
+const KEEP_ALIVE = ': keep-alive\n\n'
 
 export interface AcceptedTypes {
   /** The client takes `text/event-stream`. */
@@ -70,9 +72,9 @@ export function sseEvent(message: string): string {
 }
 
 export class Exchange {
-  readonly response: Promise<Response>
+  readonly reply: Promise<Reply>
   readonly #options: ExchangeOptions
-  #resolve!: (response: Response) => void
+  #resolve!: (reply: Reply) => void
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #encoder: TextEncoder | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -80,7 +82,7 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.#options = options
-    this.response = new Promise((resolve) => {
+    this.reply = new Promise((resolve) => {
       this.#resolve = resolve
     })
   }
@@ -116,17 +118,17 @@ export class Exchange {
       return
     }
     this.#isDone = true
-    this.#resolve(jsonResponse(message, status, { ...this.#options.headers, ...headers }))
+    this.#resolve(jsonReply(message, status, { ...this.#options.headers, ...headers }))
   }
 
-  /** The client is gone: whatever is returned now reaches nobody. 499 is what proxies log for it. */
+  /** The client is gone: what is returned now is not sent. */
   abandon(): void {
     if (this.#isDone) return
     clearTimeout(this.#timer)
     this.#isDone = true
-    if (this.#stream === undefined) this.#resolve(new Response(null, { status: 499 }))
-    else this.#options.onStreamEnd()
     this.#options.onDisconnect()
+    if (this.#stream === undefined) this.#resolve(new Whole(null, CLIENT_GONE, {}))
+    else this.#options.onStreamEnd(CLIENT_GONE)
   }
 
   #open(): void {
@@ -138,7 +140,7 @@ export class Exchange {
         },
         cancel: () => this.abandon(),
       },
-      { highWaterMark: MAX_QUEUED_BYTES, size: (chunk) => chunk.byteLength },
+      { highWaterMark: MAX_UNREAD_BYTES, size: (chunk) => chunk.byteLength },
     )
     this.#keepAlive()
     this.#resolve(new Response(stream, { headers: { ...this.#options.headers, ...SSE_HEADERS } }))
@@ -164,7 +166,12 @@ export class Exchange {
       stream.enqueue(this.#encoder.encode(text))
       return
     }
-    stream.error(new Error('The client reads too slowly.'))
+    const error = new Error(
+      'The client reads too slowly: it left 8 MB of its stream unread, and was cut off.',
+    )
+    // Platforms print it, one for each such client: where it was made says nothing.
+    error.stack = String(error)
+    stream.error(error)
     this.abandon()
   }
 
@@ -173,18 +180,6 @@ export class Exchange {
     if (this.#isDone) return
     this.#isDone = true
     this.#stream!.close()
-    this.#options.onStreamEnd()
+    this.#options.onStreamEnd(200)
   }
-}
-
-export function isStream(response: Response): boolean {
-  return response.headers.get('content-type') === SSE_HEADERS['content-type']
-}
-
-export function jsonResponse(
-  body: string,
-  status: number,
-  headers: { readonly [name: string]: string },
-): Response {
-  return new Response(body, { status, headers: { ...headers, 'content-type': 'application/json' } })
 }

@@ -27,10 +27,11 @@ export function toFailure(
   reportError: ReportError,
 ): Failure {
   const report = (fault: unknown): void => reportError(fault, { requestId, method: record.method })
-  if (error instanceof ProtocolError) {
+  const known = fromSdk(error)
+  if (known instanceof ProtocolError) {
     try {
-      const failure = write(error, id)
-      record.code = error.code
+      const failure = write(known, id)
+      record.code = known.code
       return failure
     } catch (cause) {
       report(new Error(`A ProtocolError could not be sent: ${textOf(cause)}`, { cause: error }))
@@ -39,6 +40,18 @@ export function toFailure(
   record.code = ErrorCode.internal
   const message = errorMessage(id, { code: ErrorCode.internal, message: 'Internal error' })
   return { message, status: 200, headers: undefined, isFault: true }
+}
+
+/** `McpError` of the official SDK v1 is meant for the client as ours is. Other errors stay. */
+function fromSdk(error: unknown): unknown {
+  try {
+    const { name, code, message, data } = (error ?? {}) as { [member: string]: unknown }
+    if (name !== 'McpError') return error
+    return new ProtocolError(code as number, String(message).replace(/^MCP error -?\d+: /, ''), data)
+  } catch {
+    // Its members throw.
+    return error
+  }
 }
 
 /** @throws TypeError for what JSON or HTTP cannot say. */

@@ -6,6 +6,7 @@ import { fromBase64 } from '../definition/base64.ts'
 import type { ParamHeader } from '../definition/param-header.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
+import type { RequestScope } from '../request/request-server.ts'
 
 const SENTINEL_START = '=?base64?'
 const SENTINEL_END = '?='
@@ -21,6 +22,9 @@ const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['resources/read', 'uri'],
 ])
 
+/** Modern requests have these headers. */
+type Presence = 'needed' | 'optional'
+
 /**
  * `Mcp-Method` and `Mcp-Name` must say what the body says. Modern requests have them; what need not have them (notifications, and
  * legacy messages, which do not know them) must not lie either: a filter in front may go by them.
@@ -29,7 +33,7 @@ export function checkStandardHeaders(
   headers: Headers,
   method: string,
   params: Params,
-  presence: 'needed' | 'optional',
+  presence: Presence,
 ): void {
   const methodHeader = headers.get('mcp-method')
   if (methodHeader === null && presence === 'needed') throw mismatch('the Mcp-Method header is missing')
@@ -48,8 +52,26 @@ export function checkStandardHeaders(
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
 }
 
+/** Of a tool that this caller may use alone: what is wrong with the headers says which parameters it has. */
+export function checkToolHeaders(
+  scope: RequestScope,
+  params: Params,
+  headers: Headers,
+  presence: Presence,
+): void {
+  const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
+  if (tool === undefined || tool.paramHeaders.length === 0) return
+  scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
+  checkParamHeaders(headers, tool.paramHeaders, params.arguments, presence)
+}
+
 /** `Mcp-Param-*`: one for each declared parameter that has a value, saying what the arguments say; none for the others. */
-export function checkParamHeaders(headers: Headers, declared: readonly ParamHeader[], args: unknown): void {
+export function checkParamHeaders(
+  headers: Headers,
+  declared: readonly ParamHeader[],
+  args: unknown,
+  presence: Presence = 'needed',
+): void {
   for (const { path, header, isNumeric } of declared) {
     const value = valueAt(args, path)
     const sent = headers.get(header)
@@ -59,7 +81,10 @@ export function checkParamHeaders(headers: Headers, declared: readonly ParamHead
       throw mismatch(`there is a ${header} header, but no argument "${path.join('.')}"`)
     }
     if (typeof value === 'object') continue // refused by the schema
-    if (decoded === undefined) throw mismatch(`the ${header} header is missing`)
+    if (decoded === undefined) {
+      if (presence === 'optional') continue
+      throw mismatch(`the ${header} header is missing`)
+    }
     const isEqual =
       isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
         ? Number(decoded) === value

@@ -1,7 +1,9 @@
 /**
  * JSON-RPC 2.0 messages: read strictly from hostile text, written as text.
  */
+
 import type { Meta } from '../definition/content.ts'
+import type { JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
 
@@ -91,13 +93,13 @@ export function readMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
-  // Without a method the id may be that of a response: it is none of the client's own to echo.
+  // Without a method the id may be that of a response, so it is not echoed as the client's id.
   const shownId = typeof method === 'string' ? readableId : undefined
   const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
   if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
   const { result, error } = value
   if (method === undefined && isObject(result) !== (isObject(error) && Number.isInteger(error.code))) {
-    // Only an error may go without an id: whoever sent it could not read ours.
+    // Only an error may have no id: its sender could not read ours.
     return readableId === undefined && (id !== undefined || isObject(result))
       ? invalid('"id" must be a string or an integer')
       : { kind: 'response', id: readableId, answer: value.result, value }
@@ -131,7 +133,7 @@ export function errorMessage(
 }
 
 /** A result response as text, from members that are JSON already. */
-export function resultMessage(id: RpcId, members: string): string {
+export function resultMessage(id: RpcId, members: JsonMembers): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`
 }
 

@@ -1,37 +1,42 @@
 /**
  * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the session token.
  */
+
 import type { Definition } from '../definition/compile.ts'
 import type { LogLevel } from '../definition/context.ts'
+import { asMembers, type JsonMembers, membersOf, NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { charactersIn, MAX_SUBSCRIBED_CHARACTERS, MAX_SUBSCRIBED_URIS } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
 import type { Seal } from '../interaction/seal.ts'
 import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { ClientSession } from '../request/platform.ts'
+import { principalOf } from '../request/principal.ts'
 import { mayRead } from '../request/resources.ts'
 import type { MethodResult } from '../request/result.ts'
-import { answer, type Call } from './answer.ts'
-import { type EarlierRounds, legacyRounds, principalOf } from './asking.ts'
+import { answer } from './answer.ts'
+import { legacyRounds } from './asking.ts'
+import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import { clientLabel, clip } from './describe.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
-import { jsonResponse } from './exchange.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { createSessionTokens, type SessionToken, type SessionTokens } from './session-token.ts'
-import { LEGACY_VERSIONS, UNNAMED_VERSION } from './versions.ts'
+import { DEFAULT_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts'
 
 export type LegacyRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
 
-export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Response | Promise<Response>
+export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Reply | Promise<Reply>
 
 /** `logging/setLevel` cannot be remembered, so every legacy client gets messages from this level up. */
 const LOG_LEVEL: LogLevel = 'info'
 
-/** Resources that one session may subscribe to. */
-const MAX_SUBSCRIBED = 1000
+/** UTF-16 units of the JSON of what `initialize` may declare in a session, which keeps it. */
+const MAX_DECLARED_CHARACTERS = 32_768
 
 export function createLegacy(options: EngineOptions): ServeLegacy {
   const { definition } = options
@@ -44,7 +49,7 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
     const serve = (session: SessionToken | undefined) => {
       const call = toCall({ id, method, params }, rounds, session, incoming)
-      return answer(call, incoming, options, run, (result) => resultMessage(id, toMembers(result)))
+      return answer(call, incoming, options, run, (result) => resultMessage(id, withMeta(result)))
     }
     const { headers } = incoming.request
     const lasting = incoming.platform.session
@@ -59,7 +64,7 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
 
   function findRun(method: string, params: Params, incoming: Incoming) {
     const { session } = incoming.platform
-    if (method === 'ping') return (): MethodResult => ({ members: '' })
+    if (method === 'ping') return (): MethodResult => ({ members: NO_MEMBERS })
     if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
     if (session !== undefined && definition.hasResources && /^resources\/(un)?subscribe$/.test(method)) {
       return (): MethodResult => changeSubscription(method, params, incoming, session, definition)
@@ -69,9 +74,9 @@ export function createLegacy(options: EngineOptions): ServeLegacy {
   }
 }
 
-function toMembers({ members, meta }: MethodResult): string {
+function withMeta({ members, meta }: MethodResult): JsonMembers {
   if (meta === undefined) return members
-  return `${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}`
+  return asMembers(`${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}`)
 }
 
 function toCall(
@@ -80,8 +85,8 @@ function toCall(
   session: SessionToken | undefined,
   incoming: Incoming,
 ): Call {
-  const protocolVersion = incoming.versionHeader ?? session?.protocolVersion ?? UNNAMED_VERSION
-  record(incoming, protocolVersion, session?.clientInfo)
+  const protocolVersion = incoming.versionHeader ?? session?.protocolVersion ?? DEFAULT_LEGACY_VERSION
+  recordClient(incoming, protocolVersion, session?.clientInfo)
   return {
     id,
     method,
@@ -96,7 +101,7 @@ function toCall(
   }
 }
 
-/** @throws ProtocolError for a URI that this caller may not read. */
+/** What the caller may not read is never told of. @throws ProtocolError `-32602` where that is more than a session keeps. */
 function changeSubscription(
   method: string,
   params: Params,
@@ -106,10 +111,18 @@ function changeSubscription(
 ): MethodResult {
   const uri = stringParam(params, 'uri')
   if (method === 'resources/unsubscribe') subscribed.delete(uri)
-  else if (subscribed.size >= MAX_SUBSCRIBED && !subscribed.has(uri))
-    throw invalidParams(`Invalid params: a session may subscribe to ${MAX_SUBSCRIBED} resources at most.`)
-  else if (mayRead(resources, access, uri)) subscribed.add(uri)
-  return { members: '' }
+  else if (mayRead(resources, access, uri) && !subscribed.has(uri)) {
+    if (
+      subscribed.size >= MAX_SUBSCRIBED_URIS ||
+      charactersIn(subscribed) + uri.length > MAX_SUBSCRIBED_CHARACTERS
+    ) {
+      throw invalidParams(
+        `Invalid params: a session may subscribe to at most ${MAX_SUBSCRIBED_URIS} URIs, of at most ${MAX_SUBSCRIBED_CHARACTERS} characters in all.`,
+      )
+    }
+    subscribed.add(uri)
+  }
+  return { members: NO_MEMBERS }
 }
 
 function sessionIdOf(session: SessionToken | undefined, { platform, request }: Incoming): string | undefined {
@@ -124,7 +137,7 @@ async function initialize(
   incoming: Incoming,
   options: EngineOptions,
   tokens: SessionTokens,
-): Promise<Response> {
+): Promise<Reply> {
   const requested = stringParam(params, 'protocolVersion')
   const clientCapabilities = objectParam(params, 'capabilities')
   const { clientInfo } = params
@@ -137,8 +150,14 @@ async function initialize(
     : LEGACY_VERSIONS[0]
   const session: SessionToken = { protocolVersion, clientInfo, clientCapabilities }
   const lasting = incoming.platform.session
-  if (lasting !== undefined) lasting.declared = session
-  record(incoming, protocolVersion, clientInfo)
+  if (lasting !== undefined) {
+    if (JSON.stringify([clientInfo, clientCapabilities]).length > MAX_DECLARED_CHARACTERS)
+      throw invalidParams(
+        `Invalid params: "clientInfo" and "capabilities" may have at most ${MAX_DECLARED_CHARACTERS} characters of JSON in a session.`,
+      )
+    lasting.declared = session
+  }
+  recordClient(incoming, protocolVersion, clientInfo)
   const capabilities = advertise(
     options.definition,
     conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
@@ -150,10 +169,10 @@ async function initialize(
     serverInfo,
     ...(instructions !== undefined && { instructions }),
   })
-  const message = withinLimit(resultMessage(id, result.slice(1, -1)), id, incoming.platform.maxResponseBytes)
-  if (lasting !== undefined) return jsonResponse(message, 200, incoming.headers)
+  const message = withinLimit(resultMessage(id, membersOf(result)), id, incoming.platform.maxResponseBytes)
+  if (lasting !== undefined) return jsonReply(message, 200, incoming.headers)
   const token = await tokens.write(session, sealOf(incoming, options), principalOf(incoming))
-  return jsonResponse(message, 200, {
+  return jsonReply(message, 200, {
     ...incoming.headers,
     ...(token !== undefined && { 'mcp-session-id': token }),
   })
@@ -167,10 +186,10 @@ function sealOf({ platform }: Incoming, { asking }: EngineOptions): Seal | undef
 function setLevel({ level }: Params, session: ClientSession | undefined): MethodResult {
   if (!isLogLevel(level)) throw invalidParams('Invalid params: "level" must be a log level.')
   if (session !== undefined) session.logLevel = level
-  return { members: '' }
+  return { members: NO_MEMBERS }
 }
 
-function record(
+function recordClient(
   { record: entry }: Incoming,
   protocolVersion: string,
   client: SessionToken['clientInfo'],

@@ -2,7 +2,9 @@
  * `subscriptions/listen`: a stream that is acknowledged first, delivers what the bus brings and passes the filter, and
  * ends with a result before the platform would cut it (MCP 2026-07-28, "Subscriptions").
  */
+
 import type { Meta } from '../definition/content.ts'
+import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
   honoured,
@@ -13,14 +15,15 @@ import {
 } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
 import { mayRead } from '../request/resources.ts'
-import type { Call } from './answer.ts'
+import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import { META } from './envelope.ts'
-import { jsonResponse, SSE_HEADERS, sseEvent } from './exchange.ts'
+import { SSE_HEADERS, sseEvent } from './exchange.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import { jsonReply, type Reply } from './reply.ts'
 
-export type ServeListen = (call: Call, incoming: Incoming) => Response | Promise<Response>
+export type ServeListen = (call: Call, incoming: Incoming) => Reply | Promise<Reply>
 
 export interface Listen {
   readonly serve: ServeListen
@@ -35,7 +38,7 @@ export function createListen(options: EngineOptions): Listen {
   const streams = new Set<ListenStream>()
   let opening = 0
 
-  const serve = async (call: Call, incoming: Incoming): Promise<Response> => {
+  const serve = async (call: Call, incoming: Incoming): Promise<Reply> => {
     const { id } = call
     const meta = { [META.subscriptionId]: id }
     const conditions = conditionsOf(call, incoming, options)
@@ -50,12 +53,12 @@ export function createListen(options: EngineOptions): Listen {
     )
     const ended = resultMessage(
       id,
-      `"resultType":"complete","_meta":${JSON.stringify({ ...meta, [META.serverInfo]: definition.serverInfo })}`,
+      toMembers({ resultType: 'complete', _meta: { ...meta, [META.serverInfo]: definition.serverInfo } }),
     )
-    if (!conditions.canStream) return jsonResponse(ended, 200, incoming.headers)
+    if (!conditions.canStream) return jsonReply(ended, 200, incoming.headers)
     const headers = { ...incoming.headers, ...SSE_HEADERS }
     if (bus === undefined || Object.keys(filter).length === 0) {
-      incoming.onStreamEnd()
+      incoming.onStreamEnd(200)
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
     if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
@@ -64,7 +67,8 @@ export function createListen(options: EngineOptions): Listen {
     const subscription = await subscribe(bus, filter).finally(() => opening--)
     const onEnd = (): void => {
       streams.delete(stream)
-      incoming.onStreamEnd()
+      // Clients end a subscription by leaving it.
+      incoming.onStreamEnd(200)
     }
     const stream = new ListenStream(subscription, meta, sseEvent(ended), incoming, options, onEnd)
     streams.add(stream)

@@ -1,25 +1,27 @@
 /**
  * The modern era: 2026-07-28. Each request says who asks and in which version; the engine has checked that.
  */
+import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise, type Conditions } from '../interaction/matrix.ts'
 import { findMethod } from '../request/dispatch.ts'
 import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { CacheHints, MethodResult } from '../request/result.ts'
-import { answer, type Call } from './answer.ts'
+import { answer } from './answer.ts'
 import { modernRounds } from './asking.ts'
+import type { Call } from './call.ts'
 import { clientLabel } from './describe.ts'
 import { META } from './envelope.ts'
-import { checkParamHeaders } from './headers.ts'
 import { type RpcId, resultMessage } from './json-rpc.ts'
 import type { ServeListen } from './listen.ts'
 import type { EngineOptions, Incoming } from './options.ts'
+import type { Reply } from './reply.ts'
 import { MODERN_VERSIONS } from './versions.ts'
 
 export type ModernRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
 
-export type ServeModern = (request: ModernRequest, incoming: Incoming) => Response | Promise<Response>
+export type ServeModern = (request: ModernRequest, incoming: Incoming) => Reply | Promise<Reply>
 
 /** Precomputes what every modern response repeats. */
 export function createModern(options: EngineOptions, serveListen: ServeListen): ServeModern {
@@ -32,19 +34,23 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   const instructions =
     definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
 
-  const toMembers = (
+  const composeMembers = (
     { members, meta, isInputRequired }: MethodResult,
     cache: CacheHints | undefined,
     ownMeta = plainMeta,
-  ): string => {
+  ): JsonMembers => {
     const type = isInputRequired ? 'input_required' : 'complete'
     const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
     const metaJson = meta === undefined ? ownMeta : JSON.stringify({ ...serverMeta, ...meta })
-    return `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`
+    return asMembers(
+      `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`,
+    )
   }
 
   const discover = (conditions: Conditions): MethodResult => ({
-    members: `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+    members: asMembers(
+      `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+    ),
   })
 
   return ({ id, method, params }, incoming) => {
@@ -71,7 +77,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
         options,
         (scope) => discover(scope.context.conditions),
         (result, scope) =>
-          resultMessage(id, toMembers(result, listHints(scope, options, false), discoveryMeta)),
+          resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta)),
       )
     }
     const entry = findMethod(method, 'modern', definition)
@@ -84,8 +90,6 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       incoming,
       options,
       (scope) => {
-        if (method === 'tools/call' && incoming.isHttp)
-          checkToolHeaders(scope, params, incoming.request.headers)
         return entry.run(scope, params, options)
       },
       (result, scope) => {
@@ -95,18 +99,10 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
             : entry.caching === 'list'
               ? listHints(scope, options, asksCallbacks(method, options))
               : { ttlMs: 0, scope: 'private' as const }
-        return resultMessage(id, toMembers(result, hints))
+        return resultMessage(id, composeMembers(result, hints))
       },
     )
   }
-}
-
-/** Of a tool that this caller may use alone: what is wrong with the headers says which parameters it has. */
-function checkToolHeaders(scope: RequestScope, params: Params, headers: Headers): void {
-  const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
-  if (tool === undefined || tool.paramHeaders.length === 0) return
-  scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
-  checkParamHeaders(headers, tool.paramHeaders, params.arguments)
 }
 
 /** A list is public until it can depend on the caller: by `setup`, by authorization, or by a callback that knows them. */

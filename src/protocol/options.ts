@@ -8,7 +8,7 @@ import type { RequestPlatform } from '../request/platform.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { Envelope } from './envelope.ts'
 
-/** What every call is held to, whoever serves it. */
+/** The limits of every call, for every kind of server. */
 export interface CallLimits {
   /** Levels of JSON nesting. */
   readonly maxJsonDepth: number
@@ -33,7 +33,7 @@ export interface CallLimits {
 /** What an `MCPServer` answers its calls with. */
 export interface EngineOptions extends RequestOptions, CallLimits {}
 
-/** What every message is served with, whoever answers it. */
+/** What every message is served with, for every kind of server. */
 export interface ServeOptions extends CallLimits {
   readonly checkpoint: Checkpoint
   readonly reportError: ReportError
@@ -55,11 +55,24 @@ export interface RequestRecord {
   code?: number
 }
 
-/** What is known of a message once it is served, for the audit trail and telemetry alone: never for the log. */
+/** What is known of a message once it is served, for the audit trail, telemetry and the limits: never for the log. */
 export interface RequestFacts {
   arguments?: unknown
   isToolError?: boolean
+  /** Its client has gone, and its code runs on. */
+  rest?: Rest
 }
+
+/** What goes on after a call is answered. */
+export interface Rest {
+  /** Settles when the code does. */
+  readonly work: Promise<unknown>
+  /** The call's deadline, in milliseconds since the epoch: it is not waited for any longer. */
+  readonly until: number
+}
+
+/** Gives a place back: at once, or when the rest of the call is done. */
+export type Leave = (rest?: Rest) => void
 
 /** Who sent a message, and on what: an HTTP request that was let in, or the one client of stdio. */
 export interface Admitted {
@@ -74,7 +87,7 @@ export interface Admitted {
   readonly auth: AuthInfo | undefined
   /** Undefined where the server has no `auth`. */
   readonly access: Access | undefined
-  /** Messages over HTTP have headers, which must say what the body says; on stdio there are none. */
+  /** Messages over HTTP have headers, which must say what the body says; stdio has no headers. */
   readonly isHttp: boolean
   readonly waitUntil: (promise: Promise<unknown>) => void
   /** How many messages of this request the rate limiter has counted, and were not served yet: one for each HTTP request. */
@@ -85,12 +98,12 @@ export interface Admitted {
 export interface Incoming extends Admitted {
   readonly record: RequestRecord
   readonly facts: RequestFacts
-  /** `MCP-Protocol-Version`; null where there is none. */
+  /** `MCP-Protocol-Version`; null without the header. */
   readonly versionHeader: string | null
   /** What a modern request says of itself, once that is checked. */
   envelope: Envelope | undefined
-  /** A response that became a stream has ended. */
-  readonly onStreamEnd: () => void
+  /** A response that became a stream has ended, with the status of its outcome: 499 where its client went away. */
+  readonly onStreamEnd: (status: number) => void
 }
 
 /** An answer to a message that is not taken on. */
@@ -101,12 +114,14 @@ export interface Refusal {
 }
 
 /**
- * What every message passes, whichever way it came and whoever answers it: a call, each message of a batch, a message in a session
+ * The checks that every message passes, on every transport and for every kind of server: a call, each message of a batch, a message in a session
  * or on stdio, for a server of ours or of an SDK.
  */
 export interface Checkpoint {
-  /** Counts a message for its caller and takes it on; what is returned is called once, when it is over. */
-  enter(message: Admitted): (() => void) | Refusal | Promise<(() => void) | Refusal>
+  /** Counts a message for its caller. */
+  count(message: Admitted): undefined | Refusal | Promise<undefined | Refusal>
+  /** Counts a message for its caller and takes it on; what is returned is called once, when it is answered. */
+  enter(message: Admitted): Leave | Refusal | Promise<Leave | Refusal>
   /** A message is over: for the log and the audit trail. */
   finish(message: Incoming, status: number, extent: Extent): void
 }

@@ -1,12 +1,12 @@
 /** Reads the messages out of an answer, in whichever form it came. */
 
 /**
- * Calls `take` with the data of each event of an SSE body, as it arrives (WHATWG HTML §9.2.6). Event ids and names are not
+ * Calls `take` with the data of each event of an SSE body, as it arrives (WHATWG HTML §9.2.6), and waits for it where it takes time. Event ids and names are not
  * kept: a stateless server resumes nothing.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
-  take: (data: string) => void,
+  onData: (data: string) => void | Promise<void>,
 ): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
   let rest = ''
@@ -19,7 +19,8 @@ export async function readEvents(
     for (const line of lines) {
       if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
       if (line !== '' || data.length === 0) continue
-      take(data.join('\n'))
+      const taking = onData(data.join('\n'))
+      if (taking !== undefined) await taking
       data = []
     }
   }

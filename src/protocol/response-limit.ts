@@ -1,10 +1,10 @@
 /**
- * What a platform takes as one whole response: past its limit it would drop the answer and send a fault of its own.
+ * The size limit of a buffered response: a larger one would be dropped by the platform, which would send its own error.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { errorMessage, type RpcId } from './json-rpc.ts'
 
-/** The message, or the error that stands for one which is larger than `maxBytes`. */
+/** The message, or the error that is sent instead of one that is larger than `maxBytes`. */
 export function withinLimit(message: string, id: RpcId | undefined, maxBytes: number | undefined): string {
   // A UTF-16 unit is 3 bytes of UTF-8 at most, so most messages need no count.
   if (maxBytes === undefined || message.length * 3 <= maxBytes) return message

@@ -34,7 +34,7 @@ const LIMITS = { maxDepth: 32, maxMembers: MAX_LENGTH, maxStringCharacters: MAX_
 export interface SessionTokens {
   /** The token for `session`; undefined where it would be too long for a header. */
   write(session: SessionToken, seal: Seal | undefined, principal: string): Promise<string | undefined>
-  /** What a token holds; undefined where it is none of ours. A promise only for a sealed one not seen before. */
+  /** What a token holds; undefined for a foreign token. A promise only for a sealed one not seen before. */
   read(
     token: string | null,
     seal: Seal | undefined,

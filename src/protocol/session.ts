@@ -2,14 +2,16 @@
  * One connection that lasts, on whatever transport: its messages go through the engine one by one, as if each had come alone, and
  * what the engine answers goes back over the connection. Remembers what a stateless request cannot (`ClientSession`).
  */
+import { ErrorCode } from '../definition/protocol-error.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import { toNotification } from '../events/subscription.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
-import type { Engine } from './engine.ts'
-import { type RpcId, readMessage } from './json-rpc.ts'
+import type { Body, Engine } from './engine.ts'
+import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import type { Admitted } from './options.ts'
 import { isEventStream, readEvents } from './read-events.ts'
+import { isWhole, type Reply, textOf } from './reply.ts'
 
 export interface SessionOptions {
   /** Asked when it is needed: transports know it once `initialize` has come. Default: the connection itself is the session. */
@@ -19,16 +21,22 @@ export interface SessionOptions {
    * reported.
    */
   readonly send: (message: { readonly [name: string]: unknown }, relatedTo: RpcId | undefined) => unknown
+  /** Called when the answer to a request begins, with the engine's reply, whose body is not read yet. */
+  readonly onBegun?: (id: RpcId, reply: Reply) => void
+  /** Called for a request that gets no answer, as its client has cancelled it: a transport may have more to end. */
+  readonly onCancelled?: (id: RpcId) => void
   readonly platform: RequestPlatform
 }
 
 export interface Session {
   readonly client: ClientSession
   /**
-   * Takes a message from the client. `sender` is the HTTP request that it came in; undefined on stdio, where whoever runs the process
+   * Takes a message from the client. `sender` is the HTTP request that it came in; undefined on stdio, where the user who runs the process
    * is trusted. Resolves when it is answered. Never rejects.
    */
   receive(message: unknown, sender: Admitted | undefined): Promise<void>
+  /** The same for a message or a batch as text, of stdio. What is neither is answered, too. */
+  receiveText(text: string): Promise<void>
   /** Resolves when nothing is running. */
   settled(): Promise<void>
   /** Aborts what is running and hears no more changes. */
@@ -44,9 +52,15 @@ export interface SessionParts {
 
 const NOWHERE = 'http://localhost/'
 
+/** The answer to a request whose own was cut off. */
+const UNSENT = { code: ErrorCode.internal, message: 'Internal error' }
+
+/** More changes than this waiting for a slow transport are not told. */
+const MAX_WAITING_CHANGES = 1000
+
 export function createSession(
   { engine, onChange, onFault }: SessionParts,
-  { id = () => undefined, send, platform }: SessionOptions,
+  { id = () => undefined, send, onBegun, onCancelled, platform }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
   /** What can be cancelled. */
@@ -69,43 +83,54 @@ export function createSession(
     return sent
   }
 
+  let waitingChanges = 0
   const stopListening = onChange((event) => {
     // Modern clients listen by a request.
     if (client.declared === undefined) return
     if (event.type === 'resourceUpdated' && !client.subscribed.has(event.uri)) return
-    void put(JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) }), undefined)
+    if (waitingChanges >= MAX_WAITING_CHANGES) return
+    waitingChanges++
+    const told = put(JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) }), undefined)
+    void told.finally(() => waitingChanges--)
   })
 
   /** What the engine answers, in the order in which it does. */
-  const answer = async (
-    value: unknown,
-    relatedTo: RpcId | undefined,
-    sender: Admitted | undefined,
-  ): Promise<void> => {
+  const answer = async (body: Body, sender: Admitted | undefined): Promise<void> => {
+    const message = 'value' in body ? readMessage(body.value) : undefined
+    const relatedTo = message?.kind === 'request' || message?.kind === 'invalid' ? message.id : undefined
+    const isAnswered = message?.kind !== 'notification' && message?.kind !== 'response'
+
     const over = new AbortController()
     running.add(over)
     // The same id twice: the later one can be cancelled.
     if (relatedTo !== undefined) requests.set(relatedTo, over)
     try {
-      const response = await engine.serve({ value }, toAdmitted(sender, over.signal))
-      if (relatedTo === undefined) await response.body?.cancel()
+      const reply = await engine.serve(body, toAdmitted(sender, over.signal))
+      if (relatedTo !== undefined) onBegun?.(relatedTo, reply)
+      if (!isAnswered) await discard(reply)
       else {
-        await relay(response, (text) => {
-          if (!over.signal.aborted) void put(text, relatedTo)
+        // One after another: what a slow transport has not taken yet counts as unread, and is limited where it is made.
+        await relay(reply, async (text) => {
+          if (!over.signal.aborted) await put(text, relatedTo)
         })
-        await sent
       }
     } catch (error) {
       // A stream breaks when its call is cancelled.
-      if (!over.signal.aborted) onFault(error)
+      if (!over.signal.aborted) {
+        onFault(error)
+        if (relatedTo !== undefined) await put(errorMessage(relatedTo, UNSENT), relatedTo)
+      }
     } finally {
       running.delete(over)
-      if (relatedTo !== undefined && requests.get(relatedTo) === over) requests.delete(relatedTo)
+      if (relatedTo !== undefined) {
+        if (requests.get(relatedTo) === over) requests.delete(relatedTo)
+        if (over.signal.aborted) onCancelled?.(relatedTo)
+      }
     }
   }
 
   const toAdmitted = (sender: Admitted | undefined, signal: AbortSignal): Admitted => ({
-    request: toRequest(sender?.request, signal),
+    request: toRequest(sender?.request, client.declared?.protocolVersion, signal),
     platform: { ...(sender?.platform ?? platform), session: client },
     requestId: sender?.requestId ?? crypto.randomUUID(),
     startedAt: Date.now(),
@@ -117,16 +142,31 @@ export function createSession(
     waitUntil: sender?.waitUntil ?? ((promise) => void Promise.resolve(promise).catch(onFault)),
   })
 
+  const track = (body: Body, sender: Admitted | undefined): Promise<void> => {
+    const answered = answer(body, sender)
+    receiving.add(answered)
+    return answered.finally(() => receiving.delete(answered))
+  }
+
+  const receive: Session['receive'] = (value, sender) => {
+    const message = readMessage(value)
+    if (message.kind === 'notification' && message.method === 'notifications/cancelled')
+      requests.get(message.params.requestId as RpcId)?.abort()
+    return track({ value }, sender)
+  }
+
   return {
     client,
-    receive(value, sender) {
-      const message = readMessage(value)
-      if (message.kind === 'notification' && message.method === 'notifications/cancelled')
-        requests.get(message.params.requestId as RpcId)?.abort()
-      const relatedTo = 'id' in message && message.kind !== 'response' ? message.id : undefined
-      const answered = answer(value, relatedTo, sender)
-      receiving.add(answered)
-      return answered.finally(() => receiving.delete(answered))
+    receive,
+    receiveText(text) {
+      let value: unknown
+      try {
+        value = JSON.parse(text)
+      } catch {
+        // The engine says so.
+        return track({ text }, undefined)
+      }
+      return receive(value, undefined)
     },
     async settled() {
       while (receiving.size > 0) await Promise.allSettled(receiving)
@@ -138,15 +178,25 @@ export function createSession(
   }
 }
 
-async function relay(response: Response, put: (text: string) => void): Promise<void> {
-  if (isEventStream(response) && response.body !== null) return readEvents(response.body, put)
-  const text = await response.text()
-  if (text !== '') put(text)
+async function discard(reply: Reply): Promise<void> {
+  if (!isWhole(reply)) await reply.body?.cancel()
+}
+
+async function relay(reply: Reply, put: (text: string) => Promise<void>): Promise<void> {
+  if (!isWhole(reply) && isEventStream(reply) && reply.body !== null) return readEvents(reply.body, put)
+  const text = await textOf(reply)
+  if (text !== '') await put(text)
 }
 
 /** What `setup` and tools see of a request; the message itself is beside it. */
-function toRequest(origin: Request | undefined, signal: AbortSignal): Request {
+function toRequest(
+  origin: Request | undefined,
+  negotiated: string | undefined,
+  signal: AbortSignal,
+): Request {
   const headers = new Headers(origin?.headers)
+  // Where there are no headers, it tells whether batches exist.
+  if (origin === undefined && negotiated !== undefined) headers.set('mcp-protocol-version', negotiated)
   headers.set('accept', 'application/json, text/event-stream')
   for (const name of ['mcp-session-id', 'content-length', 'transfer-encoding']) headers.delete(name)
   return new Request(origin?.url ?? NOWHERE, { method: 'POST', headers, signal })

@@ -1,13 +1,14 @@
 /**
- * Draws a span around each request, whoever serves it.
+ * Draws a span around each request, for every kind of server.
  */
+import { callHook } from '../definition/hook.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Span, Telemetry, TracedRequest } from '../request/telemetry.ts'
-import { isStream } from './exchange.ts'
 import type { Message } from './json-rpc.ts'
 import type { Incoming } from './options.ts'
+import { isStream, type Reply } from './reply.ts'
 
-export type ServeMessage = (message: Message, incoming: Incoming) => Promise<Response>
+export type ServeMessage = (message: Message, incoming: Incoming) => Promise<Reply>
 
 /** Where a span cannot be drawn. */
 const NO_SPAN: Span = { run: (work) => work(), end: () => {} }
@@ -25,44 +26,41 @@ export function createTraced(
     const report = (error: unknown): void => reportError(error, { requestId, telemetry: true })
     const span = start(telemetry, { id, method, params, headers: request.headers, startedAt }, report)
     const end = (status: number): void => {
-      try {
-        span.end({
-          status,
-          protocolVersion: record.protocolVersion,
-          sessionId: request.headers.get('mcp-session-id') ?? undefined,
-          code: record.code,
-          isToolError: facts.isToolError,
-        })
-      } catch (error) {
-        report(error)
+      const outcome = {
+        status,
+        protocolVersion: record.protocolVersion,
+        sessionId: request.headers.get('mcp-session-id') ?? undefined,
+        code: record.code,
+        isToolError: facts.isToolError,
       }
+      callHook(() => span.end(outcome), report)
     }
-    const onStreamEnd = (): void => {
-      end(200)
-      incoming.onStreamEnd()
+    const onStreamEnd = (status: number): void => {
+      end(status)
+      incoming.onStreamEnd(status)
     }
-    const response = await run(span, () => serveMessage(message, { ...incoming, onStreamEnd }), report)
-    if (!isStream(response)) end(response.status)
-    return response
+    const reply = await run(span, () => serveMessage(message, { ...incoming, onStreamEnd }), report)
+    if (!isStream(reply)) end(reply.status)
+    return reply
   }
 }
 
 function start(telemetry: Telemetry, request: TracedRequest, report: (error: unknown) => void): Span {
-  try {
-    return telemetry.start(request)
-  } catch (error) {
-    report(error)
-    return NO_SPAN
-  }
+  let span: Span | undefined
+  callHook(() => {
+    span = telemetry.start(request)
+    return span
+  }, report)
+  return typeof span?.run === 'function' ? span : NO_SPAN
 }
 
 /** Never serves twice: what is served never rejects, so what is thrown is the span's own. */
 async function run(
   span: Span,
-  serve: () => Promise<Response>,
+  serve: () => Promise<Reply>,
   report: (error: unknown) => void,
-): Promise<Response> {
-  let served: Promise<Response> | undefined
+): Promise<Reply> {
+  let served: Promise<Reply> | undefined
   try {
     return await span.run(() => {
       served = serve()

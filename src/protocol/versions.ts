@@ -9,7 +9,7 @@ export const MODERN_VERSIONS = ['2026-07-28'] as const
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
 
 /** What a legacy request without `MCP-Protocol-Version` speaks (MCP 2025-06-18, "Protocol Version Header"). */
-export const UNNAMED_VERSION = '2025-03-26'
+export const DEFAULT_LEGACY_VERSION = '2025-03-26'
 
 /** The one revision that has JSON-RPC batches. */
 export const BATCH_VERSION = '2025-03-26'

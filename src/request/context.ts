@@ -21,7 +21,10 @@ import type {
   McpContext,
   Progress,
   RequestContext,
+  RequestContextValues,
 } from '../definition/context.ts'
+import type { Jsonified } from '../definition/jsonified.ts'
+import { MastraRequestContext } from '../definition/mastra-request-context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
 import type { InputRequired, SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
@@ -52,14 +55,15 @@ export class Context implements RequestContext {
   readonly deadline: number | undefined
   readonly auth: AuthInfo | undefined
   readonly env: Env
-  readonly request: Request | undefined
   readonly waitUntil: (promise: Promise<unknown>) => void
+  readonly #facts: ContextFacts
   readonly #wire: ContextWire
   #controller: AbortController | undefined
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #isClosed = false
   #mcp: McpContext | undefined
+  #values: RequestContextValues | undefined
   #round: AnsweredRound | undefined
   #begun: Interaction | undefined
 
@@ -73,9 +77,13 @@ export class Context implements RequestContext {
     this.deadline = facts.deadline
     this.auth = facts.auth
     this.env = facts.env
-    this.request = facts.request
     this.waitUntil = facts.waitUntil
+    this.#facts = facts
     this.#wire = wire
+  }
+
+  get request(): Request | undefined {
+    return this.#facts.request
   }
 
   get signal(): AbortSignal {
@@ -91,12 +99,16 @@ export class Context implements RequestContext {
     return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
   }
 
+  get abortSignal(): AbortSignal {
+    return this.signal
+  }
+
   get mcp(): McpContext {
     this.#mcp ??= createMcpContext(this, this.#wire, this.#round ?? roundOf(this.#wire))
     return this.#mcp
   }
 
-  // What callbacks of the official SDK look for: on the prototype, so that a request that nobody asks for it pays nothing.
+  // What callbacks of the official SDK look for: on the prototype, so that requests whose callbacks do not use it pay nothing.
   // `!`, since the interface has them optional and not undefined: only so do callbacks with the SDK's types fit under
   // `exactOptionalPropertyTypes`.
   get authInfo(): AuthInfo {
@@ -125,6 +137,28 @@ export class Context implements RequestContext {
 
   get http(): SdkHttp {
     return this.mcp.extra.http!
+  }
+
+  // What tools of other frameworks look for.
+  get requestContext(): RequestContextValues {
+    this.#values ??= new MastraRequestContext(this)
+    return this.#values
+  }
+
+  get stateless(): boolean {
+    return !this.conditions.hasSession
+  }
+
+  get toolCallId(): string {
+    return this.requestId
+  }
+
+  get messages(): readonly never[] {
+    return []
+  }
+
+  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>> {
+    return this.elicit(params, options)
   }
 
   /**
@@ -165,7 +199,7 @@ export class Context implements RequestContext {
     url: string | URL,
     options?: ElicitOptions,
   ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
-  elicit(params: ElicitParams): Promise<ElicitAnswer<Record<string, unknown>>>
+  elicit(params: ElicitParams, options?: ElicitOptions): Promise<ElicitAnswer<Record<string, unknown>>>
   elicit(...args: unknown[]): Promise<unknown> {
     // The overloads above are what callers can pass; TypeScript cannot see the tuples behind them.
     return this.#ask(() => elicitQuestion(...(args as unknown as ElicitArguments)))
@@ -180,11 +214,11 @@ export class Context implements RequestContext {
   }
 
   /** Asks with a request as on the wire, and answers with the client's result. */
-  askAsSent(method: string, params: object): Promise<unknown> {
-    return this.#ask(() => sentQuestion(method, params))
+  askAsSent(method: string, params: object, options?: object): Promise<unknown> {
+    return this.#ask(() => sentQuestion(method, params, options))
   }
 
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
+  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>> {
     const done = this.#interaction.step(name, fn)
     if (this.#abortReason !== undefined) done.catch(ignore)
     return done
@@ -229,7 +263,7 @@ export class Context implements RequestContext {
     return { ...conditions, legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy) }
   }
 
-  /** Aborts `signal`. For one that nobody has looked at, the reason is made when somebody does: an error costs a stack. */
+  /** Aborts `signal`. The reason is created when the signal is first read, because an error costs a stack. */
   abort(reason: () => unknown): void {
     this.#abortReason ??= reason
     this.#controller?.abort(reason())

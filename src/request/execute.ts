@@ -1,16 +1,18 @@
 /**
- * Running a tool without a request: `server.executeTool`.
+ * Running a tool without a request: `server.executeTool`, and `tool.execute` of what `createTool` returns.
  */
-import type { Definition } from '../definition/compile.ts'
+import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
+import type { CompiledTool } from '../definition/tool.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Replay } from '../interaction/replay.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
+import { tellHooks } from './tool-hooks.ts'
 
 const OUTSIDE: Conditions = {
   era: 'modern',
@@ -25,7 +27,7 @@ const OUTSIDE: Conditions = {
 }
 
 const refuse = async (): Promise<never> => {
-  throw new Error('This tool asks its user, and executeTool has none: call it through a client.')
+  throw new Error('This tool asks its user a question, which needs a client: call it over MCP.')
 }
 
 /** There is no client to ask; steps are as in any call. */
@@ -42,23 +44,71 @@ function createSteps(signal: () => AbortSignal): Interaction {
     ask: refuse,
     askReturned: refuse,
     step: (name, fn) => replay.step(name, fn),
+    isSuspended: () => false,
     close: () => replay.close(),
   }
 }
 
-/** @throws Error for an unknown tool or invalid arguments, and whatever the tool throws. */
-export async function executeDirectly(
-  definition: Definition,
-  name: string,
+/** What a tool that is called without a request may be given. Each member takes the place of the context's own. */
+export interface ToolCallContext {
+  env?: unknown
+  auth?: AuthInfo | undefined
+  /** Aborts `ctx.signal`; what the tool makes of that is its own matter. One that is aborted already keeps the tool from running. */
+  signal?: AbortSignal | undefined
+  /** `signal`, under the name that other frameworks give it; the first of both counts. */
+  abortSignal?: AbortSignal | undefined
+  /** A `RequestContext` of Mastra, a `Map`, or anything else that has values by name. */
+  requestContext?: { get(key: string): unknown } | undefined
+  toolCallId?: string | undefined
+  messages?: readonly unknown[] | undefined
+  mcp?: object | undefined
+}
+
+/**
+ * Runs a tool and returns what it returned. A context of a request is taken as it is.
+ *
+ * @throws Error for invalid arguments, for a result that does not match `outputSchema`, and whatever the tool throws.
+ */
+export async function executeCompiled(
+  tool: CompiledTool,
   input: unknown,
-  { env, auth, signal }: { env?: unknown; auth?: AuthInfo; signal?: AbortSignal },
-  reportError: ReportError,
+  given: ToolCallContext = {},
+  reportError: ReportError = console.error,
 ): Promise<unknown> {
-  const tool = definition.tools.get(name)
-  if (tool === undefined) throw new Error(`Unknown tool: ${name}`)
+  const { name, source } = tool
   const validation = await tool.input.validate(input ?? {})
   if (!validation.ok)
     throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
+  const isOurs = given instanceof Context
+  const context = isOurs ? given : createContext(name, given, reportError)
+  const signal = isOurs ? undefined : joined(given.signal, given.abortSignal)
+  signal?.throwIfAborted()
+  const end = (): void => context.abort(() => signal?.reason)
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    tellHooks(tool, { input: validation.value }, context, reportError)
+    const output: unknown = await source.execute!(validation.value, context)
+    if (isInputRequired(output)) return isOurs ? output : await context.askReturned(output)
+    const result = source.outputSchema === undefined ? output : await tool.toResult(output, 'modern')
+    if (!isError(result)) tellHooks(tool, { output }, context, reportError)
+    else if (!isError(output))
+      throw new Error(result.content.map((block) => 'text' in block && block.text).join())
+    return output
+  } finally {
+    // A signal may outlive many calls.
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+function joined(one?: AbortSignal, other?: AbortSignal): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other)
+}
+
+function isError(output: unknown): output is CallToolResult {
+  return (output as { isError?: unknown } | null | undefined)?.isError === true
+}
+
+function createContext(name: string, given: ToolCallContext, reportError: ReportError): Context {
   const requestId = crypto.randomUUID()
   const context: Context = new Context(
     {
@@ -66,8 +116,8 @@ export async function executeDirectly(
       era: 'modern',
       protocolVersion: '2026-07-28',
       clientCapabilities: {},
-      auth,
-      env: (env ?? {}) as Env,
+      auth: undefined,
+      env: {} as Env,
       waitUntil: (promise) =>
         void Promise.resolve(promise).catch((error: unknown) => reportError(error, { tool: name })),
     },
@@ -84,14 +134,9 @@ export async function executeDirectly(
       interaction: () => createSteps(() => context.signal),
     },
   )
-  const end = (): void => context.abort(() => signal?.reason)
-  if (signal?.aborted) end()
-  signal?.addEventListener('abort', end, { once: true })
-  try {
-    const output: unknown = await tool.source.execute!(validation.value, context)
-    return isInputRequired(output) ? await context.askReturned(output) : output
-  } finally {
-    // A signal may outlive many calls.
-    signal?.removeEventListener('abort', end)
+  for (const [member, value] of Object.entries(given)) {
+    if (value === undefined || /^(abortS|s)ignal$/.test(member)) continue
+    Object.defineProperty(context, member, { value, enumerable: true, configurable: true })
   }
+  return context
 }

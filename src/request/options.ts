@@ -17,7 +17,7 @@ export type ReportError = (error: unknown, facts: { readonly [name: string]: unk
 export interface RequestOptions {
   readonly definition: Definition
   readonly bus: Bus | undefined
-  /** Tells whoever listens of a change, on this bus or on a connection of this very process. */
+  /** Reports a change to the listeners: those on this bus, and the connections of this process. */
   readonly publish: (event: ChangeEvent) => Promise<void>
   /** Items a page of every list. */
   readonly pageSize: number

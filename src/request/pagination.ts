@@ -1,6 +1,7 @@
 /**
  * Cursor pagination (MCP 2026-07-28, "Pagination"). A cursor is the offset of the next page, opaque to clients.
  */
+import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { optionalStringParam, type Params } from './params.ts'
 
@@ -19,9 +20,14 @@ export function pageStart(params: Params, total: number, pageSize: number): numb
 }
 
 /** A page of already serialised items, as the members of its result. */
-export function pageMembers(name: string, items: readonly string[], start: number, pageSize: number): string {
+export function pageMembers(
+  name: string,
+  items: readonly string[],
+  start: number,
+  pageSize: number,
+): JsonMembers {
   const end = start + pageSize
   const page = start === 0 && end >= items.length ? items : items.slice(start, end)
   const next = end < items.length ? `,"nextCursor":"p${end}"` : ''
-  return `"${name}":[${page.join(',')}]${next}`
+  return asMembers(`"${name}":[${page.join(',')}]${next}`)
 }

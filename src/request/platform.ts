@@ -3,6 +3,7 @@
  */
 import type { ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
+import type { Caller } from './access.ts'
 
 /**
  * What a platform gives to one request. An adapter fills it in; everything is optional.
@@ -32,7 +33,23 @@ export interface RequestPlatform {
   readonly vouchesForHost?: boolean
   /** The caller's address as the platform vouches for it. */
   readonly clientAddress?: string
-  /** The connection that the request came on, where it lasts longer than the request. Default: there is none. */
+  /**
+   * Makes the `Request` that code of the server's author is given, where the one that is served is a look-alike, cheaper to make than a
+   * real one. Default: the one that is served.
+   */
+  readonly toRequest?: (served: Request) => Request
+  /**
+   * Makes the response to an answer that is there as a whole, where there is a cheaper way than a `Response` of the platform's. Default:
+   * `new Response`.
+   */
+  readonly respond?: (
+    text: string | null,
+    status: number,
+    headers: { readonly [name: string]: string },
+  ) => Response
+  /** Whom code of the host has let in before. Counts where the server has no `auth`, which decides by itself. */
+  readonly caller?: Caller
+  /** The connection that the request came on, where it lasts longer than the request. Default: no connection. */
   readonly session?: ClientSession
 }
 
@@ -60,8 +77,18 @@ export interface ClientSession {
 export interface FetchServer {
   fetch(request: Request, env?: unknown, executionContext?: unknown): Response | Promise<Response>
   handle?(request: Request, platform: RequestPlatform): Promise<Response>
+  /**
+   * `handle` itself, where it takes a platform's `toRequest` and `respond`. Who puts another `handle` around it reads and makes real
+   * requests and responses, so it counts only where both are the same function.
+   */
+  readonly leanHandle?: FetchServer['handle']
   /** Ends what outlives requests, where there is such a thing: called by adapters of processes that end. */
   close?(): Promise<void>
+}
+
+/** The request that code of the server's author is given. */
+export function givenRequest(served: Request, { toRequest }: RequestPlatform): Request {
+  return toRequest === undefined ? served : toRequest(served)
 }
 
 /** Serves one request with all that an adapter knows, as far as `server` takes it. */

@@ -1,7 +1,7 @@
 /**
  * `prompts/list` and `prompts/get`.
  */
-import type { CompiledPrompt, PromptRequest, VersionedPrompt } from '../definition/prompt.ts'
+import type { CompiledPrompt, Prompt, PromptRequest } from '../definition/prompt.ts'
 import { toPromptResult } from '../definition/prompt.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { describeIssues } from '../definition/schema.ts'
@@ -67,7 +67,9 @@ async function getDeclaredPrompt(
   refuseMissing(name, required, args)
   const validation = schema === undefined ? { ok: true as const, value: args } : await schema.validate(args)
   if (!validation.ok)
-    throw invalidParams(`Invalid arguments for prompt ${name}: ${describeIssues(validation.issues)}`)
+    throw invalidParams(
+      `Invalid arguments for prompt ${name}, which are strings: ${describeIssues(validation.issues)}`,
+    )
   return toMethodResult(toPromptResult(await config.get(validation.value, scope.context), config.description))
 }
 
@@ -100,7 +102,7 @@ async function getCallbackPrompt(
   return toMethodResult(toPromptResult(output, prompt.description))
 }
 
-async function callbackPrompts(scope: RequestScope): Promise<readonly VersionedPrompt[]> {
+async function callbackPrompts(scope: RequestScope): Promise<readonly Prompt[]> {
   return (await scope.definition.prompts.callbacks?.listPrompts(callbackRequest(scope))) ?? []
 }
 
@@ -115,6 +117,6 @@ function refuseMissing(name: string, required: readonly string[], args: Record<s
 }
 
 /** `version` is no field of MCP's `Prompt`, so it travels in `_meta`. */
-function toListed({ version, ...prompt }: VersionedPrompt): object {
+function toListed({ version, ...prompt }: Prompt): object {
   return version === undefined ? prompt : { ...prompt, _meta: { ...prompt._meta, version } }
 }

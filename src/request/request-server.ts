@@ -11,22 +11,12 @@ import {
   compileTool,
   type RegisterToolConfig,
   type ToolCallback,
-  type ToolUpdate,
   toTool,
   updateTool,
 } from '../definition/tool.ts'
 import type { Access, Guarded } from './access.ts'
 import type { Context } from './context.ts'
-
-/** One tool, for the length of one request. Every method returns the handle, so that calls chain. */
-export interface ToolHandle {
-  readonly name: string
-  readonly enabled: boolean
-  enable(): ToolHandle
-  disable(): ToolHandle
-  update(update: ToolUpdate): ToolHandle
-  remove(): void
-}
+import { createToolHandle, type ToolHandle } from './tool-handle.ts'
 
 /** What `setup` receives. */
 export interface RequestServer {
@@ -54,7 +44,7 @@ export class RequestScope implements RequestServer {
   /** A copy of the definition's tools, made when `setup` first changes one. */
   #overlay: Map<string, Entry> | undefined
 
-  /** Undefined where the server asks nobody who they are. */
+  /** Undefined on a server without authentication. */
   readonly #access: Access | undefined
 
   constructor(definition: Definition, context: Context, access?: Access) {
@@ -144,26 +134,18 @@ export class RequestScope implements RequestServer {
   }
 
   #handle(name: string): ToolHandle {
-    const change = (next: (entry: Entry) => Entry): ToolHandle => {
-      const overlay = this.#writable()
-      const entry = overlay.get(name)
-      if (entry === undefined) throw new TypeError(`Tool "${name}" was removed from this request.`)
-      overlay.set(name, next(entry))
-      return handle
-    }
-    const scope = this
-    const handle: ToolHandle = {
-      name,
-      get enabled() {
-        return scope.findTool(name) !== undefined
+    return createToolHandle(name, {
+      isEnabled: () => this.findTool(name) !== undefined,
+      edit: ({ enabled, ...update }) => {
+        const overlay = this.#writable()
+        const entry = overlay.get(name)
+        if (entry === undefined) throw new TypeError(`Tool "${name}" was removed from this request.`)
+        overlay.set(name, {
+          isEnabled: enabled ?? entry.isEnabled,
+          tool: Object.keys(update).length > 0 ? updateTool(entry.tool, update) : entry.tool,
+        })
       },
-      enable: () => change((entry) => ({ ...entry, isEnabled: true })),
-      disable: () => change((entry) => ({ ...entry, isEnabled: false })),
-      update: (update) => change((entry) => ({ ...entry, tool: updateTool(entry.tool, update) })),
-      remove: () => {
-        this.#writable().delete(name)
-      },
-    }
-    return handle
+      remove: () => void this.#writable().delete(name),
+    })
   }
 }

@@ -1,7 +1,8 @@
 /**
  * `resources/list`, `resources/templates/list`, `resources/read`, and the legacy `resources/subscribe`.
  */
-import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { NO_MEMBERS } from '../definition/json-members.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
   type CompiledResources,
   type ReadAnswer,
@@ -71,10 +72,10 @@ export async function readResource(scope: RequestScope, params: Params): Promise
  */
 export function acknowledgeSubscription(params: Params): MethodResult {
   stringParam(params, 'uri')
-  return { members: '' }
+  return { members: NO_MEMBERS }
 }
 
-/** Whether a caller may hear of changes of `uri`. What nothing answers, nobody may. */
+/** Whether a caller may hear of changes of `uri`: only of a URI that some resource answers. */
 export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
   if (access === undefined) return true
   const found = find(resources, uri)
@@ -90,9 +91,14 @@ async function read(
   if (found === undefined) return { answer: undefined }
   if (scope.hasAccess) for (const item of guardsOf(resources, uri, found)) scope.requireAccess(item)
   const { config, variables } = found
-  return config === undefined
-    ? { answer: await resources.callbacks!.getResourceContent({ uri, ...callbackRequest(scope) }) }
-    : { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
+  try {
+    return config === undefined
+      ? { answer: await resources.callbacks!.getResourceContent({ uri, ...callbackRequest(scope) }) }
+      : { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
+  } catch (error) {
+    const isUnknown = error instanceof ProtocolError && error.code === ErrorCode.resourceNotFound
+    throw isUnknown ? unknownResource(scope, uri, error) : error
+  }
 }
 
 interface Found {
@@ -151,8 +157,11 @@ function callbackRequest({ context }: RequestScope): ResourceRequest {
   return { context, extra: context.mcp.extra }
 }
 
-function unknownResource({ context }: RequestScope, uri: string): ProtocolError {
-  return context.era === 'modern'
-    ? invalidParams('Resource not found', { uri })
-    : new ProtocolError(ErrorCode.resourceNotFound, 'Resource not found', { uri })
+function unknownResource(
+  { context }: RequestScope,
+  uri: string,
+  { message }: { readonly message: string } = { message: 'Resource not found' },
+): ProtocolError {
+  const code = context.era === 'modern' ? ErrorCode.invalidParams : ErrorCode.resourceNotFound
+  return new ProtocolError(code, message, { uri })
 }

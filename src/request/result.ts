@@ -2,6 +2,7 @@
  * What a method answers, before the wire layer gives it the envelope of its era.
  */
 import type { Meta } from '../definition/content.ts'
+import { type JsonMembers, toMembers } from '../definition/json-members.ts'
 
 /** How long a client may reuse a result, and who may share it (MCP 2026-07-28, "Caching"). */
 export interface CacheHints {
@@ -12,7 +13,7 @@ export interface CacheHints {
 
 export interface MethodResult {
   /** The members of the result object as JSON, without the braces: `"tools":[…]`. Lists come precompiled. */
-  readonly members: string
+  readonly members: JsonMembers
   readonly meta?: Meta | undefined
   /** A tool's own failure, which the protocol takes for a success. */
   readonly isError?: boolean | undefined
@@ -26,5 +27,5 @@ export function toMethodResult(result: {
   readonly isError?: boolean | undefined
 }): MethodResult {
   const { _meta, ...rest } = result
-  return { members: JSON.stringify(rest).slice(1, -1), meta: _meta, isError: result.isError }
+  return { members: toMembers(rest), meta: _meta, isError: result.isError }
 }

@@ -1,14 +1,23 @@
 /**
- * Makes `ctx.mcp`: the context as callbacks of the official SDK and tools of other frameworks know it. Made when somebody
+ * Makes `ctx.mcp`: the context as callbacks of the official SDK and tools of other frameworks know it. Made when a callback
  * looks at it, so that other tools pay nothing for it.
  */
 import type { ElicitParams } from '../definition/ask.ts'
-import type { LogLevel, McpContext, Progress } from '../definition/context.ts'
+import type { LogLevel, McpContext, Progress, RequestContext } from '../definition/context.ts'
 import { isStandardSchema } from '../definition/schema.ts'
 import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/sdk-context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { Context } from './context.ts'
 import type { ContextWire } from './wire.ts'
+
+/** What is used of a context. */
+interface Context
+  extends Pick<
+    RequestContext,
+    'signal' | 'sessionId' | 'auth' | 'request' | 'era' | 'log' | 'elicit' | 'reportProgress'
+  > {
+  askAsSent(method: string, params: object, options: object | undefined): Promise<unknown>
+  notify(method: string, params: Record<string, unknown>): void
+}
 
 /** What the last round of a tool that returns its questions left for the next. */
 export interface AnsweredRound {
@@ -29,7 +38,8 @@ export function createMcpContext(
   const { signal, sessionId, auth, request, era } = context
   const { _meta, envelope } = splitMeta(wire.meta, era)
   // biome-ignore lint/suspicious/noExplicitAny: see SdkSendRequest.
-  const send = (message: WireMessage, schema?: unknown): Promise<any> => sendRequest(context, message, schema)
+  const send = (message: WireMessage, ...rest: unknown[]): Promise<any> =>
+    sendRequest(context, message, ...rest)
   const notify = (message: WireMessage) => sendNotification(context, wire, message)
   const mcpReq: SdkMcpRequest = {
     id: wire.rpcId,
@@ -43,7 +53,7 @@ export function createMcpContext(
     send,
     notify,
     log: async (level, data, logger) => context.log(level, data, logger),
-    elicitInput: (params) => send({ method: 'elicitation/create', params }),
+    elicitInput: (params, options) => send({ method: 'elicitation/create', params }, options),
     requestSampling: (params) => send({ method: 'sampling/createMessage', params }),
   }
   return {
@@ -61,7 +71,9 @@ export function createMcpContext(
       sendRequest: send,
       mcpReq,
     },
-    elicitation: { sendRequest: (params: ElicitParams) => context.elicit(params) },
+    elicitation: {
+      sendRequest: (params: ElicitParams, options?: object) => context.elicit(params, options),
+    },
     log: async (level, message, data) => context.log(level, { message, ...data }),
     progress: async (progress) => context.reportProgress(progress),
     ...(era === 'modern' && { protocolVersion: '2026-07-28' as const }),
@@ -89,13 +101,14 @@ function splitMeta(
 async function sendRequest(
   context: Context,
   { method, params = {} }: WireMessage,
-  resultSchema: unknown,
+  resultSchema?: unknown,
+  options: unknown = resultSchema,
 ): Promise<unknown> {
-  const result = await context.askAsSent(method, params)
+  const result = await context.askAsSent(method, params, options as object | undefined)
   if (!isStandardSchema(resultSchema)) return result
   const parsed = await resultSchema['~standard'].validate(result)
   if (parsed.issues === undefined) return parsed.value
-  throw new TypeError(`The client's answer to ${method} is not what the result schema describes.`)
+  throw new TypeError(`The client's answer to ${method} does not match the result schema.`)
 }
 
 /** News of changes is for clients that listen, not for this one's response. */

@@ -1,5 +1,5 @@
 /**
- * The seam to whoever watches requests: a span around each, whatever library draws it.
+ * The interface to a tracing library: it draws a span around each request.
  */
 
 /** One JSON-RPC request, as far as it is known before it is served. */
@@ -24,7 +24,7 @@ export interface TracedOutcome {
 }
 
 export interface Span {
-  /** Runs `work` so that spans of its own become children of this one. */
+  /** Runs `work` so that its spans become children of this one. */
   run<Result>(work: () => Result): Result
   /** Called once, when the last byte of the answer is there. */
   end(outcome: TracedOutcome): void

@@ -1,9 +1,11 @@
 /**
  * `tools/list` and `tools/call`.
  */
-import { errorResult } from '../definition/content.ts'
-import type { RequestContext } from '../definition/context.ts'
+
+import { type CallToolResult, errorResult } from '../definition/content.ts'
 import { textOf } from '../definition/error-text.ts'
+import { isThenable } from '../definition/hook.ts'
+import type { JsonMembers } from '../definition/json-members.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
@@ -15,9 +17,10 @@ import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
+import { tellHooks } from './tool-hooks.ts'
 
 /** The whole, unpaged list of a definition, serialised once an era. */
-const compiledLists = new WeakMap<object, { modern: string; legacy: string }>()
+const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()
 
 export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
   const { era } = scope.context
@@ -33,7 +36,10 @@ export function listTools(scope: RequestScope, params: Params, options: RequestO
   return { members: pageMembers('tools', items, start, options.pageSize) }
 }
 
-function wholeList(scope: RequestScope, options: RequestOptions): { modern: string; legacy: string } {
+function wholeList(
+  scope: RequestScope,
+  options: RequestOptions,
+): { modern: JsonMembers; legacy: JsonMembers } {
   let list = compiledLists.get(scope.definition)
   if (list === undefined) {
     const tools = scope.visibleTools()
@@ -66,7 +72,7 @@ function listed({ tool, json }: CompiledTool, era: 'modern' | 'legacy', { asking
 const CONTINUE_SCHEMA = {
   [CONTINUE]: {
     type: 'object',
-    description: 'Only as this tool told you to: the answers of the user to what it asked.',
+    description: "Set only when a previous result told you to: the user's answers.",
     properties: { token: { type: 'string' }, answers: { type: 'object' } },
     required: ['token', 'answers'],
   },
@@ -115,50 +121,36 @@ function runTool(
 }
 
 function execute(
-  { name, source, toResult }: CompiledTool,
+  tool: CompiledTool,
   validation: Validation,
   context: Context,
   reportError: ReportError,
 ): MethodResult | Promise<MethodResult> {
+  const { name, source } = tool
   if (!validation.ok)
     return toMethodResult(
       errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`),
     )
-  const { onInputAvailable, onOutput } = source
-  if (onInputAvailable !== undefined) {
-    runHook(onInputAvailable, { input: validation.value, toolName: name, context }, reportError)
-  }
+  tellHooks(tool, { input: validation.value }, context, reportError)
   const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
     if (isInputRequired(output)) {
       const again = () => source.execute!(validation.value, context)
       return context.askReturned(output).then(again).then(finish)
     }
-    if (onOutput !== undefined) runHook(onOutput, { output, toolName: name, context }, reportError)
-    const result = toResult(output, context.era)
-    return result instanceof Promise
-      ? result.then((settled) => toMethodResult(settled))
-      : toMethodResult(result)
+    const write = (result: CallToolResult): MethodResult => {
+      if (result.isError !== true) tellHooks(tool, { output }, context, reportError)
+      return toMethodResult(result)
+    }
+    const refuse = (cause: unknown): never => {
+      throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
+    }
+    try {
+      const result = tool.toResult(output, context.era)
+      return result instanceof Promise ? result.then(write).catch(refuse) : write(result)
+    } catch (error) {
+      return refuse(error)
+    }
   }
   const output = source.execute!(validation.value, context)
   return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
-}
-
-/** A hook observes: it is not awaited, and what it throws is logged and fails nothing. */
-function runHook(
-  hook: (event: never) => unknown,
-  event: { input?: unknown; output?: unknown; toolName: string; context: RequestContext },
-  reportError: ReportError,
-): void {
-  const report = (error: unknown) =>
-    reportError(error, { tool: event.toolName, hook: true, requestId: event.context.requestId })
-  try {
-    const outcome = hook(event as never)
-    if (outcome instanceof Promise) event.context.waitUntil(outcome.catch(report))
-  } catch (error) {
-    report(error)
-  }
 }

@@ -33,7 +33,7 @@ export interface ContextWire {
   /** What the degradation matrix is asked with. */
   readonly conditions: () => Conditions
   readonly send: SendNotification
-  /** Tells whoever listens of a change. */
+  /** Reports a change to the listeners. */
   readonly publish: (event: ChangeEvent) => Promise<void>
   /** What came from earlier rounds of the same call. */
   readonly rounds:

@@ -50,7 +50,7 @@ export function createDescription(
   }
 }
 
-/** One look at a server, by somebody who asks for its page. */
+/** Reads a server's lists once, for its page. */
 interface Look {
   readonly run: RunForeign
   readonly visit: Received

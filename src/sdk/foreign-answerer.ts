@@ -1,28 +1,25 @@
 /**
- * The answerer of somebody else's server: has a fresh server answer each message, and brings the answer to the client as ours would:
+ * The answerer for a server of another SDK: has a fresh server answer each message, and brings the answer to the client as ours would:
  * JSON until there is something to stream, kept alive, ended in time. All that comes before and after an answer is the engine's.
  */
+import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
-import { deadlineError, type End, earliestEnd, watchCall } from '../protocol/deadline.ts'
-import type { Answerer, RequestMessage, UnansweredMessage } from '../protocol/engine.ts'
+import { deadlineError, earliestEnd, type TimeLimit, watchCall } from '../protocol/deadline.ts'
+import type { Answerer, RequestMessage } from '../protocol/engine.ts'
 import { META } from '../protocol/envelope.ts'
-import { acceptedTypes, Exchange, jsonResponse } from '../protocol/exchange.ts'
+import { acceptedTypes, Exchange } from '../protocol/exchange.ts'
 import { toFailure } from '../protocol/failure.ts'
 import { errorMessage, type RpcId, resultMessage } from '../protocol/json-rpc.ts'
 import { tooManyStreams } from '../protocol/listen.ts'
 import type { CallLimits, Incoming } from '../protocol/options.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
+import { jsonReply, type Reply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
-import type { ReportError } from '../request/options.ts'
 import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
-import { checkAccess, type GuardedNames } from './guarded.ts'
-import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
-
-export interface ForeignOptions extends CallLimits {
-  readonly reportError: ReportError
-  readonly scopes: GuardedNames | undefined
-}
+import { type ForeignOptions, forward } from './forward.ts'
+import { checkAccess } from './guarded.ts'
+import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, unbroken } from './run.ts'
 
 const LISTEN = 'subscriptions/listen'
 
@@ -32,77 +29,28 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
   const streams = new Set<ForeignListen>()
   return {
     modernVersions: undefined,
-    // Each message makes a server of its own.
+    // Each message creates a new server.
     runs: () => true,
     answer(message, incoming) {
       checkAccess(message.method, message.params, incoming.access, options.scopes)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
-      if (!canStream(incoming)) return jsonResponse(listenEnd(message.id), 200, incoming.headers)
+      if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
       if (streams.size >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
-      const stream = new ForeignListen(message, incoming, run, options, () => streams.delete(stream))
+      // Clients end a subscription by leaving it.
+      const listening = { ...incoming, onStreamEnd: () => incoming.onStreamEnd(200) }
+      const stream = new ForeignListen(message, listening, run, options, () => streams.delete(stream))
       streams.add(stream)
       return stream.answer()
     },
-    take(message, incoming) {
+    accept(message, incoming) {
       if (message.kind === 'notification')
         checkAccess(message.method, message.params, incoming.access, options.scopes)
-      return passOn(message, incoming, run, options)
+      return forward(message, incoming, run, options)
     },
     close() {
       for (const stream of streams) stream.finishWithResult()
     },
   }
-}
-
-/** A notification or a response: the server has as long for it as for a call, and is done with when its client goes away. */
-function passOn(
-  message: UnansweredMessage,
-  incoming: Incoming,
-  run: RunForeign,
-  options: ForeignOptions,
-): Promise<Response> {
-  const over = new AbortController()
-  const call = toCall(message, incoming, over.signal, true)
-  const limit = earliestEnd(incoming.platform, false, options)
-  return new Promise((resolve, reject) => {
-    let answer: ForeignAnswer | undefined
-    let isOver = false
-    const end = (response: Response): void => {
-      isOver = true
-      over.abort()
-      void closeQuietly(answer)
-      resolve(response)
-    }
-    const stop = watchCall(incoming.request.signal, limit, options, {
-      onDisconnect: () => end(new Response(null, { status: 499 })),
-      onExpire: () => {
-        const { message, status } = toFailure(deadlineError(limit), undefined, incoming, options.reportError)
-        end(jsonResponse(message, status === 200 ? 504 : status, incoming.headers))
-      },
-    })
-    const serve = async (): Promise<void> => {
-      if (isOver) return
-      answer = await run(call)
-      if (isOver) return closeQuietly(answer)
-      const { status, body } = answer.response
-      const text = body === null || status === 202 ? '' : await unbroken(answer, answer.response.text())
-      if (isOver) return
-      const { headers, platform } = incoming
-      end(
-        text === ''
-          ? new Response(null, { status, headers })
-          : jsonResponse(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
-      )
-    }
-    const fail = (error: unknown): void => {
-      // What breaks because it was told to stop is not a fault.
-      if (isOver) return
-      over.abort()
-      void closeQuietly(answer)
-      reject(error)
-    }
-    serve().catch(fail).finally(stop)
-  })
 }
 
 /** One request to a server that is not ours, while it runs. It ends once. */
@@ -141,7 +89,7 @@ class ForeignRequest {
     })
   }
 
-  answer(): Promise<Response> {
+  answer(): Promise<Reply> {
     const { platform, request } = this.incoming
     const limit = earliestEnd(platform, this.#streams, this.limits(this.#options))
     this.#exchange.begin()
@@ -150,7 +98,7 @@ class ForeignRequest {
       onExpire: () => this.expire(limit),
     })
     if (!this.#isOver) this.#serve().catch((error: unknown) => this.#fail(error))
-    return this.#exchange.response
+    return this.#exchange.reply
   }
 
   /** What the call is limited by. */
@@ -158,7 +106,7 @@ class ForeignRequest {
     return limits
   }
 
-  protected expire(limit: End): void {
+  protected expire(limit: TimeLimit): void {
     this.#fail(deadlineError(limit))
   }
 
@@ -215,7 +163,7 @@ class ForeignRequest {
 
   async #relay({ response }: ForeignAnswer): Promise<void> {
     if (isEventStream(response) && response.body !== null) {
-      await readEvents(response.body, (data) => this.#take(data))
+      await readEvents(response.body, (data) => this.#receive(data))
       if (!this.#isOver) this.finish(this.withoutAnswer())
       return
     }
@@ -232,7 +180,7 @@ class ForeignRequest {
   }
 
   /** An event: the answer, or what comes before it. Anything else than a message is left out. */
-  #take(data: string): void {
+  #receive(data: string): void {
     const sent = parseSent(data)
     if (sent === undefined) return
     if (!isAnswerTo(sent, this.message.id)) {
@@ -254,7 +202,7 @@ function onOneLine(text: string, sent: Sent): string {
   return /[\r\n]/.test(text) ? JSON.stringify(sent) : text
 }
 
-/** A `subscriptions/listen` stream: it has a limit of its own, and ends with its result. */
+/** A `subscriptions/listen` stream: it has a separate limit, and ends with its result. */
 class ForeignListen extends ForeignRequest {
   readonly #onEnd: () => void
 
@@ -291,19 +239,5 @@ class ForeignListen extends ForeignRequest {
 }
 
 function listenEnd(id: RpcId): string {
-  return resultMessage(id, `"resultType":"complete","_meta":${JSON.stringify({ [META.subscriptionId]: id })}`)
-}
-
-/** What is read of an answer, as long as its server does not break. */
-function unbroken<Value>({ broken }: ForeignAnswer, read: Promise<Value>): Promise<Value> {
-  return broken === undefined ? read : Promise.race([read, broken])
-}
-
-/** Whether somebody's server closes well changes nothing any more. */
-async function closeQuietly(answer: ForeignAnswer | undefined): Promise<void> {
-  try {
-    await answer?.close()
-  } catch {
-    // The answer is sent, and there is no one to tell.
-  }
+  return resultMessage(id, toMembers({ resultType: 'complete', _meta: { [META.subscriptionId]: id } }))
 }

@@ -3,6 +3,7 @@
  */
 import type { Env } from '../definition/context.ts'
 import { type HostedConfig, type HostedServer, host } from './hosted.ts'
+import { toCancellable } from './node-response.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 /**
@@ -74,7 +75,7 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
         else reject(error)
       })
     })
-    const response = await Promise.race([toFetchResponse(res), broken])
+    const response = toCancellable(await Promise.race([toFetchResponse(res), broken]), res)
     return {
       response,
       broken,

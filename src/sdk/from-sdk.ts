@@ -1,30 +1,15 @@
 /**
  * `fromSdk`: serves what a factory of official SDK servers makes, a fresh one for each request.
  */
-import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
 import { type HostedConfig, type HostedServer, host } from './hosted.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
+import { rememberSchemas } from './schema-memo.ts'
 import { loadHandler, loadTransport, type SdkHandler, type Transport } from './sdk-packages.ts'
+import type { SdkContext, SdkServer } from './sdk-server.ts'
 
-/** An `McpServer` or `Server` of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x. */
-export interface SdkServer {
-  connect(transport: never): Promise<void>
-  close(): Promise<void>
-}
-
-/** What a factory is given; the first three as SDK v2 gives them. */
-export interface SdkContext {
-  readonly era: 'modern' | 'legacy'
-  readonly authInfo?: AuthInfo
-  /** The HTTP request; its body has been read. */
-  readonly requestInfo?: Request
-  /** The platform's bindings or environment variables. */
-  readonly env: unknown
-  /** Keeps the invocation alive until `promise` settles. */
-  readonly waitUntil: (promise: Promise<unknown>) => void
-}
+export type { SdkContext, SdkServer }
 
 export type SdkServerFactory = (context: SdkContext) => SdkServer | Promise<SdkServer>
 
@@ -46,14 +31,26 @@ export interface FromSdkOptions extends HostedConfig {
  */
 export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {}): HostedServer {
   if (typeof factory !== 'function') {
-    throw new TypeError(
-      'fromSdk takes a function that makes a server, since each request has one of its own.',
-    )
+    throw new TypeError('fromSdk takes a function that makes a server, because each request gets a new one.')
   }
   return host(createRun(factory, options), options)
 }
 
+const SHARED =
+  'The factory given to fromSdk returned the same server again: make the server inside of it, a new one for each request.'
+
 function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: FromSdkOptions): RunForeign {
+  const made = new WeakSet<SdkServer>()
+  /** A server that has served before could answer another caller, or with the identity of its first caller. */
+  const createFresh = async (context: SdkContext): Promise<SdkServer> => {
+    const server = await factory(context)
+    if (made.has(server)) throw new TypeError(SHARED)
+    if (typeof server?.connect === 'function') {
+      made.add(server)
+      rememberSchemas(server)
+    }
+    return server
+  }
   const calls = new WeakMap<Request, { readonly call: ForeignCall; thrown?: { readonly error: unknown } }>()
   let handler: Promise<SdkHandler> | undefined
   /** SDK v2 makes the servers itself, and says of each only which request it is for. */
@@ -64,7 +61,7 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
         const running = requestInfo && calls.get(requestInfo)
         const context = { ...given, ...(requestInfo && { requestInfo }), ...surroundings(running?.call) }
         try {
-          return await factory(context)
+          return await createFresh(context)
         } catch (error) {
           if (running !== undefined) running.thrown = { error }
           throw error
@@ -83,14 +80,14 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
       parsedBody: call.message,
       ...(call.auth !== undefined && { authInfo: call.auth }),
     })
-    // The SDK answers it by itself, and tells nobody.
+    // The SDK answers it by itself, and does not report it.
     if (running.thrown !== undefined) throw running.thrown.error
     return { response, close: () => response.body?.cancel().catch(() => {}) }
   }
 
   return async (call) => {
     if (handler !== undefined) return runV2(call)
-    const server = await factory({
+    const server = await createFresh({
       era: call.era,
       ...(call.auth !== undefined && { authInfo: call.auth }),
       requestInfo: call.request,
@@ -122,7 +119,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   // A client may have left meanwhile.
   if (signal.aborted) await close()
   signal.throwIfAborted()
-  // A whole answer is not there before the call has ended, and the transport does not look at the request's signal.
+  // A buffered response is not there before the call has ended, and the transport does not look at the request's signal.
   signal.addEventListener('abort', () => void close().catch(() => {}), { once: true })
   const broken = whenUnsendable(transport)
   const response = await Promise.race([
@@ -135,7 +132,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   return { response, broken, close }
 }
 
-/** Rejects where an answer cannot be sent, as it is no JSON: the SDK would tell nobody, and the answer be waited for. */
+/** Rejects an answer that cannot be written as JSON: the SDK would not report it, and the client would wait for it. */
 function whenUnsendable(transport: Transport): Promise<never> {
   return new Promise((_resolve, reject) => {
     const { send } = transport

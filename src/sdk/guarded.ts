@@ -24,7 +24,7 @@ export interface GuardedNames {
 
 type Params = { readonly [name: string]: unknown }
 
-/** What nobody needs a token for, where there is anonymous access at all. Lists are filtered. */
+/** The methods that need no token on a server with anonymous access. Lists are filtered. */
 const OPEN = new Set([
   'initialize',
   'ping',
@@ -56,7 +56,7 @@ const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
 /**
  * Checks what can be known to be wrong before the first request.
  *
- * @throws TypeError naming the scopes that are not a list of strings, or the URI template that is none.
+ * @throws TypeError naming the scopes that are not a list of strings, or the invalid URI template.
  */
 export function checkScopes(scopes: GuardedNames = {}): void {
   for (const [kind, names] of Object.entries(scopes)) {

@@ -1,13 +1,14 @@
 /**
- * Somebody else's server behind our app: the guard, auth, limits, log and page are those of an `MCPServer`.
+ * A server of another SDK behind our app: the guard, auth, limits, log and page are those of an `MCPServer`.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
+import { SECURITY_HEADERS } from '../http/admission.ts'
 import { createApp } from '../http/app.ts'
 import { checkHosting, type HostingConfig, toAppOptions, toCallLimits } from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
-import { jsonResponse } from '../protocol/exchange.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
+import { jsonReply, toResponse } from '../protocol/reply.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
@@ -15,7 +16,7 @@ import { checkScopes, type GuardedNames } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
 export interface HostedConfig extends HostingConfig {
-  /** Scopes that single tools, prompts, resources (by URI or URI template) and methods of your own need, where `auth` is set. */
+  /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need, where `auth` is set. */
   scopes?: GuardedNames
 }
 
@@ -25,6 +26,7 @@ export interface HostedServer {
   readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response>
   /** Serves one request with all that an adapter knows of its platform. Never rejects. */
   readonly handle: (request: Request, platform: RequestPlatform) => Promise<Response>
+  readonly leanHandle: HostedServer['handle']
   /** Ends `subscriptions/listen` streams with their result, for a process that stops. */
   readonly close: () => Promise<void>
 }
@@ -49,11 +51,12 @@ export function host(run: RunForeign, config: HostedConfig): HostedServer {
     } catch (error) {
       reportError(error, { url: new URL(request.url).pathname })
       const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
-      return jsonResponse(message, 500, {})
+      return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
     }
   }
   return {
     handle,
+    leanHandle: handle,
     close: async () => app.engine.close(),
     fetch: (request, env, executionContext) => {
       const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined

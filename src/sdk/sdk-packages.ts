@@ -3,7 +3,7 @@
  */
 import type { McpServerFactory } from '@modelcontextprotocol/server'
 import type { AuthInfo } from '../definition/context.ts'
-import type { SdkContext, SdkServer } from './from-sdk.ts'
+import type { SdkContext, SdkServer } from './sdk-server.ts'
 
 interface RequestOptions {
   readonly parsedBody: unknown

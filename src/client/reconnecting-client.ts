@@ -1,12 +1,12 @@
-/** The line to a server: opened when first used, opened again when lost, closed once nothing is under way on it. */
+/** The client of a server: connects when first used, reconnects when the connection is lost, closes it once nothing is under way on it. */
 import { type Client, SseError } from '@modelcontextprotocol/client'
-import { hangUp, isSessionLost, isSessionUnknown } from './transport.ts'
+import { disconnect, isSessionLost, isSessionUnknown } from './transport.ts'
 
-export interface LineEvents {
+export interface ReconnectingClientEvents {
   connect(): Promise<Client>
   /** The connection is gone. */
   onLost(): void
-  /** Something went wrong while nobody waited. */
+  /** Told of an error that no caller waits for. */
   onError(error: Error): void
 }
 
@@ -17,14 +17,14 @@ interface Open {
   isRetired: boolean
 }
 
-export class Line {
-  readonly #events: LineEvents
+export class ReconnectingClient {
+  readonly #events: ReconnectingClientEvents
   /** Connections that are being closed. */
   readonly #leaving = new Set<Promise<void>>()
   #opening: Promise<Open> | undefined
   #isClosed = false
 
-  constructor(events: LineEvents) {
+  constructor(events: ReconnectingClientEvents) {
     this.#events = events
   }
 
@@ -55,7 +55,7 @@ export class Line {
     this.#leaving.add(left)
   }
 
-  /** Whoever comes next gets another connection; whoever is there stays on this one. */
+  /** Later calls get another connection; running calls stay on this one. */
   replace(): void {
     this.#retire(this.#opening)
   }
@@ -95,7 +95,7 @@ export class Line {
     if (open.isRetired || this.#isClosed) return
     // Its stream was the session: no answer can come any more, and another stream would be another session.
     if (error instanceof SseError) void open.client.close()
-    // Whoever waits is told by a rejection.
+    // Waiting callers are told by a rejection.
     if (open.users === 0) this.#events.onError(error)
   }
 
@@ -120,6 +120,6 @@ export class Line {
   }
 
   #leave({ client }: Open): void {
-    this.await(hangUp(client))
+    this.await(disconnect(client))
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * What would let a caller keep a process busy, replaced in the copy of a schema that validates: the validator compares each item of an
+ * array with all others, and its pattern for URLs takes exponential time.
+ */
+import { schemaMapKeyword } from '@cfworker/json-schema'
+
+type Node = Record<string, unknown>
+
+/** Items that are compared one by one. */
+const MAX_COMPARED = 250
+
+/** What they hold is no schema, whatever it looks like. */
+const DATA = new Set(['const', 'enum', 'default', 'examples'])
+
+/** As the validator's own has it, in linear time: http, https or ftp, a dot in the host, and none of a private network. */
+const URL_PATTERN =
+  '^(?:[Hh][Tt]{2}[Pp][Ss]?|[Ff][Tt][Pp])://(?!(?:[^/?#]*@)?(?:10|127|169\\.254|192\\.168|172\\.(?:1[6-9]|2\\d|3[01]))\\.)(?=[^\\s/?#]*\\.)[^\\s/?#]+(?:[/?#]\\S*)?$'
+
+/**
+ * Changes `schema` in place and says whether it has `uniqueItems`, which is left out, or kept for arrays of at most `MAX_COMPARED`
+ * items: for values of which `hasDuplicates` says yes.
+ */
+export function boundSchema(schema: unknown, uniqueItems: 'leave out' | 'keep for few'): boolean {
+  let hasUnique = false
+  visit(schema, (node) => {
+    if (node.format === 'url') {
+      delete node.format
+      node.allOf = [...((node.allOf as unknown[] | undefined) ?? []), { pattern: URL_PATTERN }]
+    }
+    if (node.uniqueItems !== true) return
+    hasUnique = true
+    if (uniqueItems === 'leave out') delete node.uniqueItems
+    else node.maxItems = Math.min((node.maxItems as number | undefined) ?? MAX_COMPARED, MAX_COMPARED)
+  })
+  return hasUnique
+}
+
+/** Whether any array in a JSON value has two equal items, in linear time: where none has, `uniqueItems` holds everywhere. */
+export function hasDuplicates(value: unknown): boolean {
+  let found = false
+  const canonical = (node: unknown): string => {
+    if (node === null || typeof node !== 'object') return JSON.stringify(node) ?? ''
+    if (Array.isArray(node)) {
+      const items = node.map(canonical)
+      if (new Set(items).size < items.length) found = true
+      return `[${items.join()}]`
+    }
+    const members = Object.entries(node).map(([key, child]) => `${JSON.stringify(key)}:${canonical(child)}`)
+    return `{${members.sort().join()}}`
+  }
+  canonical(value)
+  return found
+}
+
+function visit(node: unknown, change: (schema: Node) => void, isMap = false): void {
+  if (node === null || typeof node !== 'object') return
+  const isSchema = !isMap && !Array.isArray(node)
+  if (isSchema) change(node as Node)
+  for (const [key, child] of Object.entries(node)) {
+    if (isSchema && DATA.has(key)) continue
+    visit(child, change, isSchema && schemaMapKeyword[key] === true)
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Tools as other frameworks had them in versions before: refused, with what to write now.
+ */
+
+import type { JsonSchema } from './schema.ts'
+
+/** `({ context }) => …`, also as a method and after a minifier, which keeps the names of properties. */
+const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
+
+/** @throws TypeError for a tool that has the AI SDK's `parameters`, wants approval, or has nothing to execute. */
+export function checkToolShape(name: string, tool: object | undefined): void {
+  const { execute, inputSchema, parameters, needsApproval, requireApproval } = (tool ?? {}) as {
+    [member: string]: unknown
+  }
+  if (typeof execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+  if (parameters !== undefined && inputSchema === undefined)
+    throw new TypeError(`Tool "${name}" has "parameters": write "inputSchema".`)
+  const approval = needsApproval ? 'needsApproval' : 'requireApproval'
+  if (needsApproval || requireApproval)
+    throw new TypeError(
+      `Tool "${name}" has "${approval}", which is not asked for here: ask with ctx.elicit in execute.`,
+    )
+}
+
+/** @throws TypeError for `execute({ context })` where the input can have no member of that name. */
+export function checkExecute(
+  name: string,
+  execute: unknown,
+  { properties, additionalProperties = false }: JsonSchema,
+): void {
+  const isOpen = properties === undefined || additionalProperties !== false
+  if (isOpen || Object.hasOwn(properties as object, 'context')) return
+  if (!DESTRUCTURES_CONTEXT.test(String(execute))) return
+  throw new TypeError(
+    `Tool "${name}" reads its input from "context", as in Mastra 0.x: write execute(input, context).`,
+  )
+}

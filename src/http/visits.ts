@@ -1,0 +1,73 @@
+/**
+ * Requests that are for no message: the page, the health check, OAuth metadata and preflights. The guard runs before all but the
+ * health check.
+ */
+import { ProtocolError } from '../definition/protocol-error.ts'
+import { CLIENT_GONE } from '../protocol/exchange.ts'
+import { Whole } from '../protocol/reply.ts'
+import { type AdmissionOptions, type Received, refuseTraffic, refuseUnguarded } from './admission.ts'
+import { preflightResponse } from './cors.ts'
+import type { Door } from './door.ts'
+import { callerAddress, createTlsWatch } from './public-url.ts'
+import { refusal } from './refusal.ts'
+import {
+  healthResponse,
+  metadataResponse,
+  methodsOf,
+  notServed,
+  pageResponse,
+  type RouteOptions,
+  type ServerDescription,
+  wantsPage,
+} from './routes.ts'
+import { callerKey, type Traffic } from './traffic.ts'
+
+export type AnswerVisit = (received: Received) => Whole | Promise<Whole>
+
+/** Answers any request but a POST. */
+export function createVisits(
+  description: ServerDescription,
+  options: AdmissionOptions & RouteOptions,
+  traffic: Traffic,
+  fail: Door['fail'],
+): AnswerVisit {
+  const showPage = async (received: Received): Promise<Whole> => {
+    const { request, platform, headers } = received
+    if (traffic.counts(platform.env)) {
+      const address = callerAddress(request.headers, platform, options.trustProxy)
+      const overRate = await traffic.count(callerKey(undefined, address), platform.env)
+      if (overRate !== undefined) return refuseTraffic(overRate, headers)
+    }
+    // A page may run the server to see what it has.
+    const entered = traffic.enter()
+    if (typeof entered !== 'function') return refuseTraffic(entered, headers)
+    try {
+      return await pageResponse(received, description, options)
+    } catch (error) {
+      if (request.signal.aborted) return new Whole(null, CLIENT_GONE, {})
+      if (error instanceof ProtocolError) return refusal(504, error.message, headers, error.code)
+      return fail(error, received)
+    } finally {
+      entered()
+    }
+  }
+
+  const watchTls = createTlsWatch((error) => options.reportError(error, { auth: true }))
+
+  const get: AnswerVisit = (received) => {
+    const open = healthResponse(received, options) ?? metadataResponse(received, options, watchTls)
+    if (open !== undefined) return open
+    return wantsPage(received, options) ? showPage(received) : notServed(received, options)
+  }
+
+  return (received) => {
+    const { method, headers } = received.request
+    // A page has an Origin, and is guarded like any other.
+    const isProbe = !headers.has('origin')
+    const early = isProbe ? healthResponse(received, options) : undefined
+    const answered = early ?? refuseUnguarded(received, options)
+    if (answered !== undefined) return answered
+    if (method === 'OPTIONS') return preflightResponse(received.request, methodsOf(options))
+    return method === 'GET' || method === 'HEAD' ? get(received) : notServed(received, options)
+  }
+}

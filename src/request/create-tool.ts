@@ -1,0 +1,99 @@
+/**
+ * `createTool`: a tool, for a server to serve and for other code to call.
+ */
+import type { CallToolResult } from '../definition/content.ts'
+import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
+import { type CompiledTool, compileTool, offerCall, type ToolConfig } from '../definition/tool.ts'
+import { checkToolShape } from '../definition/tool-mistakes.ts'
+import type { ToolOutput } from '../definition/tool-result.ts'
+import { unknownOption } from '../definition/unknown-option.ts'
+import { executeCompiled, type ToolCallContext } from './execute.ts'
+
+/** A tool that can be called without a server, too. */
+export type CreatedTool<
+  Input extends Schema | PlainJsonSchema | undefined,
+  Output extends Schema | undefined,
+  Result = ToolOutput<Output>,
+> = Omit<ToolConfig<Input, Output, Result>, 'execute'> & {
+  /**
+   * Runs the tool outside of any request, with a context made for it. In another tool, give it the context that you have: then
+   * it can ask that tool's user.
+   *
+   * @throws Error for invalid input, for a result that does not match `outputSchema`, and whatever the tool throws.
+   */
+  execute: ExecuteTool<Input, Result>
+}
+
+type ExecuteTool<Input, Result> = Input extends Schema
+  ? (input: InferInput<Input>, context?: ToolCallContext) => Promise<Awaited<Result>>
+  : (input?: Record<string, unknown>, context?: ToolCallContext) => Promise<Awaited<Result>>
+
+/** The mistakes that the types would let pass, or name less clearly. */
+type Checked<Input, Result> = (Input extends PlainJsonSchema
+  ? Input extends Schema
+    ? unknown
+    : { inputSchema: 'Plain JSON Schema: write jsonSchema({ … }), imported from mayfly-mcp.' }
+  : unknown) &
+  (IsMalformed<Result> extends true
+    ? { execute: (...args: never) => CallToolResult | Promise<CallToolResult> }
+    : unknown)
+
+/** A result with blocks of a type that MCP has not. A type that is known only as `string` may be right. */
+type IsMalformed<Result> =
+  Awaited<Result> extends { content: readonly { type: infer Type extends string }[] }
+    ? string extends Type
+      ? false
+      : [Type] extends [CallToolResult['content'][number]['type']]
+        ? false
+        : true
+    : false
+
+/** All there are: what is misspelt, or another kit's, would be missed. */
+const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
+  id: 1,
+  title: 1,
+  description: 1,
+  inputSchema: 1,
+  outputSchema: 1,
+  mcp: 1,
+  enabled: 1,
+  scopes: 1,
+  execute: 1,
+  onInputStart: 1,
+  onInputDelta: 1,
+  onInputAvailable: 1,
+  onOutput: 1,
+}
+
+/**
+ * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; what it throws becomes an
+ * `isError` result with the message, never the stack.
+ *
+ * ```ts
+ * const add = createTool({
+ *   id: 'add',
+ *   description: 'Adds two numbers',
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * })
+ *
+ * await add.execute({ a: 1, b: 2 }) // 3
+ * ```
+ */
+export function createTool<
+  Input extends Schema | PlainJsonSchema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+  Result extends ToolOutput<Output> = ToolOutput<Output>,
+>(config: ToolConfig<Input, Output, Result> & Checked<Input, Result>): CreatedTool<Input, Output, Result> {
+  const { execute } = config
+  checkToolShape(config.id, config)
+  const unknown = unknownOption(config, OPTIONS)
+  if (unknown !== undefined) throw new TypeError(`createTool has no option "${unknown}".`)
+  let compiled: CompiledTool | undefined
+  const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
+    compiled ??= compileTool(config.id, config)
+    return executeCompiled(compiled, input, context, console.error)
+  }
+  const tool: object = { ...config, execute: offerCall(execute, call) }
+  return tool as CreatedTool<Input, Output, Result>
+}

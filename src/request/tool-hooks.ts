@@ -1,0 +1,32 @@
+/**
+ * Tells a tool's hooks of a call. They observe: they are not awaited, and what they throw is reported and fails nothing.
+ */
+import { callHook } from '../definition/hook.ts'
+import type { CompiledTool } from '../definition/tool.ts'
+import { structuredOf } from '../definition/tool-result.ts'
+import type { Context } from './context.ts'
+import type { ReportError } from './options.ts'
+
+/** What happened: the arguments are valid, or `execute` has returned what is no error. */
+type Happening = { readonly input: unknown } | { readonly output: unknown }
+
+export function tellHooks(
+  { name, source }: CompiledTool,
+  happening: Happening,
+  context: Context,
+  reportError: ReportError,
+): void {
+  const isInput = 'input' in happening
+  const hook = isInput ? source.onInputAvailable : source.onOutput
+  if (hook === undefined) return
+  const { toolCallId, messages, signal: abortSignal, requestId } = context
+  const event = { ...happening, toolName: name, context, toolCallId, messages, abortSignal }
+  if (!isInput && source.outputSchema !== undefined) {
+    Object.assign(event, { output: structuredOf(happening.output) })
+  }
+  callHook(
+    () => hook(event as never),
+    (error) => reportError(error, { tool: name, hook: true, requestId }),
+    (work) => context.waitUntil(work),
+  )
+}

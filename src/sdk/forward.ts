@@ -1,0 +1,68 @@
+/** Gives a message that has no answer to a fresh server of another SDK. */
+import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
+import type { UnansweredMessage } from '../protocol/engine.ts'
+import { CLIENT_GONE } from '../protocol/exchange.ts'
+import { toFailure } from '../protocol/failure.ts'
+import type { CallLimits, Incoming } from '../protocol/options.ts'
+import { jsonReply, Whole } from '../protocol/reply.ts'
+import { withinLimit } from '../protocol/response-limit.ts'
+import type { ReportError } from '../request/options.ts'
+import { toCall } from './foreign-call.ts'
+import type { GuardedNames } from './guarded.ts'
+import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
+
+export interface ForeignOptions extends CallLimits {
+  readonly reportError: ReportError
+  readonly scopes: GuardedNames | undefined
+}
+
+/** A notification or a response: the server has as long for it as for a call, and is done with when its client goes away. */
+export function forward(
+  message: UnansweredMessage,
+  incoming: Incoming,
+  run: RunForeign,
+  options: ForeignOptions,
+): Promise<Whole> {
+  const over = new AbortController()
+  const call = toCall(message, incoming, over.signal, true)
+  const limit = earliestEnd(incoming.platform, false, options)
+  return new Promise((resolve, reject) => {
+    let answer: ForeignAnswer | undefined
+    let isOver = false
+    const end = (reply: Whole): void => {
+      isOver = true
+      over.abort()
+      void closeQuietly(answer)
+      resolve(reply)
+    }
+    const stop = watchCall(incoming.request.signal, limit, options, {
+      onDisconnect: () => end(new Whole(null, CLIENT_GONE, {})),
+      onExpire: () => {
+        const { message, status } = toFailure(deadlineError(limit), undefined, incoming, options.reportError)
+        end(jsonReply(message, status === 200 ? 504 : status, incoming.headers))
+      },
+    })
+    const serve = async (): Promise<void> => {
+      if (isOver) return
+      answer = await run(call)
+      if (isOver) return closeQuietly(answer)
+      const { status, body } = answer.response
+      const text = body === null || status === 202 ? '' : await unbroken(answer, answer.response.text())
+      if (isOver) return
+      const { headers, platform } = incoming
+      end(
+        text === ''
+          ? new Whole(null, status, headers)
+          : jsonReply(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
+      )
+    }
+    const fail = (error: unknown): void => {
+      // What breaks because it was told to stop is not a fault.
+      if (isOver) return
+      over.abort()
+      void closeQuietly(answer)
+      reject(error)
+    }
+    serve().catch(fail).finally(stop)
+  })
+}

@@ -1,0 +1,20 @@
+/** A server of an official SDK, and what its factory is given. */
+import type { AuthInfo } from '../definition/context.ts'
+
+/** An `McpServer` or `Server` of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x. */
+export interface SdkServer {
+  connect(transport: never): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a factory is given; the first three as SDK v2 gives them. */
+export interface SdkContext {
+  readonly era: 'modern' | 'legacy'
+  readonly authInfo?: AuthInfo
+  /** The HTTP request; its body has been read. */
+  readonly requestInfo?: Request
+  /** The platform's bindings or environment variables. */
+  readonly env: unknown
+  /** Keeps the invocation alive until `promise` settles. */
+  readonly waitUntil: (promise: Promise<unknown>) => void
+}

@@ -1,0 +1,58 @@
+/** What a server tells of itself: to the MCP registry, to tools such as `mayfly doctor`, and of its tools. */
+import type { DeploymentInfo, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
+import { present } from './definition/present.ts'
+import type { CompiledTool } from './definition/tool.ts'
+
+type Identified = MCPServerConfig & { readonly id: string }
+
+export function describeServer(config: Identified): ServerInfo {
+  const { id, name, description, repository, version, releaseDate, isLatest = true } = config
+  return present<ServerInfo>({
+    id,
+    name,
+    description,
+    repository,
+    version_detail: present<ServerInfo['version_detail']>({
+      version,
+      release_date: releaseDate,
+      is_latest: isLatest,
+    }),
+  })
+}
+
+export function describeServerDetail(config: Identified): ServerDetail {
+  const { packageCanonical, packages, remotes } = config
+  const detail = present({ package_canonical: packageCanonical, packages, remotes })
+  return { ...describeServer(config), ...(detail as Partial<ServerDetail>) }
+}
+
+export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
+  const { auth, bus, http, rendezvous, secret, legacy = 'explain' } = config
+  return {
+    hasBus: bus !== undefined,
+    hasRendezvous: rendezvous !== undefined,
+    hasSecret: secret !== undefined,
+    legacy,
+    hasAuth: auth !== undefined,
+    knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
+  }
+}
+
+/** `isExplicit`: it is one of the server's own tools, whatever agent or workflow has its name. */
+export function describeTool(
+  { name, source, tool }: CompiledTool,
+  { agents = {}, workflows = {} }: MCPServerConfig,
+  { isExplicit }: { readonly isExplicit: boolean },
+): ToolInfo {
+  const { description, inputSchema, outputSchema } = tool
+  const isAgent = !isExplicit && name.startsWith('ask_') && Object.hasOwn(agents, name.slice(4))
+  const isWorkflow = !isExplicit && name.startsWith('run_') && Object.hasOwn(workflows, name.slice(4))
+  return present<ToolInfo>({
+    id: source.id ?? name,
+    name,
+    description,
+    inputSchema,
+    outputSchema,
+    toolType: isAgent ? 'agent' : isWorkflow ? 'workflow' : 'tool',
+  })
+}
