@@ -32,7 +32,7 @@ export class MayflyRendezvous {
   #deliver: ((answer: string) => void) | undefined
 
   fetch(request: Request): Response | Promise<Response> {
-    return request.url === WAIT ? this.#wait(request) : this.#take(request)
+    return request.url === WAIT ? this.#wait(request) : this.#receive(request)
   }
 
   /** Answers at once, which says that the wait has begun; the body comes with the answer. */
@@ -62,8 +62,8 @@ export class MayflyRendezvous {
     })
   }
 
-  /** An answer for which nobody waits is dropped. */
-  async #take(request: Request): Promise<Response> {
+  /** An answer that no call waits for is dropped. */
+  async #receive(request: Request): Promise<Response> {
     const answer = await request.text()
     this.#deliver?.(answer)
     return new Response(null, { status: 204 })
@@ -74,6 +74,8 @@ export class MayflyRendezvous {
  * A rendezvous over the binding of `MayflyRendezvous`. A wait ends at its deadline or when it is aborted, and never rejects, whatever
  * the object does; delivering rejects where the object fails or does not answer.
  *
+ * @throws TypeError without a binding.
+ *
  * ```ts
  * rendezvous: (env) => durableObjectRendezvous(env.RENDEZVOUS as DurableObjectNamespace)
  * ```
@@ -82,6 +84,11 @@ export function durableObjectRendezvous(
   namespace: DurableObjectNamespace,
   options: OutageOptions = {},
 ): Rendezvous {
+  if (typeof namespace?.idFromName !== 'function') {
+    throw new TypeError(
+      'durableObjectRendezvous needs the binding of a Durable Object: bind MayflyRendezvous in the wrangler configuration, as in docs/rendezvous.md',
+    )
+  }
   const { timeoutMs = 2000 } = options
   const report = toReport(options, 'Rendezvous')
   const ask = async (key: string, url: string, body: unknown, signal: AbortSignal): Promise<Response> => {

@@ -2,7 +2,7 @@
  * AWS Lambda: serves an `MCPServer`, or anything with a `fetch`, behind a Function URL, API Gateway (HTTP API, REST API) or
  * an Application Load Balancer.
  *
- * Exports `lambda`, a handler that answers whole, and `streamingLambda`, one that streams. Nothing is kept between calls.
+ * Exports `lambda`, a handler with buffered responses, and `streamingLambda`, one that streams. Nothing is kept between calls.
  */
 import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
 import { type Background, createBackground } from './_lambda/background.ts'
@@ -47,7 +47,7 @@ interface AwsLambda {
 const RETURN_MARGIN_MS = 500
 
 /**
- * A handler that answers whole, for every trigger: Function URL with invoke mode BUFFERED, API Gateway, load balancer. An
+ * A handler with buffered responses, for every trigger: Function URL with invoke mode BUFFERED, API Gateway, load balancer. An
  * answer that the trigger could not take is a JSON-RPC error that says so. Waits for `waitUntil` work before it returns,
  * until half a second before the function's timeout. Throws `TypeError` for an event of another kind.
  *
@@ -85,7 +85,7 @@ export function streamingLambda(server: FetchServer, options: LambdaOptions = {}
   return streamifyResponse(async (event, responseStream, context) => {
     const call = readCall(event)
     if (call.shape === 'alb' || call.shape === 'alb-multi-value')
-      throw new TypeError('A load balancer takes whole responses only: use lambda() for it.')
+      throw new TypeError('A load balancer accepts buffered responses only: use lambda() for it.')
     const background = createBackground()
     const deadline = deadlineOf(context)
     const response = await answer(server, call, {
@@ -135,7 +135,7 @@ function awsLambda(): AwsLambda {
   const { awslambda } = globalThis as { awslambda?: AwsLambda }
   if (awslambda?.streamifyResponse === undefined)
     throw new TypeError(
-      'streamingLambda() needs the global awslambda of Lambda’s Node runtimes: there is none here.',
+      'streamingLambda() needs the global "awslambda", which only Lambda’s Node runtimes have: use lambda() elsewhere.',
     )
   return awslambda
 }

@@ -1,17 +1,29 @@
 /**
  * Node: serves an `MCPServer`, or anything with a `fetch`, over node:http through `@hono/node-server`.
  *
- * Exports `serve`, which listens and closes gracefully, and `nodeListener`, a `(req, res)` function for an HTTP server of
- * one's own.
+ * Exports `serve`, which listens and closes gracefully, `nodeListener`, a `(req, res)` function for an HTTP server of one's own,
+ * and an `MCPServer` with the methods that other frameworks give it.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener, RequestError } from '@hono/node-server'
-import { isLoopbackAddress } from '../src/request/address.ts'
-import { type FetchServer, serveRequest } from '../src/request/platform.ts'
-import { handleHTTP, type StartHTTP } from './_node/start.ts'
+import type { FetchServer } from '../src/request/platform.ts'
+import { createListener, reportError, type Track } from './_node/listener.ts'
 
+export {
+  createIntrospectionValidator,
+  createStaticTokenValidator,
+  type OAuthConfig,
+  type TokenValidationResult,
+  type ValidateToken,
+} from '../src/auth/validate-token.ts'
 export type { EventStore } from './_node/event-store.ts'
+export { type NodeListenerOptions, nodeListener } from './_node/listener.ts'
+export { MCPServer } from './_node/mcp-server.ts'
+export {
+  createOAuthMiddleware,
+  type OAuthMiddlewareOptions,
+  type OAuthMiddlewareResult,
+} from './_node/oauth-middleware.ts'
 export {
   createSessions,
   type Sessions,
@@ -24,17 +36,11 @@ export {
   type StartHTTPOptions,
   type StartSSE,
   startHonoSSE,
+  startHTTP,
   startSSE,
 } from './_node/start.ts'
 export { type StdioOptions, type StdioServer, startStdio } from './_node/stdio.ts'
 export type { FetchServer }
-
-export interface NodeListenerOptions {
-  /** `ctx.env`. Default `process.env`. */
-  env?: unknown
-  /** The address the listener is bound to. A loopback one turns the DNS-rebinding guard on. Default: not known. */
-  hostname?: string
-}
 
 export interface ServeOptions {
   /** Default 3000; 0 picks a free one. */
@@ -54,9 +60,6 @@ export interface NodeServer {
    */
   close(): Promise<void>
 }
-
-type NodeListener = (request: IncomingMessage, response: ServerResponse) => void
-type Track = (work: Promise<unknown>) => void
 
 const CLOSE_GRACE_MS = 5000
 
@@ -91,78 +94,6 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
       return closed
     },
   }
-}
-
-/**
- * A `(req, res)` listener for node:http or Express. Mount it before any body parser: it reads the body itself. Answers
- * every path it is given.
- *
- * ```ts
- * createServer(nodeListener(server)).listen(3000)
- * ```
- */
-export function nodeListener(server: FetchServer, options: NodeListenerOptions = {}): NodeListener {
-  return createListener(server, options, () => {})
-}
-
-/**
- * Serves one Node request of an `MCPServer`: with sessions, or without where `options.serverless` says so. Resolves when the
- * response has ended.
- *
- * ```ts
- * createServer((req, res) => {
- *   const url = new URL(req.url ?? '', 'http://localhost')
- *   void startHTTP({ server, url, httpPath: '/mcp', req, res })
- * })
- * ```
- */
-export function startHTTP(request: StartHTTP): Promise<void> {
-  return handleHTTP(request, nodeListener)
-}
-
-function createListener(server: FetchServer, options: NodeListenerOptions, track: Track): NodeListener {
-  const { env = process.env, hostname } = options
-  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
-  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
-  // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
-  // a request lives as long as its response.
-  const requests = new WeakMap<object, Request>()
-
-  const listener = getRequestListener(
-    (incomingRequest, { incoming, outgoing }) => {
-      // No Request can have these methods (Fetch standard, forbidden methods).
-      if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
-      // The absolute form names a host of its own (RFC 9112 §3.2.2), which no guard has seen.
-      if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
-      // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals, after which
-      // `await fetch(...) instanceof Response` is false in everybody's code.
-      const request = new Request(incomingRequest.url, incomingRequest)
-      requests.set(outgoing, request)
-      const clientAddress = incoming.socket.remoteAddress
-      return serveRequest(server, request, {
-        env,
-        waitUntil,
-        canStream: true,
-        loopback,
-        ...(clientAddress !== undefined && { clientAddress }),
-      })
-    },
-    { overrideGlobalObjects: false, errorHandler: errorResponse },
-  )
-  return (request, response) => {
-    track(new Promise((resolve) => response.once('close', resolve)))
-    void listener(request, response)
-  }
-}
-
-function errorResponse(error: unknown): Response {
-  if (error instanceof RequestError) return new Response(null, { status: 400 })
-  reportError(error)
-  return new Response(null, { status: 500 })
-}
-
-function reportError(error: unknown): void {
-  console.error(error)
 }
 
 async function closeGracefully(

@@ -7,7 +7,7 @@ import { add, deliver, isChangeEvent } from '../src/events/bus.ts'
 import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
 import type { Awaited, Bus, ChangeEvent, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
-import { type Channels, createChannels, type RedisSubscriber } from './_redis/channels.ts'
+import { type Channels, channelsFor, type RedisSubscriber } from './_redis/channels.ts'
 import { type Ask, createAsk, watchConnection } from './_redis/connection.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
@@ -57,7 +57,7 @@ if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) 
 return count`
 
 /**
- * Counts calls for all processes, in windows of the clock: each has a key of its own, which expires with it. While Redis is down it
+ * Counts calls for all processes, in windows of the clock: each has its own key, which expires with it. While Redis is down it
  * rejects, in time, and the server lets calls in.
  *
  * @throws TypeError for numbers that are not above 0.
@@ -98,8 +98,9 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
     async wait(key, deadline, signal): Promise<Awaited> {
       if (signal.aborted || deadline <= Date.now()) return { answer: Promise.resolve(undefined) }
       const channel = channelOf(key)
-      const { answer, settle } = createWait(deadline, signal, () => channels.remove(channel))
-      const added = channels.add(channel, createReader(settle, report)).catch((error: unknown) => {
+      const { answer, settle } = createWait(deadline, signal, () => channels.remove(channel, read))
+      const read = createReader((value) => settle(value), report)
+      const added = channels.add(channel, read).catch((error: unknown) => {
         report(error)
         settle(undefined)
       })
@@ -122,21 +123,11 @@ export function redisBus(clients: RedisClients): Bus {
   const askToSubscribe = createAsk(clients)
   const channel = `${prefix}:changes`
   const listeners = new Set<(event: ChangeEvent) => void>()
-  let subscribed: Promise<void> | undefined
-  const take = createReader((event) => {
-    if (!isChangeEvent(event)) throw new TypeError('A message on the channel of changes is not a change.')
+  const read = createReader((event) => {
+    if (!isChangeEvent(event))
+      throw new TypeError('A message on the channel for changes is not a change event.')
     deliver(event, listeners)
   }, report)
-  /** One subscription for all listeners. One that failed is forgotten: the next listener begins another. */
-  const begin = (): Promise<void> => {
-    if (subscribed !== undefined) return subscribed
-    const begun = channels.add(channel, take).catch((error: unknown) => {
-      if (subscribed === begun) subscribed = undefined
-      throw error
-    })
-    subscribed = begun
-    return begun
-  }
   return {
     async publish(event) {
       await ask(() => publisher.publish(channel, JSON.stringify(event)))
@@ -145,12 +136,10 @@ export function redisBus(clients: RedisClients): Bus {
       const remove = add(listener, listeners)
       const leave = (): void => {
         remove()
-        if (listeners.size > 0 || subscribed === undefined) return
-        subscribed = undefined
-        channels.remove(channel)
+        if (listeners.size === 0) channels.remove(channel, read)
       }
       try {
-        await askToSubscribe(begin)
+        await askToSubscribe(() => channels.add(channel, read))
       } catch (error) {
         leave()
         throw error
@@ -170,14 +159,14 @@ function connect(clients: RedisClients): Connection {
   const report = toReport(clients, 'Redis')
   watchConnection(clients.publisher, report)
   watchConnection(clients.subscriber, report)
-  return { channels: createChannels(clients.subscriber), report, ask: createAsk(clients) }
+  return { channels: channelsFor(clients.subscriber), report, ask: createAsk(clients) }
 }
 
 /** Takes messages as JSON. Text that is not is reported: thrown, it would end the process. */
-function createReader(take: (value: unknown) => void, report: Report): (message: string) => void {
+function createReader(onValue: (value: unknown) => void, report: Report): (message: string) => void {
   return (message) => {
     try {
-      take(JSON.parse(message))
+      onValue(JSON.parse(message))
     } catch (error) {
       report(error)
     }

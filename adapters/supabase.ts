@@ -23,7 +23,7 @@ const FIRST_BYTE_MS = 150_000
 const GATEWAY_PREFIX = '/functions/v1'
 
 /**
- * A handler for `Deno.serve` in an Edge Function. The public address is that of `SUPABASE_URL`; behind a domain of your own
+ * A handler for `Deno.serve` in an Edge Function. The public address is that of `SUPABASE_URL`; behind your own domain
  * set `http.publicUrl`. Call it once, while the module loads: the platform counts a worker's time from there.
  *
  * ```ts
@@ -57,7 +57,7 @@ export function supabase(
 
 /**
  * A worker takes calls until half of its time is over, and whatever then runs ends with it. So one that still takes a call has at
- * least as long again: on a paid plan that nobody told us of, too.
+ * least as long again: also on a paid plan that is not configured here.
  */
 function workerEnd(startedAt: number, now: number, maxDurationMs: number): number {
   return startedAt + Math.max(maxDurationMs, 2 * (now - startedAt))

@@ -1,5 +1,5 @@
 /**
- * What AWS Lambda's HTTP triggers send, as a web-standard request. Four shapes of event stand for six triggers:
+ * What AWS Lambda's HTTP triggers send, as a web-standard request. Four shapes of event cover six triggers:
  *
  * - `v2`: Function URL, and API Gateway HTTP API with payload format 2.0
  * - `v1`: API Gateway REST API, and HTTP API with payload format 1.0
@@ -52,7 +52,7 @@ function readParts(event: unknown): Parts {
     if (typeof event.httpMethod === 'string') return readV1(event, event.requestContext)
   }
   throw new TypeError(
-    'This event comes from no HTTP trigger: a Function URL, an API Gateway HTTP API (payload format 2.0 or 1.0) or REST API, or an Application Load Balancer is served.',
+    'This event is not from an HTTP trigger: use a Function URL, an API Gateway HTTP API (payload format 2.0 or 1.0) or REST API, or an Application Load Balancer.',
   )
 }
 
@@ -109,7 +109,7 @@ function readAlb(event: Json): Parts {
       .join('&'),
     headers,
     prefix: '',
-    // It appends the address it saw: what stands before that is whatever the client sent.
+    // It appends the address it saw: everything before that was sent by the client.
     clientAddress: headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim(),
   }
 }
@@ -123,7 +123,7 @@ function toRequest(
   // Set, not resolved: a path of `//evil.com` or with a scheme would otherwise be another host.
   url.pathname = path
   url.search = query
-  // Bytes, since text would come with a content type of its own.
+  // Bytes, since text would add a content type.
   const bytes =
     typeof body === 'string' && body !== '' && method !== 'GET' && method !== 'HEAD'
       ? Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8')
@@ -183,7 +183,7 @@ function pairs(multi: Json): [string, string][] {
   )
 }
 
-/** The last one, where there are several: the platform's stand behind the client's. */
+/** The last one, where there are several: the platform's come after the client's. */
 function headerOf(headers: Parts['headers'], name: string): string | undefined {
   return headers.findLast(([candidate]) => candidate.toLowerCase() === name)?.[1]
 }

@@ -50,7 +50,7 @@ export function createSessionStore(store: EventStore, onFault: (error: unknown) 
         }),
       )
       const own = toOwn(shared)
-      if (own === undefined) throw new Error('The event id is unknown here.')
+      if (own === undefined) throw new Error('The event id is not known to this server.')
       for (const [eventId, message] of events) await send(eventId, message)
       return own
     },

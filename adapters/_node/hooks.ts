@@ -4,7 +4,7 @@
 import { createSessionStore, type EventStore } from './event-store.ts'
 
 export interface Hooks {
-  /** Makes ids that nobody can guess. Default `crypto.randomUUID`. */
+  /** Makes ids that cannot be guessed. Default `crypto.randomUUID`. */
   sessionIdGenerator?: () => string
   onsessioninitialized?: (sessionId: string) => void | Promise<void>
   onsessionclosed?: (sessionId: string) => void | Promise<void>

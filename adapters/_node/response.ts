@@ -1,39 +1,71 @@
 /**
  * Responses around a session's transport.
  */
+import { SECURITY_HEADERS } from '../../src/http/admission.ts'
+import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
 import { errorMessage } from '../../src/protocol/json-rpc.ts'
+import { isEventStream } from '../../src/protocol/read-events.ts'
 
-/** The transport's response with the server's own headers; `onEnd` is called once, when it was read or its reader has gone. */
-export function answered(
-  response: Response,
-  headers: { readonly [name: string]: string },
-  onEnd: () => void,
-): Response {
+export interface AnsweredOptions {
+  /** The server's own. */
+  readonly headers: { readonly [name: string]: string }
+  /** The stream begins with what its client has missed, which is there before anybody can read it. */
+  readonly isReplayed: boolean
+  /** Called once, when the transport has ended the response or its reader has gone. */
+  readonly onEnd: () => void
+}
+
+/**
+ * The transport's response with the server's own headers, but for what the transport says of caching a stream. A reader that leaves too
+ * much of a stream unread is cut off.
+ */
+export function answered(response: Response, { headers, isReplayed, onEnd }: AnsweredOptions): Response {
   const all = new Headers(response.headers)
-  for (const [name, value] of Object.entries(headers)) if (name !== 'cache-control') all.set(name, value)
-  const init = { status: response.status, headers: all }
-  const reader = response.body?.getReader()
-  if (reader === undefined) {
-    onEnd()
-    return new Response(null, init)
+  for (const [name, value] of Object.entries(headers)) {
+    if (name !== 'cache-control' || !all.has(name)) all.set(name, value)
   }
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
+  const init = { status: response.status, headers: all }
+  if (response.body !== null && isEventStream(response)) {
+    return new Response(bounded(response.body, isReplayed, onEnd), init)
+  }
+  onEnd()
+  return new Response(response.body, init)
+}
+
+/** The same stream, read as fast as it comes: the transport would keep whatever its client leaves unread. */
+function bounded(
+  source: ReadableStream<Uint8Array>,
+  isReplayed: boolean,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader()
+  const { body, write, end } = createBoundedBody((reason) => void reader.cancel(reason).catch(() => {}))
+  const pump = async (): Promise<void> => {
+    let force = isReplayed
+    // What is there already is read by then.
+    setTimeout(() => {
+      force = false
+    })
+    try {
+      for (;;) {
         const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        controller.close()
-      } catch (error) {
-        controller.error(error)
+        if (done) break
+        write(value, { force })
       }
+    } finally {
+      end()
       onEnd()
-    },
-    cancel(reason) {
-      onEnd()
-      return reader.cancel(reason)
-    },
-  })
-  return new Response(body, init)
+    }
+  }
+  void pump().catch(() => {})
+  return body
+}
+
+/** What the transport has refused: MCP has no id that is null. */
+export async function withoutNullId(refused: Response): Promise<Response> {
+  if (!refused.headers.get('content-type')?.startsWith('application/json')) return refused
+  const { id, ...message } = (await refused.json()) as { id?: unknown }
+  return new Response(JSON.stringify({ ...message, ...(id !== null && { id }) }), refused)
 }
 
 export const SESSION_NOT_FOUND = -32001
@@ -49,6 +81,6 @@ export function refuse(
 ): Response {
   return new Response(errorMessage(undefined, { code, message }), {
     status,
-    headers: { ...headers, 'content-type': 'application/json' },
+    headers: { ...SECURITY_HEADERS, ...headers, 'content-type': 'application/json' },
   })
 }

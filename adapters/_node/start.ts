@@ -2,30 +2,27 @@
  * `startHTTP`, `startSSE` and `startHonoSSE`: one call for each Node request, as other frameworks have them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import { isMetadataPath } from '../../src/auth/location.ts'
 import type { MCPServer } from '../../src/index.ts'
-import { principalOf } from '../../src/protocol/asking.ts'
-import type { FetchServer } from '../../src/request/platform.ts'
-import { loadSse } from './packages.ts'
-import { parseBody } from './parse-body.ts'
-import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
+import type { RequestPlatform } from '../../src/request/platform.ts'
+import { nodeListener } from './listener.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
-import { connect, createSenders, type SdkTransport, type Senders } from './transport.ts'
-
-export type Listener = (request: IncomingMessage, response: ServerResponse) => void
+import { endStreams, serveSSE } from './sse.ts'
 
 export interface StartHTTPOptions extends Omit<SessionsOptions, 'sessionIdGenerator'> {
   /** Default: unguessable ids. Undefined, said explicitly: no sessions. */
   sessionIdGenerator?: (() => string) | undefined
   /** Switches to the stateless engine. Default false. */
   serverless?: boolean
+  /** Accepted: without sessions a response streams whenever there is something to stream. */
+  serverlessStreaming?: true
 }
 
 export interface StartHTTP {
   server: MCPServer
   /** The request's URL, as far as its path matters. */
   url: URL
-  /** The endpoint's path, `/mcp`. Other paths are answered 404. */
+  /** The endpoint's path, `/mcp`. Other paths are answered 404, but for the OAuth metadata that a challenge names. */
   httpPath: string
   req: IncomingMessage
   res: ServerResponse
@@ -49,40 +46,31 @@ export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
   context: { readonly req: { readonly raw: Request } }
 }
 
-interface SSETransport extends SdkTransport {
-  readonly sessionId: string
-  handlePostMessage(request: IncomingMessage, response: ServerResponse, message: unknown): Promise<void>
-}
-
-interface OpenStream {
-  readonly transport: SSETransport
-  readonly principal: string
-}
-
-type Parts = ReturnType<MCPServer['getSessionParts']>
-
-interface Streams {
-  /** By session id. */
-  readonly open: Map<string, OpenStream>
-  readonly senders: Senders
-}
-
-/** Streams of the deprecated transport that one server has open. */
-const MAX_STREAMS = 1000
-
 const sessionsOf = new WeakMap<MCPServer, Sessions>()
-const streamsOf = new WeakMap<MCPServer, Streams>()
 
-/** `toListener` is the adapter's own. */
-export async function handleHTTP(
-  { server, url, httpPath, req, res, options = {} }: StartHTTP,
-  toListener: (server: FetchServer) => Listener,
-): Promise<void> {
-  if (url.pathname !== httpPath) return answer(res, 404, 'Not found')
-  const { serverless = false, sessionIdGenerator, ...rest } = options
+/**
+ * Serves one Node request of an `MCPServer`: with sessions, or without where `options.serverless` says so. Resolves when the
+ * response has ended.
+ *
+ * ```ts
+ * createServer((req, res) => {
+ *   const url = new URL(req.url ?? '', 'http://localhost')
+ *   void startHTTP({ server, url, httpPath: '/mcp', req, res })
+ * })
+ * ```
+ */
+export async function startHTTP({ server, url, httpPath, req, res, options = {} }: StartHTTP): Promise<void> {
+  checkOptions(options)
+  if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
+  // A look-alike that was made of a fetch request has none, where no Node request is without.
+  if (req.headers.host === undefined) {
+    req.headers.host = url.host
+    req.rawHeaders.push('host', url.host)
+  }
+  const { serverless = false, serverlessStreaming: _, sessionIdGenerator, ...rest } = options
   const isStateless = serverless || ('sessionIdGenerator' in options && sessionIdGenerator === undefined)
-  const done = new Promise<void>((resolve) => res.once('close', resolve))
-  if (isStateless) toListener(server)(req, res)
+  const done = ended(res)
+  if (isStateless) nodeListener(server)(req, res)
   else {
     let sessions = sessionsOf.get(server)
     if (sessions === undefined) {
@@ -90,123 +78,74 @@ export async function handleHTTP(
       sessions = createSessions(server, { ...rest, ...generator })
       sessionsOf.set(server, sessions)
     }
-    toListener(sessions)(req, res)
+    nodeListener(sessions)(req, res)
   }
   await done
 }
 
 /**
- * Serves the deprecated HTTP+SSE transport (MCP 2024-11-05) through SDK v1's. Its clients are in a session by their stream.
- * Resolves when the response has ended.
+ * Serves one Node request of the deprecated HTTP+SSE transport (MCP 2024-11-05): its stream, or a message beside it. Resolves when the
+ * response has ended.
  */
-export async function startSSE(request: StartSSE): Promise<void> {
-  const { server, res } = request
-  const parts = server.getSessionParts()
-  try {
-    await serveSSE(request, parts)
-  } catch (error) {
-    parts.onFault(error)
-    if (!res.headersSent) await relay(refuse(500, SERVER_BUSY, 'Internal error', {}), res)
-  }
-}
-
-async function serveSSE(
-  { server, url, ssePath, messagePath, req, res }: StartSSE,
-  parts: Parts,
-): Promise<void> {
-  const streams = streamsOf.get(server) ?? { open: new Map<string, OpenStream>(), senders: createSenders() }
-  streamsOf.set(server, streams)
-  const isStream = req.method === 'GET' && url.pathname === ssePath
-  if (!isStream && !(req.method === 'POST' && url.pathname === messagePath))
-    return answer(res, 404, 'Not found')
-  const { endpoint } = parts
-  const clientAddress = req.socket?.remoteAddress
-  const platform = { env: process.env, ...(clientAddress !== undefined && { clientAddress }) }
-  const admitted = await endpoint.admit(toRequest(url, req), platform)
-  if (admitted instanceof Response) return relay(admitted, res)
-  for (const [name, value] of Object.entries(admitted.headers)) res.setHeader(name, value)
-  const principal = principalOf(admitted)
-  if (!isStream) {
-    const stream = streams.open.get(url.searchParams.get('sessionId') ?? '')
-    if (stream === undefined || stream.principal !== principal) {
-      const refused = refuse(404, SESSION_NOT_FOUND, 'Session not found', admitted.headers)
-      return relay(endpoint.log(refused, admitted), res)
-    }
-    const body = await endpoint.read(admitted)
-    if (body instanceof Response) return relay(body, res)
-    const message = parseBody(parts.engine, body, admitted.request)
-    // The engine refuses it, and says why.
-    if (message === undefined) return relay(await endpoint.answer(body, admitted), res)
-    if (Array.isArray(message)) {
-      const refused = refuse(
-        400,
-        INVALID_REQUEST,
-        'Invalid request: send one message at a time.',
-        admitted.headers,
-      )
-      return relay(endpoint.log(refused, admitted), res)
-    }
-    const sender = Object.assign(req, { auth: streams.senders.toAuthInfo(admitted) })
-    await stream.transport.handlePostMessage(sender, res, message)
-    // What it takes on is logged message by message.
-    if (res.statusCode >= 400) endpoint.log(new Response(null, { status: res.statusCode }), admitted)
-    return
-  }
-  if (streams.open.size >= MAX_STREAMS) {
-    const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', admitted.headers)
-    return relay(endpoint.log(refused, admitted), res)
-  }
-  const { SSEServerTransport } = await loadSse()
-  const transport: SSETransport = new SSEServerTransport(messagePath, res)
-  const session = connect(parts, transport, { env: process.env }, streams.senders.senderOf)
-  const closed = new Promise<void>((resolve) => {
-    transport.onclose = () => {
-      streams.open.delete(transport.sessionId)
-      session.close()
-      resolve()
-    }
-  })
-  streams.open.set(transport.sessionId, { transport, principal })
-  await transport.start()
-  endpoint.log(new Response(), admitted)
-  await closed
+export async function startSSE({ server, req, res, ...route }: StartSSE): Promise<void> {
+  const done = ended(res)
+  const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
+    serveSSE(server, route, request, platform)
+  nodeListener({ handle, fetch: (request, env) => handle(request, { env }) })(req, res)
+  await done
 }
 
 /** `startSSE` in a Hono app, on whatever runtime it is. */
-export async function startHonoSSE({ context, ...rest }: StartHonoSSE): Promise<Response> {
-  const { toReqRes, toFetchResponse } = await import('fetch-to-node')
-  const { raw } = context.req
-  const { req, res } = toReqRes(raw)
-  raw.signal.addEventListener('abort', () => res.emit('close'), { once: true })
-  const failed = new Promise<never>((_resolve, reject) => {
-    startSSE({ ...rest, req, res }).catch(reject)
-  })
-  return Promise.race([toFetchResponse(res), failed])
+export function startHonoSSE({ server, context, ...route }: StartHonoSSE): Promise<Response> {
+  return serveSSE(server, route, context.req.raw, { env: process.env })
 }
 
-/** Ends the sessions and streams that `startHTTP` and `startSSE` have opened for a server. */
+/** Ends the sessions and streams that `startHTTP`, `startSSE` and `startHonoSSE` have opened for a server. */
 export async function closeSessions(server: MCPServer): Promise<void> {
   await sessionsOf.get(server)?.close()
   sessionsOf.delete(server)
-  const streams = [...(streamsOf.get(server)?.open.values() ?? [])]
-  await Promise.all(streams.map(({ transport }) => transport.close()))
+  endStreams(server)
 }
 
-function toRequest(url: URL, req: IncomingMessage): Request {
-  const { method = 'GET' } = req
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(req.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
-  }
-  if (method !== 'POST') return new Request(url, { method, headers })
-  // `duplex` is demanded for streams (Fetch standard), and missing from the types of Node's own fetch.
-  const init = { method, headers, body: Readable.toWeb(req) as BodyInit, duplex: 'half' }
-  return new Request(url, init as RequestInit)
+/** Read alone: a POST is for the endpoint, under whatever path, and a guard of the host may stand before the endpoint's own path alone. */
+function isMetadata({ method }: IncomingMessage, { pathname }: URL): boolean {
+  const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+  return isRead && isMetadataPath(pathname)
 }
 
-async function relay(response: Response, res: ServerResponse): Promise<void> {
-  res.writeHead(response.status, Object.fromEntries(response.headers))
-  res.end(await response.text())
+/** A look-alike finishes, and never closes. */
+function ended(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    // Its client may have left while the host's own code looked at the request.
+    if (res.closed) return resolve()
+    for (const event of ['close', 'finish']) res.once(event, () => resolve())
+  })
+}
+
+/** What the transports of other frameworks are told here, and ours elsewhere. */
+const ELSEWHERE: { readonly [option: string]: string } = {
+  allowedHosts: 'write http: { allowedHosts } in the MCPServer',
+  allowedOrigins: 'write http: { allowedOrigins } in the MCPServer',
+  enableDnsRebindingProtection: 'write http: { allowedHosts } in the MCPServer',
+  keepAliveMs: 'write http: { keepAliveMs } in the MCPServer',
+}
+const OPTIONS = [
+  'serverless',
+  'serverlessStreaming',
+  'sessionIdGenerator',
+  'onsessioninitialized',
+  'onsessionclosed',
+  'enableJsonResponse',
+  'eventStore',
+  'maxSessions',
+  'idleMs',
+]
+
+/** @throws TypeError for an option that would be ignored. */
+function checkOptions(options: object): void {
+  const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option))
+  if (unknown === undefined) return
+  throw new TypeError(`startHTTP has no option "${unknown}": ${ELSEWHERE[unknown] ?? 'leave it out'}.`)
 }
 
 function answer(res: ServerResponse, status: number, text: string): void {

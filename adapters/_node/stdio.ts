@@ -1,12 +1,12 @@
 /**
- * stdio: the server runs under a desktop client, through the transport of the official SDK v2. Both eras.
+ * stdio: the server runs under a desktop client. Both eras.
  */
 import type { Writable } from 'node:stream'
 import type { MCPServer } from '../../src/index.ts'
 import { errorMessage } from '../../src/protocol/json-rpc.ts'
-import { loadStdio } from './packages.ts'
+import { createSession } from '../../src/protocol/session.ts'
+import { readLines } from './lines.ts'
 import { divertStdout } from './stdout.ts'
-import { connect, type SdkTransport } from './transport.ts'
 
 export interface StdioOptions {
   /** `ctx.env`. Default `process.env`. */
@@ -24,10 +24,7 @@ export interface StdioServer {
 }
 
 const MAX_LINE_BYTES = 10_000_000
-/** More than a read of stdin brings: our limit is met first, and says what it is. */
-const SLACK_BYTES = 1_000_000
 const INVALID_REQUEST = -32600
-const NEWLINE = 10
 
 /**
  * Serves one client over stdin and stdout until it closes its end. stdout carries messages alone: what the server's own code
@@ -38,8 +35,6 @@ const NEWLINE = 10
  * ```ts
  * const { closed } = await startStdio(server)
  * ```
- *
- * Needs `@modelcontextprotocol/server`.
  */
 export async function startStdio(server: MCPServer, options: StdioOptions = {}): Promise<StdioServer> {
   const { output, restore } = divertStdout()
@@ -59,46 +54,39 @@ export async function serveStdio(
   output: Writable,
   { env = process.env }: StdioOptions = {},
 ): Promise<StdioServer> {
-  const { StdioServerTransport } = await loadStdio()
   const parts = server.getSessionParts()
   const maxBytes = Math.max(MAX_LINE_BYTES, parts.endpoint.maxBodyBytes)
-  const { stdin } = process
-  const transport: SdkTransport = new StdioServerTransport(stdin, output, {
-    maxBufferSize: maxBytes + SLACK_BYTES,
-  })
   const waitUntil = (promise: Promise<unknown>): void => void promise
-  const session = connect(parts, transport, { env, waitUntil }, () => undefined)
-  let tooLong: Error | undefined
-  const count = lineCounter(maxBytes, () => {
-    const message = `A line of more than ${maxBytes} bytes came in, which is no message: the connection ends.`
-    tooLong = new Error(message)
-    output.write(`${errorMessage(undefined, { code: INVALID_REQUEST, message })}\n`)
-    void transport.close()
+  const session = createSession(parts, {
+    platform: { env, waitUntil },
+    // Waits until it is written. If that fails, it is no fault of the server: the client has gone.
+    send: (message) =>
+      new Promise<void>((resolve) => {
+        output.write(`${JSON.stringify(message)}\n`, () => resolve())
+      }),
   })
-  stdin.on('data', count)
+  let end = (_error?: Error): void => {}
   const closed = new Promise<void>((resolve, reject) => {
-    transport.onclose = () => {
-      stdin.off('data', count)
-      // The transport has not done so while we listened.
-      if (stdin.listenerCount('data') === 0) stdin.pause()
+    end = (error) => {
+      stop()
       session.close()
-      if (tooLong === undefined) resolve()
-      else reject(tooLong)
+      if (error === undefined) resolve()
+      else reject(error)
     }
   })
-  await transport.start()
-  return { closed, close: () => transport.close() }
-}
-
-/** Calls `onTooLong` once, when more than `maxBytes` come without the end of a line. */
-function lineCounter(maxBytes: number, onTooLong: () => void): (chunk: Buffer) => void {
-  let pending = 0
-  return (chunk) => {
-    const first = chunk.indexOf(NEWLINE)
-    const isTooLong = pending + (first < 0 ? chunk.length : first) > maxBytes
-    pending = first < 0 ? pending + chunk.length : chunk.length - chunk.lastIndexOf(NEWLINE) - 1
-    if (!isTooLong) return
-    pending = Number.NEGATIVE_INFINITY
-    onTooLong()
-  }
+  const stop = readLines(process.stdin, {
+    maxBytes,
+    onLine: (line) => {
+      if (line.trim() !== '') void session.receiveText(line)
+    },
+    onTooLong: () => {
+      const message = `A line of more than ${maxBytes} bytes arrived, which is over the limit: the connection is closed.`
+      output.write(`${errorMessage(undefined, { code: INVALID_REQUEST, message })}\n`)
+      end(new Error(message))
+    },
+    onEnd: () => end(),
+  })
+  // Stays, as what is written last may fail when everything is over.
+  output.on('error', () => end())
+  return { closed, close: async () => end() }
 }

@@ -22,7 +22,9 @@ const diverted = new WeakMap<object, true>()
 export function divertStdout(): DivertedStdout {
   const { stdout, stderr } = process
   if (diverted.has(stdout)) {
-    throw new Error('This process serves a client over stdin and stdout already: close that first.')
+    throw new Error(
+      'This process already serves a client over stdin and stdout: close that connection first.',
+    )
   }
   diverted.set(stdout, true)
   const write = stdout.write.bind(stdout)

@@ -3,12 +3,12 @@
  * all of them.
  */
 
-/** What is used of a client that subscribes. It can do nothing else meanwhile: use a client of its own. */
+/** What is used of a client that subscribes. It can do nothing else meanwhile: use a separate client. */
 export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber
 
 /** The library `redis`. */
 export interface NodeRedisSubscriber {
-  subscribe(channel: string, listener: (message: string) => void): unknown
+  subscribe(channel: string, listener: (message: string, channel: string) => void): unknown
   unsubscribe(channel: string): unknown
   /** Spelled so in this library alone, which is how it is told from the other. */
   sSubscribe: unknown
@@ -25,49 +25,103 @@ type Listener = (message: string) => void
 
 export interface Channels {
   /** Resolves once messages would arrive, and rejects where they will not. May take as long as Redis is down. */
-  add(channel: string, listener: Listener): Promise<void>
+  add(name: string, listener: Listener): Promise<void>
   /** Never throws. */
-  remove(channel: string): void
+  remove(name: string, listener: Listener): void
 }
 
-export function createChannels(subscriber: RedisSubscriber): Channels {
-  const subscribe = 'sSubscribe' in subscriber ? subscribeEach(subscriber) : subscribeAll(subscriber)
-  const wanted = new Set<string>()
+interface Channel {
+  readonly listeners: Set<Listener>
+  /** Settles when the first listener's subscription has; undefined without one. */
+  subscribed: Promise<void> | undefined
+  /** Whether the client has subscribed, as of its last command. */
+  isOpen: boolean
+  /** The last command for it. The next one waits: an answer that comes late to one would be taken for that of the other. */
+  turn: Promise<unknown>
+}
+
+/** By client: all that use one share its channels, so that one that leaves takes nothing from the others. */
+const channelsOf = new WeakMap<RedisSubscriber, Channels>()
+
+export function channelsFor(subscriber: RedisSubscriber): Channels {
+  const known = channelsOf.get(subscriber)
+  if (known !== undefined) return known
+  const channels = createChannels(subscriber)
+  channelsOf.set(subscriber, channels)
+  return channels
+}
+
+function createChannels(subscriber: RedisSubscriber): Channels {
+  const all = new Map<string, Channel>()
   /** Those that could not be left: the libraries subscribe to them again with each new connection. */
   const left = new Set<string>()
-  const leave = async (channel: string): Promise<void> => {
-    left.delete(channel)
-    try {
-      await subscriber.unsubscribe(channel)
-    } catch {
-      if (!wanted.has(channel)) left.add(channel)
+  const subscribe = subscribeWith(subscriber, (name, message) => {
+    for (const listener of all.get(name)?.listeners ?? []) listener(message)
+  })
+  const next = <T>(channel: Channel, command: () => T | PromiseLike<T>): Promise<T> => {
+    const done = channel.turn.then(command, command)
+    channel.turn = done.catch(() => {})
+    return done
+  }
+  const open = (name: string): Channel => {
+    const channel = all.get(name) ?? {
+      listeners: new Set(),
+      subscribed: undefined,
+      isOpen: false,
+      turn: Promise.resolve(),
     }
+    all.set(name, channel)
+    return channel
+  }
+  const leave = (name: string): void => {
+    left.delete(name)
+    const channel = open(name)
+    channel.subscribed = undefined
+    void next(channel, async () => {
+      if (channel.listeners.size > 0) return
+      try {
+        await subscriber.unsubscribe(name)
+        channel.isOpen = false
+      } catch {
+        left.add(name)
+      }
+      if (channel.listeners.size === 0) all.delete(name)
+    })
   }
   return {
-    async add(channel, listener) {
-      wanted.add(channel)
-      left.delete(channel)
-      for (const other of left) void leave(other)
-      await subscribe(channel, listener)
+    add(name, listener) {
+      for (const other of left) if (other !== name) leave(other)
+      left.delete(name)
+      const channel = open(name)
+      channel.listeners.add(listener)
+      if (channel.subscribed !== undefined) return channel.subscribed
+      const subscribed = next(channel, async () => {
+        if (channel.listeners.size === 0 || channel.isOpen) return
+        await subscribe(name)
+        channel.isOpen = true
+      })
+      channel.subscribed = subscribed
+      subscribed.catch(() => {
+        if (channel.subscribed === subscribed) channel.subscribed = undefined
+      })
+      return subscribed
     },
-    remove(channel) {
-      wanted.delete(channel)
-      void leave(channel)
+    remove(name, listener) {
+      const channel = all.get(name)
+      if (channel?.listeners.delete(listener) && channel.listeners.size === 0) leave(name)
     },
   }
 }
 
-type Subscribe = (channel: string, listener: Listener) => unknown
-
-function subscribeEach(subscriber: NodeRedisSubscriber): Subscribe {
-  return (channel, listener) => subscriber.subscribe(channel, listener)
-}
-
-function subscribeAll(subscriber: IoRedisSubscriber): Subscribe {
-  const listeners = new Map<string, Listener>()
-  subscriber.on('message', (channel, message) => listeners.get(channel)?.(message))
-  return (channel, listener) => {
-    listeners.set(channel, listener)
-    return subscriber.subscribe(channel)
+function subscribeWith(
+  subscriber: RedisSubscriber,
+  onMessage: (name: string, message: string) => void,
+): (name: string) => unknown {
+  if (!('sSubscribe' in subscriber)) {
+    subscriber.on('message', onMessage)
+    return (name) => subscriber.subscribe(name)
   }
+  // One function for all: it is told once, also where the library has subscribed to a channel by itself.
+  const listener = (message: string, name: string): void => onMessage(name, message)
+  return (name) => subscriber.subscribe(name, listener)
 }

@@ -40,7 +40,7 @@ export function createAsk({ timeoutMs = 2000 }: OutageOptions): Ask {
   return async (command) => {
     const now = Date.now()
     if (now < silentUntil)
-      throw new Error(`Redis did not answer within ${timeoutMs} ms, and is not asked again yet.`)
+      throw new Error(`Redis did not answer within ${timeoutMs} ms, and is not asked again for a moment.`)
     if (silentUntil > 0) silentUntil = now + timeoutMs
     const reply = Promise.resolve(command())
     let isSettled = false

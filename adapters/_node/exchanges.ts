@@ -1,0 +1,80 @@
+/**
+ * The requests of a session that are not answered yet, each of which holds an HTTP exchange. The transport remembers by id where an
+ * answer goes: a second request with the same id would take the stream of the first.
+ */
+import { errorMessage, type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
+import { type Reply, toResponse } from '../../src/protocol/reply.ts'
+import type { Endings, SdkTransport } from './transport.ts'
+
+/** What is used of the transport of SDK v1. */
+interface ExchangeTransport extends SdkTransport {
+  closeSSEStream?(id: RpcId): void
+}
+
+export interface Exchanges extends Endings {
+  /** Claims the ids of a message or a batch. If one is in use, the first of those is returned and no id is claimed. */
+  claim(body: unknown): RpcId | undefined
+  release(body: unknown): void
+  /**
+   * For a single request whose id is taken: resolves when its answer begins, with the refusal where its caller may not. That has a
+   * status and a challenge, which the transport's stream could not carry.
+   */
+  refusal(body: unknown): Promise<Response | undefined> | undefined
+}
+
+interface Taken {
+  /** Others share its exchange. */
+  readonly isShared: boolean
+  readonly begun: Promise<Response | undefined>
+  begin(refusal: Response | undefined): void
+}
+
+/** `transport` is asked for when it is needed. `isBuffered`: it answers in JSON, when all of an exchange's answers are there. */
+export function createExchanges(transport: () => ExchangeTransport, isBuffered: boolean): Exchanges {
+  const taken = new Map<RpcId, Taken>()
+  const release = (body: unknown): void => {
+    for (const id of idsOf(body)) {
+      taken.get(id)?.begin(undefined)
+      taken.delete(id)
+    }
+  }
+  return {
+    claim(body) {
+      const ids = idsOf(body)
+      const inUse = ids.find((id) => taken.has(id))
+      if (inUse === undefined) for (const id of ids) taken.set(id, createTaken(Array.isArray(body)))
+      return inUse
+    },
+    release,
+    refusal: (body) => (Array.isArray(body) ? undefined : idsOf(body).map((id) => taken.get(id)?.begun)[0]),
+    onBegun: (id, reply) => taken.get(id)?.begin(isRefusal(reply) ? toResponse(reply).clone() : undefined),
+    onSettled: release,
+    onCancelled(id) {
+      const to = transport()
+      // A stream ends without an answer, as the specification wishes; what others share, or is buffered, needs one to end.
+      if (!isBuffered && taken.get(id)?.isShared === false) to.closeSSEStream?.(id)
+      const cancelled = errorMessage(id, { code: -32603, message: 'The client cancelled this request.' })
+      to.send(JSON.parse(cancelled)).catch(() => {})
+    },
+  }
+}
+
+function createTaken(isShared: boolean): Taken {
+  let begin: Taken['begin'] = () => {}
+  const begun = new Promise<Response | undefined>((resolve) => {
+    begin = resolve
+  })
+  return { isShared, begun, begin }
+}
+
+/** The caller needs a token, or more scopes. */
+function isRefusal({ status }: Reply): boolean {
+  return status === 401 || status === 403
+}
+
+function idsOf(body: unknown): readonly RpcId[] {
+  return (Array.isArray(body) ? body : [body]).flatMap((value) => {
+    const message = readMessage(value)
+    return message.kind === 'request' ? [message.id] : []
+  })
+}

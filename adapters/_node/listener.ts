@@ -1,0 +1,96 @@
+/**
+ * A `(req, res)` listener over a server that speaks fetch, through `@hono/node-server`.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { isLoopbackAddress } from '../../src/request/address.ts'
+import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
+import { hostCaller } from './host-auth.ts'
+import { isUntouched, toRequest, withoutBody } from './request.ts'
+import { respond, send } from './whole.ts'
+
+export interface NodeListenerOptions {
+  /** `ctx.env`. Default `process.env`. */
+  env?: unknown
+  /** The address the listener is bound to. A loopback one turns the DNS-rebinding guard on. Default: not known. */
+  hostname?: string
+}
+
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void
+export type Track = (work: Promise<unknown>) => void
+
+/**
+ * A `(req, res)` listener for node:http or Express, before body parsers or after them. Answers every path it is given. Mounted after
+ * a parser, limits on the body are the parser's. Where the server has no `auth`, `req.auth` of middleware before it is `ctx.auth`.
+ *
+ * ```ts
+ * createServer(nodeListener(server)).listen(3000)
+ * ```
+ */
+export function nodeListener(server: FetchServer, options: NodeListenerOptions = {}): NodeListener {
+  return createListener(server, options, () => {})
+}
+
+export function createListener(
+  server: FetchServer,
+  options: NodeListenerOptions,
+  track: Track,
+): NodeListener {
+  const { env = process.env, hostname } = options
+  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
+  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
+  // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
+  // a request lives as long as its response.
+  const requests = new WeakMap<object, Request>()
+
+  const listener = getRequestListener(
+    async (incomingRequest, { incoming, outgoing }) => {
+      // No Request can have these methods (Fetch standard, forbidden methods).
+      if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
+      // The absolute form names another host (RFC 9112 §3.2.2), which no guard has checked.
+      if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
+      // Its client has left while code of the host came before: no event tells of that any more.
+      if (outgoing.closed) return new Response(null, { status: 499 })
+      const keep = (request: Request): Request => {
+        requests.set(outgoing, request)
+        return request
+      }
+      // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals, after which
+      // `await fetch(...) instanceof Response` is false in everybody's code. A real one costs more than most calls.
+      const isLean = server.leanHandle !== undefined && server.leanHandle === server.handle
+      const isCheap = isLean && isUntouched(incoming)
+      const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
+      const clientAddress = incoming.socket?.remoteAddress
+      const caller = await hostCaller(incoming, reportError)
+      const served = serveRequest(server, request, {
+        env,
+        waitUntil,
+        canStream: true,
+        loopback,
+        ...(clientAddress !== undefined && { clientAddress }),
+        ...(isLean && { respond }),
+        ...(isCheap && {
+          toRequest: (given: Request) =>
+            given === incomingRequest ? (requests.get(outgoing) ?? keep(withoutBody(given))) : given,
+        }),
+        ...(caller !== undefined && { caller }),
+      })
+      return isLean ? served.then((response) => send(response, outgoing)) : served
+    },
+    { overrideGlobalObjects: false, errorHandler: errorResponse },
+  )
+  return (request, response) => {
+    track(new Promise((resolve) => response.once('close', resolve)))
+    void listener(request, response)
+  }
+}
+
+function errorResponse(error: unknown): Response {
+  if (error instanceof RequestError) return new Response(null, { status: 400 })
+  reportError(error)
+  return new Response(null, { status: 500 })
+}
+
+export function reportError(error: unknown): void {
+  console.error(error)
+}

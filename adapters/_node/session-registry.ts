@@ -1,0 +1,111 @@
+/**
+ * The sessions of one process: opened by `initialize`, ended by their client, by being idle, or with the process.
+ */
+import type { AuthInfo, MCPServer } from '../../src/index.ts'
+import type { Session } from '../../src/protocol/session.ts'
+import type { RequestPlatform } from '../../src/request/platform.ts'
+import { createExchanges, type Exchanges } from './exchanges.ts'
+import { guardHooks, type Hooks } from './hooks.ts'
+import { loadStreamable } from './packages.ts'
+import { connect, type Deliveries, type SdkTransport } from './transport.ts'
+
+export interface HttpTransport extends SdkTransport {
+  handleRequest(request: Request, options: { authInfo: AuthInfo; parsedBody?: unknown }): Promise<Response>
+}
+
+export interface Entry {
+  readonly transport: HttpTransport
+  readonly session: Session
+  /** Another principal's session does not exist. */
+  readonly principal: string
+  readonly exchanges: Exchanges
+  /** Requests and streams that are open. */
+  open: number
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+export interface RegistryOptions {
+  readonly parts: ReturnType<MCPServer['getSessionParts']>
+  readonly next: Deliveries['next']
+  /** Those of users, with others for the SDK's transport. */
+  readonly transport: Hooks & { readonly enableJsonResponse?: boolean }
+  readonly idleMs: number
+}
+
+export interface Registry {
+  readonly size: number
+  find(id: string): Entry | undefined
+  /** One that is yet to initialize: it is found once it has. `platform` is that of the request that opens it. */
+  open(principal: string, platform: RequestPlatform): Promise<Entry>
+  /** A request or a stream of the session begins. */
+  enter(entry: Entry): void
+  /** And has ended: without another the session ends when it is idle. One that did not initialize ends at once. */
+  leave(entry: Entry): void
+  /** Waits for calls that run, then ends every session. */
+  close(graceMs: number): Promise<void>
+}
+
+export function createRegistry({ parts, next, transport: options, idleMs }: RegistryOptions): Registry {
+  const entries = new Map<string, Entry>()
+
+  const open = async (principal: string, platform: RequestPlatform): Promise<Entry> => {
+    const { WebStandardStreamableHTTPServerTransport: Transport } = await loadStreamable()
+    const { onsessioninitialized, ...hooks } = guardHooks(options, parts.onFault)
+    const exchanges = createExchanges(() => transport, options.enableJsonResponse === true)
+    const transport: HttpTransport = new Transport({
+      ...(options as object),
+      ...(hooks as object),
+      onsessioninitialized: (id) => {
+        entries.set(id, entry)
+        return onsessioninitialized(id)
+      },
+    })
+    // Later requests come to the same process.
+    const session = connect(parts, transport, platform, next, exchanges)
+    const entry: Entry = { transport, session, principal, exchanges, open: 0, timer: undefined }
+    transport.onclose = () => {
+      session.close()
+      clearTimeout(entry.timer)
+      const id = transport.sessionId
+      if (id !== undefined) entries.delete(id)
+    }
+    return entry
+  }
+
+  return {
+    get size() {
+      return entries.size
+    },
+    find: (id) => entries.get(id),
+    open,
+    enter(entry) {
+      entry.open++
+      clearTimeout(entry.timer)
+    },
+    leave(entry) {
+      entry.open--
+      const { transport, session } = entry
+      // Its `initialize` was refused, by a limit for example.
+      if (session.client.declared === undefined) void transport.close()
+      else if (entry.open === 0 && entries.get(transport.sessionId ?? '') === entry) {
+        entry.timer = setTimeout(() => void transport.close(), idleMs)
+        unref(entry.timer)
+      }
+    },
+    async close(graceMs) {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const grace = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs)
+      })
+      const running = [...entries.values()].map(({ session }) => session.settled())
+      await Promise.race([Promise.all(running), grace])
+      clearTimeout(timer)
+      await Promise.all([...entries.values()].map(({ transport }) => transport.close()))
+    },
+  }
+}
+
+/** A session that waits to expire keeps no process alive. */
+function unref(timer: ReturnType<typeof setTimeout>): void {
+  if (typeof timer === 'object') timer.unref()
+}

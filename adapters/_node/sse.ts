@@ -1,0 +1,133 @@
+/**
+ * The deprecated HTTP+SSE transport (MCP 2024-11-05): a client opens a stream, and posts its messages beside it. On fetch, so that it
+ * is the same on Node and in Hono.
+ */
+import type { MCPServer } from '../../src/index.ts'
+import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
+import { SSE_HEADERS, sseEvent } from '../../src/protocol/exchange.ts'
+import type { Admitted } from '../../src/protocol/options.ts'
+import { createSession, type Session } from '../../src/protocol/session.ts'
+import type { RequestPlatform } from '../../src/request/platform.ts'
+import { principalOf } from '../../src/request/principal.ts'
+import { parseBody } from './parse-body.ts'
+import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
+
+export interface SSERoute {
+  readonly url: URL
+  readonly ssePath: string
+  readonly messagePath: string
+}
+
+interface OpenStream {
+  readonly session: Session
+  /** Another principal's stream does not exist. */
+  readonly principal: string
+  end(): void
+}
+
+type Parts = ReturnType<MCPServer['getSessionParts']>
+type Streams = Map<string, OpenStream>
+
+/** Streams that one server has open. */
+const MAX_STREAMS = 1000
+
+/** By server, and by session id. */
+const streamsOf = new WeakMap<MCPServer, Streams>()
+
+/** Answers a request for the stream or for the messages beside it. Never rejects. */
+export async function serveSSE(
+  server: MCPServer,
+  { url, ssePath, messagePath }: SSERoute,
+  request: Request,
+  platform: RequestPlatform,
+): Promise<Response> {
+  const isStream = request.method === 'GET' && url.pathname === ssePath
+  if (!isStream && !(request.method === 'POST' && url.pathname === messagePath)) {
+    return new Response('Not found', { status: 404, headers: { 'content-type': 'text/plain' } })
+  }
+  const parts = server.getSessionParts()
+  const streams: Streams = streamsOf.get(server) ?? new Map()
+  streamsOf.set(server, streams)
+  try {
+    const admitted = await parts.endpoint.admit(request, platform)
+    if (admitted instanceof Response) return admitted
+    if (isStream) return open(messagePath, streams, admitted, parts)
+    const principal = principalOf(admitted)
+    const find = (): OpenStream | undefined => {
+      const stream = streams.get(url.searchParams.get('sessionId') ?? '')
+      return stream?.principal === principal ? stream : undefined
+    }
+    return await receiveMessage(find, admitted, parts)
+  } catch (error) {
+    parts.onFault(error)
+    return refuse(500, SERVER_BUSY, 'Internal error', {})
+  }
+}
+
+/** Ends the streams that a server has open. */
+export function endStreams(server: MCPServer): void {
+  for (const { end } of streamsOf.get(server)?.values() ?? []) end()
+}
+
+function open(messagePath: string, streams: Streams, admitted: Admitted, parts: Parts): Response {
+  const { headers, platform, request } = admitted
+  const { signal } = request
+  // Nothing tells later of a client that left while it was let in.
+  if (signal.aborted) return parts.endpoint.log(new Response(null, { status: 499, headers }), admitted)
+  if (streams.size >= MAX_STREAMS) {
+    const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', headers)
+    return parts.endpoint.log(refused, admitted)
+  }
+  const id = crypto.randomUUID()
+  const encoder = new TextEncoder()
+  const end = (): void => {
+    if (!streams.delete(id)) return
+    signal.removeEventListener('abort', end)
+    session.close()
+    stream.end()
+  }
+  const stream = createBoundedBody(end)
+  const send = (text: string): void => stream.write(encoder.encode(text))
+  const session = createSession(parts, {
+    id: () => id,
+    platform,
+    send: (message) => send(sseEvent(JSON.stringify(message))),
+  })
+  streams.set(id, { session, principal: principalOf(admitted), end })
+  signal.addEventListener('abort', end, { once: true })
+  send(`event: endpoint\ndata: ${endpointOf(messagePath, id)}\n\n`)
+  return parts.endpoint.log(new Response(stream.body, { headers: { ...headers, ...SSE_HEADERS } }), admitted)
+}
+
+/** A message is acknowledged at once; its answer goes out on the stream. */
+async function receiveMessage(
+  find: () => OpenStream | undefined,
+  admitted: Admitted,
+  { endpoint, engine }: Parts,
+): Promise<Response> {
+  const { headers, request } = admitted
+  const unknown = (): Response =>
+    endpoint.log(refuse(404, SESSION_NOT_FOUND, 'Session not found', headers), admitted)
+  if (find() === undefined) return unknown()
+  const body = await endpoint.read(admitted)
+  if (body instanceof Response) return body
+  const message = parseBody(engine, body, request)
+  // The engine refuses it, and says why.
+  if (message === undefined) return endpoint.answer(body, admitted)
+  if (Array.isArray(message)) {
+    const reason = 'Invalid request: send one message at a time.'
+    return endpoint.log(refuse(400, INVALID_REQUEST, reason, headers), admitted)
+  }
+  // It may have ended while the body came.
+  const stream = find()
+  if (stream === undefined) return unknown()
+  void stream.session.receive(message, admitted)
+  return new Response('Accepted', { status: 202, headers: { ...headers, 'content-type': 'text/plain' } })
+}
+
+/** Where a client posts its messages: a path, which it puts to the origin of the stream. */
+function endpointOf(messagePath: string, id: string): string {
+  const url = new URL(messagePath, 'http://localhost')
+  url.searchParams.set('sessionId', id)
+  return url.pathname + url.search + url.hash
+}
