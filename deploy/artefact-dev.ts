@@ -2,62 +2,164 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildChecked } from './checked-build.ts'
+import { type Front, startFront } from './front.ts'
 import { type RunningLaunch, startLaunch } from './launch.ts'
+import { freePort } from './port.ts'
 import { untilAnswers } from './probe.ts'
 import { projectName } from './project.ts'
-import type { RunningTarget, StartOptions, Target } from './target.ts'
+import type { Launch, Project, RunningTarget, StartOptions, Target } from './target.ts'
 import { watchEntry } from './watch.ts'
 import { createWorkFolder } from './work-folder.ts'
 
+type Runnable = Pick<Target, 'build' | 'preview'>
+
 /** Builds and runs `target`, and does both again after every change of a file of the server. */
-export function artefactDev(target: Pick<Target, 'build' | 'preview'>): Target['start'] {
-  return async ({ entry, cwd, port }: StartOptions): Promise<RunningTarget> => {
+export function artefactDev(target: Runnable): Target['start'] {
+  return async ({ entry, cwd, port, path: given }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd) }
     const { folder, dispose } = createWorkFolder(cwd, entry)
-    let builds = 0
-    const build = async (): Promise<string> => {
-      const outDir = join(folder, String(++builds))
-      mkdirSync(outDir, { recursive: true })
-      try {
-        await buildChecked(target, project, outDir)
-        return outDir
-      } catch (error) {
-        rmSync(outDir, { recursive: true, force: true })
-        throw error
-      }
-    }
-    let outDir = await build()
-    const launch = target.preview(outDir, { port, project })
-    const path = launch.path ?? '/mcp'
-    const ended = new AbortController()
-    let current: RunningLaunch = startLaunch(launch)
+    const nextBuild = builder(target, project, folder)
+    const first = await prepare(target, project, await nextBuild())
+    if (first.launch.note !== undefined) report(first.launch.note)
+    const path = given ?? first.launch.path ?? '/mcp'
+    const front = await startFront(port)
+    const servers = new Servers(front)
+    const started = servers.replaceWith(first)
+    const ready = Promise.race([
+      untilAnswers(`http://127.0.0.1:${port}${path}`, servers.stopping),
+      // Before it answers, its end is the end of the command.
+      started.then((server) => server?.failed ?? new Promise<never>(() => {})),
+    ])
+    ready.catch(() => {})
+    const watch = await watchEntry(entry, cwd, async () => {
+      const server = await servers.replaceWith(await prepare(target, project, await nextBuild()))
+      if (server === undefined) return
+      report('reloaded')
+      server.failed.catch(reportEnd)
+    })
+    void Promise.all([started, ready]).then(
+      ([server]) => server?.failed.catch(reportEnd),
+      () => {},
+    )
     let reportExit = (_code: number): void => {}
     const exited = new Promise<number>((resolve) => {
       reportExit = resolve
     })
-    const replace = async (): Promise<void> => {
-      const next = await build()
-      await current.stop()
-      if (ended.signal.aborted) return
-      rmSync(outDir, { recursive: true, force: true })
-      outDir = next
-      current = startLaunch(target.preview(next, { port, project }))
-      process.stderr.write('mayfly: reloaded\n')
-    }
-    const watch = await watchEntry(entry, cwd, replace)
-    const answers = untilAnswers(`http://127.0.0.1:${port}${path}`, ended.signal)
     return {
       path,
-      ready: Promise.race([answers, current.failed]),
+      ready,
       // A server that ends by itself is waited for: the next change may mend it.
       exited,
       stop: async () => {
-        ended.abort()
-        await watch.dispose()
-        await current.stop()
+        const stopped = servers.stop()
+        await Promise.all([front.close(stopped), watch.dispose(), stopped])
         dispose()
         reportExit(0)
       },
     }
+  }
+}
+
+function reportEnd(error: Error): void {
+  report(`${error.message}; save a file to start it again`)
+}
+
+function report(line: string): void {
+  process.stderr.write(`mayfly: ${line}\n`)
+}
+
+/** Each build has its own folder, as the server of the build before it may still read its files. */
+function builder(target: Runnable, project: Project, folder: string): () => Promise<string> {
+  let builds = 0
+  return async () => {
+    const outDir = join(folder, String(++builds))
+    mkdirSync(outDir, { recursive: true })
+    try {
+      await buildChecked(target, project, outDir)
+      return outDir
+    } catch (error) {
+      rmSync(outDir, { recursive: true, force: true })
+      throw error
+    }
+  }
+}
+
+interface Prepared {
+  readonly launch: Launch
+  readonly port: number
+  readonly project: Project
+  readonly outDir: string
+}
+
+async function prepare(target: Runnable, project: Project, outDir: string): Promise<Prepared> {
+  const port = await freePort(0)
+  return { launch: target.preview(outDir, { port, project }), port, project, outDir }
+}
+
+interface Run {
+  readonly server: RunningLaunch
+  readonly outDir: string
+}
+
+/** One server after the other behind one port. */
+class Servers {
+  readonly #front: Front
+  readonly #stopping = new AbortController()
+  /** All that still run: a replaced one finishes its requests. */
+  readonly #running = new Set<Run>()
+  #current: Run | undefined
+
+  constructor(front: Front) {
+    this.#front = front
+  }
+
+  /** Aborts when `stop` is called. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /**
+   * Starts the next server while the last one goes on, and puts it in its place once it takes connections. Rejects with `CliError`
+   * when it does not. Undefined when all were stopped meanwhile.
+   */
+  async replaceWith({ launch, outDir, ...options }: Prepared): Promise<RunningLaunch | undefined> {
+    if (this.stopping.aborted) return undefined
+    if (this.#current === undefined) this.#front.hold()
+    const next: Run = { server: startLaunch(launch, options), outDir }
+    this.#running.add(next)
+    try {
+      await next.server.listening
+    } catch (error) {
+      await this.#end(next)
+      if (this.stopping.aborted) return undefined
+      if (this.#current === undefined) this.#front.refuse()
+      throw error
+    }
+    const previous = this.#current
+    this.#current = next
+    this.#front.passTo(options.port)
+    next.server.failed.catch(() => this.#lose(next))
+    if (previous !== undefined) void this.#front.answered().then(() => this.#end(previous))
+    return next.server
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([...this.#running].map((run) => this.#end(run)))
+  }
+
+  /** It ended by itself. */
+  #lose(run: Run): void {
+    if (run === this.#current) {
+      this.#current = undefined
+      this.#front.refuse()
+    }
+    void this.#end(run)
+  }
+
+  async #end(run: Run): Promise<void> {
+    await run.server.stop()
+    rmSync(run.outDir, { recursive: true, force: true })
+    this.#running.delete(run)
   }
 }

@@ -1,18 +1,20 @@
 /** `mayfly build`: writes what a platform takes into a folder, and tells its size. */
 import { join, relative, resolve } from 'node:path'
-import { sourceFiles } from './bundler.ts'
+import { keepsSessions, sourceFiles } from './bundler.ts'
 import { buildChecked } from './checked-build.ts'
+import { chooseProject } from './chosen.ts'
 import { printable } from './cli-error.ts'
-import { oneEntry, parseCommandLine } from './command-line.ts'
+import { parseCommand } from './command-line.ts'
+import { homelessSessions } from './doctor/findings.ts'
+import { refuseFaulty } from './doctor/load.ts'
 import { openOutFolder, type Remove } from './out-folder.ts'
-import { readProject } from './project.ts'
 import type { Artefact, Project, Target } from './target.ts'
-import { defaultTarget, findTarget, targetNames } from './targets.ts'
+import { targetNames } from './targets.ts'
 
 const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
   --out      where to write; default dist/<target>. What an earlier build left there is replaced.
   --json     print { target, out, main, size, limits } as JSON
 
@@ -25,22 +27,17 @@ Prints what it wrote and its size, raw and gzipped; warns when that is near one 
 /** Share of a limit from which on there is a warning. */
 const NEAR_LIMIT = 0.8
 
-/** Exit code 0, or 1 with a line on stderr when it cannot be built or is over every limit. Throws `CliError`. */
+/** Exit code 0, also where it is over a limit: which plan it is for is not known. Throws `CliError` where it cannot be built. */
 export async function build(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('build', args, {
+  const line = parseCommand('build', HELP, args, {
     target: { type: 'string' },
     out: { type: 'string' },
     json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
-  const cwd = process.cwd()
-  const project = readProject(cwd, oneEntry(positionals))
-  const targetName = values.target ?? defaultTarget(cwd)
-  const target = findTarget(targetName)
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const { project, targetName, target } = chooseProject(positionals, values.target)
+  const { cwd } = project
   const outDir = resolve(cwd, values.out ?? join('dist', targetName))
   const artefact = await buildInto(target, project, outDir)
   const out = relative(cwd, outDir)
@@ -49,7 +46,7 @@ export async function build(args: string[]): Promise<number> {
       ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
       : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
   )
-  for (const line of sizeWarnings(artefact, target)) process.stderr.write(`mayfly: ${line}\n`)
+  for (const line of await buildWarnings(artefact, target, project)) process.stderr.write(`mayfly: ${line}\n`)
   return 0
 }
 
@@ -71,9 +68,10 @@ export async function buildInto(
   { secrets, remove }: BuildIntoOptions = {},
 ): Promise<Artefact> {
   const { cwd } = project
+  await refuseFaulty(project)
   const out = openOutFolder({ out: outDir, cwd, sources: await sourceFiles(project) }, remove)
   try {
-    const artefact = await buildChecked(target, project, out.staging, secrets)
+    const artefact = await buildChecked(target, project, out.staging, { sent: secrets, earlier: outDir })
     out.commit()
     return artefact
   } finally {
@@ -85,14 +83,20 @@ export function describeSize({ raw, gzip }: Artefact['size']): string {
   return `${kilobytes(raw)}, ${kilobytes(gzip)} gzipped`
 }
 
+/** What may not work once it is deployed, one line each. */
+export async function buildWarnings(artefact: Artefact, target: Target, project: Project): Promise<string[]> {
+  const isHomeless = !target.hasOneProcess && (await keepsSessions(project))
+  return [...sizeWarnings(artefact, target), ...(isHomeless ? [homelessSessions(target)] : [])]
+}
+
 /** One line a limit that is near or passed. */
 export function sizeWarnings({ size, limits }: Artefact, { title }: Target): string[] {
-  return limits.flatMap(({ name, of, bytes }) => {
+  return limits.flatMap(({ name, of, bytes, source, checked }) => {
     const used = size[of]
     if (used < bytes * NEAR_LIMIT) return []
     const what = `${kilobytes(used)}${of === 'gzip' ? ' gzipped' : ''}`
     const verdict = used > bytes ? 'is over' : 'is near'
-    return `${what} ${verdict} the limit of ${title} (${name}: ${kilobytes(bytes)}): import less, or load it at run time`
+    return `${what} ${verdict} the limit of ${title} (${name}: ${kilobytes(bytes)}, as ${source} said on ${checked}): import less, or load it at run time`
   })
 }
 

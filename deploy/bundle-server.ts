@@ -76,8 +76,6 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
 
 const TRANSPORTS = {
   loadStreamable: '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js',
-  loadSse: '@modelcontextprotocol/sdk/server/sse.js',
-  loadStdio: '@modelcontextprotocol/server/stdio',
 }
 
 const TRANSPORTS_MODULE = /adapters[\\/]_node[\\/]packages\.[jt]s$/
@@ -92,7 +90,7 @@ function usesTransports({ outputs }: Metafile): boolean {
 }
 
 /**
- * Puts them into the bundle, those that are installed: what is deployed stands alone. As static imports, since esbuild 0.28 leaves
+ * Puts them into the bundle, those that are installed: the artefact must work without node_modules. As static imports, since esbuild 0.28 leaves
  * out the initialisation of zod's classes where an `import()` leads to zod, too.
  */
 function transportsOf(project: Project): Plugin {

@@ -7,7 +7,7 @@ import { noDefaultExport, shown } from './entry.ts'
 import { resolveTool } from './project-tool.ts'
 import type { Project } from './target.ts'
 
-/** Loads the project's esbuild, else the one beside Mayfly. Throws `CliError` when there is none. */
+/** Loads the project's esbuild, else the one beside Mayfly. Throws `CliError` without either. */
 export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')> {
   return import(pathToFileURL(resolveTool('esbuild', cwd)).href)
 }
@@ -17,9 +17,27 @@ export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')
  * entry alone where they cannot be told, since it does not build.
  */
 export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): Promise<string[]> {
+  const { inputs } = await bundleOwnCode({ cwd, entry })
+  const files = inputs.map((path) => resolve(cwd, path))
+  return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
+}
+
+/** Whether the project's own code keeps sessions. What installed packages do is not looked at. */
+export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
+  const { text } = await bundleOwnCode(project)
+  return /\bimport \{[^}]*\b(?:createSessions|startHTTP|startSSE|startHonoSSE)\b[^}]*\} from "mayfly-mcp\/node"/.test(
+    text,
+  )
+}
+
+/** Empty where it does not build. */
+async function bundleOwnCode({
+  cwd,
+  entry,
+}: Pick<Project, 'cwd' | 'entry'>): Promise<{ readonly inputs: readonly string[]; readonly text: string }> {
   const esbuild = await loadEsbuild(cwd)
   try {
-    const { metafile } = await esbuild.build({
+    const { metafile, outputFiles } = await esbuild.build({
       entryPoints: [entry],
       absWorkingDir: cwd,
       bundle: true,
@@ -31,10 +49,9 @@ export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>
       logLevel: 'silent',
       plugins: [otherFiles],
     })
-    const files = Object.keys(metafile.inputs).map((path) => resolve(cwd, path))
-    return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
+    return { inputs: Object.keys(metafile.inputs), text: outputFiles.map((file) => file.text).join('\n') }
   } catch (error) {
-    if (isBuildFailure(error)) return [entry]
+    if (isBuildFailure(error)) return { inputs: [], text: '' }
     throw error
   }
 }
@@ -51,7 +68,8 @@ const otherFiles: Plugin = {
 
 /** One line an error: `src/server.ts:3:5: Expected ";" but found "x"`. */
 export function buildErrors(errors: readonly Message[]): CliError {
-  return new CliError(errors.map(({ location, text }) => `${place(location)}${text}`).join('\n'))
+  const lines = errors.map(({ location, text }) => `${place(location)}${text}${remedy(text)}`)
+  return new CliError(lines.join('\n'))
 }
 
 export function isBuildFailure(error: unknown): error is BuildFailure {
@@ -64,6 +82,12 @@ export function requireDefaultExport(metafile: Metafile, entry: string): void {
   if (!outputs.some((output) => output.entryPoint && output.exports.includes('default'))) {
     throw noDefaultExport(entry)
   }
+}
+
+/** Where a package is missing. */
+function remedy(text: string): string {
+  const [, name] = /^Could not resolve "((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^"]*)?"/.exec(text) ?? []
+  return name === undefined || name.startsWith('node:') ? '' : `: if it is a package, run npm install ${name}`
 }
 
 function place(location: Message['location']): string {

@@ -5,6 +5,7 @@ import { createHide } from './check/secrets.ts'
 import { quote, toShown } from './check/shown.ts'
 import { UsageError } from './cli-error.ts'
 import { parseCommandLine } from './command-line.ts'
+import { isColoured } from './console.ts'
 
 const HELP = `mayfly check <url> [--bearer <token>] [--header 'Name: value']... [--json]
 
@@ -65,10 +66,6 @@ export async function check(args: string[]): Promise<number> {
   return countVerdicts(report).wrong > 0 ? 1 : 0
 }
 
-function isColoured(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR
-}
-
 function parseUrl(positionals: readonly string[]): URL {
   const [text] = positionals
   if (text === undefined)
@@ -83,11 +80,17 @@ function parseUrl(positionals: readonly string[]): URL {
   return url
 }
 
+/** How a request is sent, and where: with another value it would never arrive. */
+const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i
+
 function parseHeaders(lines: readonly string[]): { [name: string]: string } {
   const headers = lines.map((line): [string, string] => {
     const match = HEADER.exec(line)
     // The line itself may hold a secret.
-    if (!match) throw new UsageError("a --header is no header: pass 'Name: value'")
+    if (!match) throw new UsageError("a --header is not a header: pass 'Name: value'")
+    if (FRAMING.test(match[1]!)) {
+      throw new UsageError(`--header ${match[1]} is set by check for each request: leave it out`)
+    }
     return [match[1]!.toLowerCase(), match[2]!.trimEnd()]
   })
   return Object.fromEntries(headers)
@@ -101,13 +104,13 @@ function parseToken(token: string): string {
 function parseMs(name: string, text: string, max: number): number {
   const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (!(ms >= 1 && ms <= max))
-    throw new UsageError(`${shown(text)} is no ${name}: pass milliseconds from 1 to ${max}`)
+    throw new UsageError(`${shown(text)} is not a valid ${name}: pass milliseconds from 1 to ${max}`)
   return ms
 }
 
 function parseOrigin(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null'
-  if (origin === 'null') throw new UsageError(`${shown(text)} is no origin: pass https://app.example.com`)
+  if (origin === 'null') throw new UsageError(`${shown(text)} is not an origin: pass https://app.example.com`)
   return origin
 }
 

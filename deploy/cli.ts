@@ -9,9 +9,10 @@ const HELP = `mayfly <command>
 
   init [dir]      write a small project for one platform or several
   dev [entry]     serve an MCP server on this machine, reloading on change
-  build [entry]   write what a platform takes
-  preview [entry] build, and run the very result on the platform's own runtime
+  build [entry]   write what a platform deploys
+  preview [entry] build, and run the result on the platform's own runtime
   deploy [entry]  build, check, and upload with the platform's own tool
+  logs [entry]    what the deployed server logs, as it comes, by the platform's own tool
   stdio [entry]   serve one client over stdin and stdout, as desktop clients start their servers
   doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
   check <url>     probe a deployed MCP server, this one or any other
@@ -19,7 +20,7 @@ const HELP = `mayfly <command>
   -h, --help      show this; mayfly <command> --help says more
   -v, --version   show the version
 
-Exit codes: 0 done, 1 it failed, 2 the command line makes no sense, or nothing answers to mayfly check.
+Exit codes: 0 done, 1 it failed, 2 the command line is wrong, or nothing answers mayfly check.
 `
 
 /** Each is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
@@ -29,6 +30,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   build: async () => (await import('./build.ts')).build,
   preview: async () => (await import('./preview.ts')).preview,
   deploy: async () => (await import('./deploy.ts')).deploy,
+  logs: async () => (await import('./logs.ts')).logs,
   stdio: async () => (await import('./stdio.ts')).stdio,
   doctor: async () => (await import('./doctor.ts')).doctor,
   check: async () => (await import('./check.ts')).check,
@@ -39,7 +41,7 @@ async function run([command, ...rest]: string[]): Promise<number> {
     process.stdout.write(`${packageManifest().version}\n`)
     return 0
   }
-  if (command === undefined || command === '-h' || command === '--help') {
+  if (command === undefined || ['-h', '--help', 'help'].includes(command)) {
     process.stdout.write(HELP)
     return 0
   }

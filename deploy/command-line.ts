@@ -1,6 +1,6 @@
 /** The command line of one subcommand. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { UsageError } from './cli-error.ts'
+import { printable, UsageError } from './cli-error.ts'
 
 /** `parseArgs` of Node, whose complaints become a `UsageError` of one line. */
 export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
@@ -17,10 +17,32 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
+/** The same, for a command that can be asked for `help`: prints it, and returns undefined, where it is. */
+export function parseCommand<const Options extends ParseArgsOptionsConfig>(
+  command: string,
+  help: string,
+  args: string[],
+  options: Options,
+): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>> | undefined {
+  if (args.some((arg) => arg === '-h' || arg === '--help')) {
+    process.stdout.write(help)
+    return undefined
+  }
+  return parseCommandLine(command, args, options)
+}
+
 /** The one entry, where there is one. Throws `UsageError` for more. */
 export function oneEntry(positionals: readonly string[]): string | undefined {
   if (positionals.length > 1) throw new UsageError(`one entry at a time: got ${positionals.join(', ')}`)
   return positionals[0]
+}
+
+/** Throws `UsageError` for what is no path of a URL. */
+export function parsePath(text: string): string {
+  if (/^\/[\w\-.~%!$&'()*+,;=:@/]*$/.test(text)) return text
+  throw new UsageError(
+    `"${printable(text)}" is not a path: pass one that begins with /, as in --path /api/mcp`,
+  )
 }
 
 /** Throws `UsageError` for what is no port. */

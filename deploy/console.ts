@@ -1,9 +1,19 @@
-/** Output for people: coloured on a terminal, plain where it is piped or `NO_COLOR` is set. */
+/** Output for people: coloured on a terminal, plain where it is piped or `NO_COLOR` is set (https://no-color.org: to any text). */
 import { styleText } from 'node:util'
 
 type Style = 'green' | 'yellow' | 'red' | 'bold' | 'dim'
 
+/** Whether stdout shows colours. */
+export function isColoured(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR
+}
+
 /** `text` in a colour, where stdout shows colours. */
 export function colour(style: Style, text: string): string {
-  return process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText(style, text) : text
+  return isColoured() ? styleText(style, text) : text
+}
+
+/** One word of a command for a POSIX shell. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

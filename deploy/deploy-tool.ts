@@ -1,12 +1,12 @@
 /** A platform's own tool: where it is, and how it is run. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 import { atExit, type Interruption, interruptedCode, onInterrupt } from './ending.ts'
 import { findProgram, resolveBin } from './project-tool.ts'
-import { type Deployment, type DeployStep, SECRET_FILE } from './target.ts'
+import { type Deployment, type DeployStep, type Finding, SECRET_FILE } from './target.ts'
 import { createTempFolder } from './work-folder.ts'
 
 /** The file to run. */
@@ -36,6 +36,13 @@ export function findTool({ name, npm }: Deployment['tool'], cwd: string): Deploy
   return findProgram(name)
 }
 
+/** For `mayfly doctor`: nothing can be deployed without it. */
+export function toolFinding(tool: Deployment['tool'], cwd: string): Finding {
+  return findTool(tool, cwd) === undefined
+    ? { level: 'warning', message: `${tool.name} is not installed, and deploy needs it: run ${tool.install}` }
+    : { level: 'ok', message: `${tool.name} is installed` }
+}
+
 /** Whether there is a token in the environment, which the tool itself will judge, or the tool says so within 30 seconds. */
 export async function isLoggedIn(
   tool: DeployTool,
@@ -52,62 +59,113 @@ export async function isLoggedIn(
     // One that waits for an answer of its platform may also wait at a signal.
     killSignal: 'SIGKILL',
   })
+  return (await codeOf(child, 'exit')) === 0
+}
+
+/** The exit code of a tool that only says something; undefined where it could not be run, or took too long. */
+async function codeOf(child: ChildProcess, end: 'exit' | 'close'): Promise<number | null | undefined> {
   const forget = atExit(() => void child.kill('SIGKILL'))
   try {
-    const [code] = (await once(child, 'exit')) as [number | null]
-    return code === 0
+    const [code] = (await once(child, end)) as [number | null]
+    return code
   } catch {
-    // It could not be run, or took too long.
-    return false
+    return undefined
   } finally {
     forget()
   }
 }
 
+export interface RunOptions {
+  /** Where the tool's stdout goes. Default 2: our own stdout is for what scripts read. */
+  readonly stdout?: 1 | 2
+}
+
+export interface Ran {
+  readonly code: number
+  /** What it has told of what it did (`tells`); empty for a step that tells nothing. */
+  readonly told: string
+}
+
 /**
- * Runs it in the foreground and resolves with its exit code. A signal ends the tool, and then this process. Throws `CliError` when
- * there is no such program.
+ * Runs it in the foreground and resolves with its exit code. What it prints is on stderr. A signal ends the tool, and then this
+ * process. Throws `CliError` when there is no such program.
  */
-export async function runStep(step: DeployStep, tool: DeployTool): Promise<number> {
-  const { secretFile } = step
-  if (secretFile === undefined) return run(step, step.args, tool)
+export async function runStep(
+  step: DeployStep,
+  tool: DeployTool,
+  { stdout = 2 }: RunOptions = {},
+): Promise<Ran> {
+  const { secretFile, tells } = step
+  const isFileTold = typeof tells === 'object'
+  if (secretFile === undefined && !isFileTold) return run(step, tool, stdout)
   const { folder, dispose } = createTempFolder()
   const path = join(folder, 'secrets.env')
+  const report = join(folder, 'report')
   try {
-    writeFileSync(path, secretFile, { mode: 0o600, flag: 'wx' })
+    if (secretFile !== undefined) writeFileSync(path, secretFile, { mode: 0o600, flag: 'wx' })
     const args = step.args.map((arg) => (arg === SECRET_FILE ? path : arg))
-    return await run(step, args, tool)
+    const env = { ...step.env, ...(isFileTold && { [tells.variable]: report }) }
+    const { code, told } = await run({ ...step, args, env }, tool, stdout)
+    return { code, told: isFileTold && existsSync(report) ? readFileSync(report, 'utf8') : told }
   } finally {
     dispose()
   }
 }
 
-async function run(step: DeployStep, args: readonly string[], tool: DeployTool): Promise<number> {
-  const command = step.command ?? tool
+async function run(
+  { command: other, args, cwd, stdin, tells, ...step }: DeployStep,
+  tool: DeployTool,
+  output: 1 | 2,
+): Promise<Ran> {
+  const command = other ?? tool
   const env = { ...environment(), ...step.env }
-  const { cwd } = step
-  const child =
-    step.stdin === undefined
-      ? spawn(command, args, { cwd, env, stdio: 'inherit' })
+  const stdout = tells === 'stdout' ? 'pipe' : output
+  const child: ChildProcess =
+    stdin === undefined
+      ? spawn(command, args, { cwd, env, stdio: ['inherit', stdout, 'inherit'] })
       : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
           cwd,
           env,
-          stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
+          stdio: ['pipe', stdout, 'inherit', 'pipe'],
         })
   const ending = endWith(child)
+  let told = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+    process.stderr.write(text)
+  })
   // A tool that ends without reading says why itself.
   child.stdin?.on('error', () => {})
-  child.stdin?.end(step.stdin)
+  child.stdin?.end(stdin)
   try {
-    const [code] = (await once(child, 'exit')) as [number | null]
+    const [code] = (await once(child, tells === 'stdout' ? 'close' : 'exit')) as [number | null]
     if (ending.interruption !== undefined) process.exit(interruptedCode(ending.interruption))
-    return code ?? 1
+    return { code: code ?? 1, told }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CliError(`cannot run ${command} (${code}): install it, then deploy again`)
   } finally {
     ending.forget()
   }
+}
+
+/** What a step that only looks something up prints on stdout; undefined where it fails. */
+export async function lookUp(
+  { command, args, cwd, env }: DeployStep,
+  tool: DeployTool,
+): Promise<string | undefined> {
+  const child = spawn(command ?? tool, args, {
+    cwd,
+    env: { ...environment(), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: AbortSignal.timeout(LOGIN_TIMEOUT_MS),
+    killSignal: 'SIGKILL',
+  })
+  let found = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    found += text
+  })
+  return (await codeOf(child, 'close')) === 0 ? found.trim() : undefined
 }
 
 interface Ending {

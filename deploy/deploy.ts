@@ -1,72 +1,104 @@
 /** `mayfly deploy`: builds, checks, and lets the platform's own tool upload. */
 import { join, relative, resolve } from 'node:path'
-import { buildInto, describeSize, sizeWarnings } from './build.ts'
-import { CliError } from './cli-error.ts'
-import { oneEntry, parseCommandLine } from './command-line.ts'
+import { buildInto, buildWarnings, describeSize } from './build.ts'
+import { chooseProject } from './chosen.ts'
+import { CliError, UsageError } from './cli-error.ts'
+import { parseCommand } from './command-line.ts'
+import { quoted } from './console.ts'
 import { type DeployTool, findTool, isLoggedIn, runStep } from './deploy-tool.ts'
-import { readProject } from './project.ts'
+import { checkEndpoint, findEndpoint } from './deployed.ts'
 import { readSecrets, unsentSecrets } from './secrets.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from './target.ts'
-import { defaultTarget, findTarget, targetNames } from './targets.ts'
+import { targetNames } from './targets.ts'
 
-const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--dry-run] [--out <folder>] [-- <for the tool>...]
+const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--preview] [--check] [--dry-run]
+              [--out <folder>] [-- <for the tool>...]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
   --secret   hand this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars
+  --preview  deploy to a URL of its own, beside what clients use (cloudflare, vercel, netlify, deno)
+  --check    run mayfly check against the deployed server, and end with its exit code
   --dry-run  do all but the upload, and print what would be run
   --out      where to build; default dist/<target>
   --         everything after it goes to the platform's own tool
+
+Ends with the URL of the MCP endpoint, on stdout; what the platform's tool prints is on stderr.
 
   mayfly deploy --secret MAYFLY_SECRET
   mayfly deploy --target vercel --dry-run
 `
 
-/** Options of the tools whose value lets somebody in. */
-const HIDDEN_OPTION = /^--?[\w-]*(?:token|auth|password|secret|key)$/i
+/** Options of the tools whose value may be `NAME=value` of a variable. */
+const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var)$/
+
+/** Options of the tools whose value grants access. */
+const HIDDEN_OPTION = /^(?:-t|--?[\w-]*(?:token|auth|password|secret|key))$/i
 
 /** Exit code 0 when everything is deployed, else that of the tool that failed. Throws `CliError`. */
 export async function deploy(args: string[]): Promise<number> {
   const dashes = args.indexOf('--')
   const extra = dashes < 0 ? [] : args.slice(dashes + 1)
-  const { values, positionals } = parseCommandLine('deploy', dashes < 0 ? args : args.slice(0, dashes), {
+  const line = parseCommand('deploy', HELP, dashes < 0 ? args : args.slice(0, dashes), {
     target: { type: 'string' },
     secret: { type: 'string', multiple: true },
     'dry-run': { type: 'boolean' },
+    preview: { type: 'boolean' },
+    check: { type: 'boolean' },
     out: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const { project, targetName, target } = chooseProject(positionals, values.target)
+  const { cwd } = project
+  const { preview: isPreview = false } = values
+  if (isPreview && !target.hasPreviews) {
+    throw new UsageError(
+      `${target.title} has no previews: deploy a second server, under another name, and try things out there`,
+    )
   }
-  const cwd = process.cwd()
-  const project = readProject(cwd, oneEntry(positionals))
-  const targetName = values.target ?? defaultTarget(cwd)
-  const target = findTarget(targetName)
   const secrets = readSecrets(project, values.secret ?? [])
   const outDir = resolve(cwd, values.out ?? join('dist', targetName))
 
   const artefact = await buildInto(target, project, outDir, { secrets })
   say(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
   await refuseUndeployable(target, project, artefact)
+  for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) say(line)
   for (const name of unsentSecrets(project, secrets)) {
-    say(`${name} stays here: pass --secret ${name} to hand it to ${target.title}`)
+    say(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
 
-  const deployment = target.deployment(outDir, project, { secrets, extra })
+  const deployment = target.deployment(outDir, project, { secrets, extra, isPreview })
+  for (const note of deployment.notes ?? []) say(note)
   if (values['dry-run']) return dryRun(deployment, project)
   const tool = requireTool(deployment, project)
   if (!(await isLoggedIn(tool, deployment, cwd))) throw new CliError(notLoggedIn(deployment))
+  let told = ''
   for (const step of deployment.steps) {
     say(step.title)
-    const code = await runStep(step, tool)
-    if (code !== 0) {
-      say(`${step.title} failed with exit code ${code}: see the output above`)
-      return code
+    const ran = await runStep(step, tool)
+    if (ran.code !== 0) {
+      say(`${step.title} failed with exit code ${ran.code}: see the output above`)
+      return ran.code
     }
+    told = ran.told
   }
-  return 0
+  const url = await findEndpoint(deployment, told, tool)
+  return finish(url, deployment, values.check === true)
+}
+
+/** The last lines: where it is, and whether it works. */
+async function finish(
+  url: string | undefined,
+  { endpoint }: Deployment,
+  isChecked: boolean,
+): Promise<number> {
+  if (url === undefined) {
+    say("deployed; the platform's tool did not tell where: see its output above, then run mayfly check <url>")
+    return isChecked ? 1 : 0
+  }
+  process.stdout.write(`deployed ${url}\n`)
+  return isChecked ? checkEndpoint(url, endpoint?.headers) : 0
 }
 
 async function dryRun(deployment: Deployment, project: Project): Promise<number> {
@@ -77,16 +109,12 @@ async function dryRun(deployment: Deployment, project: Project): Promise<number>
   return 0
 }
 
-/** Platform's errors of `mayfly doctor`, and an artefact that the platform would refuse. */
+/** Platform's errors of `mayfly doctor`. Limits of size only warn: the platform may have raised them. */
 async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<void> {
-  for (const line of sizeWarnings(artefact, target)) say(line)
+  for (const line of await buildWarnings(artefact, target, project)) say(line)
   for (const { level, message } of await target.examine(project)) {
     if (level === 'error') throw new CliError(message)
     if (level === 'warning') say(message)
-  }
-  const { limits, size } = artefact
-  if (limits.length > 0 && limits.every(({ of, bytes }) => size[of] > bytes)) {
-    throw new CliError(`${target.title} would refuse ${artefact.main}: it is over every limit named above`)
   }
 }
 
@@ -101,16 +129,19 @@ function notInstalled({ tool }: Deployment): string {
 }
 
 function notLoggedIn({ tool }: Deployment): string {
-  return `nobody is logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
+  return `you are not logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
 /** As it could be typed; secrets are only named, and tokens left out: what is printed may end in a log. */
 function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
   const token = process.env[tool.token]
   const words = step.args.map((word, at) => {
-    if (word === token || HIDDEN_OPTION.test(step.args[at - 1] ?? '')) return '…'
+    const before = step.args[at - 1] ?? ''
+    if (word === token || HIDDEN_OPTION.test(before)) return '…'
+    if (VARIABLE_OPTION.test(before) && word.includes('=')) return '…'
     const [option = ''] = word.split('=', 1)
-    return option !== word && HIDDEN_OPTION.test(option) ? `${option}=…` : quoted(word)
+    const isHidden = HIDDEN_OPTION.test(option) || VARIABLE_OPTION.test(option)
+    return option !== word && isHidden ? `${option}=…` : quoted(word)
   })
   const command = [quoted(step.command ?? tool.name), ...words].join(' ')
   const folder = relative(cwd, step.cwd)
@@ -119,11 +150,6 @@ function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string 
     command,
     step.stdin === undefined ? '' : ' < (secrets, on stdin)',
   ].join('')
-}
-
-/** For a POSIX shell. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /** stdout carries what a dry run would run; all the rest is on stderr. */

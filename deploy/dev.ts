@@ -4,19 +4,22 @@
  * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
  */
 import { connectSnippets } from '../src/http/connect-snippets.ts'
+import { chooseProject } from './chosen.ts'
 import { CliError } from './cli-error.ts'
-import { oneEntry, parseCommandLine, parsePort } from './command-line.ts'
+import { parseCommand, parsePath, parsePort } from './command-line.ts'
+import { refuseFaulty } from './doctor/load.ts'
 import { onInterrupt } from './ending.ts'
-import { findEntry } from './entry.ts'
+import { loadEnvFiles } from './env-files.ts'
 import { freePort } from './port.ts'
 import type { RunningTarget } from './target.ts'
-import { defaultTarget, findTarget, targetNames } from './targets.ts'
+import { targetNames } from './targets.ts'
 
-const HELP = `mayfly dev [entry] [--target <name>] [--port <n>]
+const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
   --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
+  --path     where the entry answers MCP; default /mcp
 
 Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, and
 everything else on stderr.
@@ -27,22 +30,24 @@ everything else on stderr.
 
 /** Runs until a signal ends it (exit code 0) or the server stops by itself. Throws `CliError`. */
 export async function dev(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('dev', args, {
+  const line = parseCommand('dev', HELP, args, {
     target: { type: 'string' },
     port: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
+    path: { type: 'string' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const wantedPort = values.port === undefined ? undefined : parsePort(values.port)
+  const path = values.path === undefined ? undefined : parsePath(values.path)
+  const { project, target } = chooseProject(positionals, values.target)
+  const { entry, cwd } = project
+  const port = await freePort(wantedPort ?? target.defaultPort)
+  loadEnvFiles(project)
+  const start = async (): Promise<RunningTarget> => {
+    await refuseFaulty(project)
+    return target.start({ entry, cwd, port, path })
   }
-  const given = oneEntry(positionals)
-  const cwd = process.cwd()
-  const target = findTarget(values.target ?? defaultTarget(cwd))
-  const wantedPort = values.port === undefined ? target.defaultPort : parsePort(values.port)
-  const entry = findEntry(cwd, given)
-  const port = await freePort(wantedPort)
-  return serveUntilInterrupted(() => target.start({ entry, cwd, port }), port)
+  return serveUntilInterrupted(start, port)
 }
 
 /** Prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */

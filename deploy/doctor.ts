@@ -1,24 +1,25 @@
 /** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
+import { chooseProject } from './chosen.ts'
 import { CliError } from './cli-error.ts'
-import { oneEntry, parseCommandLine } from './command-line.ts'
+import { parseCommand } from './command-line.ts'
 import { colour } from './console.ts'
 import {
   bindingFindings,
   type Degradation,
   degradations,
+  publicUrlFindings,
   secretFindings,
   versionFindings,
 } from './doctor/findings.ts'
-import { describeServer } from './doctor/load.ts'
-import { readProject } from './project.ts'
+import { describeServer, faultOf } from './doctor/load.ts'
 import { findSecret } from './secrets.ts'
 import type { Finding, Project } from './target.ts'
-import { defaultTarget, findTarget, targetNames } from './targets.ts'
+import { findTarget, targetNames } from './targets.ts'
 
 const HELP = `mayfly doctor [entry] [--target <name>] [--json]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default cloudflare beside a wrangler configuration, else node
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
   --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
 
 Exit code 1 when something is wrong, 0 otherwise; a warning or what degrades is not wrong.
@@ -34,18 +35,11 @@ interface Report {
 
 /** Throws `CliError` where there is no entry at all. */
 export async function doctor(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('doctor', args, {
-    target: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
-  const cwd = process.cwd()
-  const project = readProject(cwd, oneEntry(positionals))
-  const report = await examine(project, values.target ?? defaultTarget(cwd))
+  const line = parseCommand('doctor', HELP, args, { target: { type: 'string' }, json: { type: 'boolean' } })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const { project, targetName } = chooseProject(positionals, values.target)
+  const report = await examine(project, targetName)
   process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : render(report))
   return report.findings.some(({ level }) => level === 'error') ? 1 : 0
 }
@@ -55,9 +49,10 @@ async function examine(project: Project, targetName: string): Promise<Report> {
   const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
   const findings = [...versionFindings(), ...(await target.examine(project)), ...limits]
   try {
-    const { info, tools } = await describeServer(project)
+    const { info, tools, fault } = await describeServer(project)
+    if (fault !== undefined) throw faultOf(project, fault)
     if (info === undefined) {
-      const message = 'the server was not written with Mayfly: what it needs cannot be told'
+      const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
       return { target: targetName, findings: [...findings, { level: 'warning', message }], degrades: [] }
     }
     const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
@@ -67,7 +62,8 @@ async function examine(project: Project, targetName: string): Promise<Report> {
         ...findings,
         { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
         ...secretFindings(project, info),
-        ...bindingFindings(info),
+        ...bindingFindings(info, target),
+        ...publicUrlFindings(info, target),
       ],
       degrades: degradations(info, hasSecret),
     }

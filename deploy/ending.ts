@@ -48,6 +48,20 @@ let interrupt = (interruption: Interruption): void => process.exit(interruptedCo
 export function listenForSignals(): void {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => interrupt('SIGPIPE'))
+  if (process.env.npm_lifecycle_event !== undefined) endWithScript()
+}
+
+const PARENT_POLL_MS = 250
+
+/** npm passes a signal on to the shell that runs a script and no further (npm 10, 11): the shell ends, and its command does not. */
+function endWithScript(): void {
+  const shell = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(timer)
+    interrupt('SIGTERM')
+  }, PARENT_POLL_MS)
+  timer.unref()
 }
 
 /** Until what is returned is called, a signal calls `listener` and does nothing else. */

@@ -13,7 +13,7 @@ export function findEntry(cwd: string, given: string | undefined): string {
   if (entry) return readable(entry)
   throw new CliError(
     given === undefined
-      ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server`
+      ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server, or write a new project with mayfly init`
       : `there is no file ${printable(given)}: pass the file that exports the server`,
   )
 }
@@ -32,7 +32,7 @@ export function noDefaultExport(entry: string): CliError {
 
 export function noFetch(entry: string): CliError {
   return new CliError(
-    `the default export of ${shown(entry)} has no fetch function: make it export default new MCPServer({ ... })`,
+    `the default export of ${shown(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
   )
 }
 

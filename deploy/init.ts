@@ -2,21 +2,26 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { CliError, UsageError } from './cli-error.ts'
+import { CliError, printable, UsageError } from './cli-error.ts'
 import { parseCommandLine } from './command-line.ts'
+import { quoted } from './console.ts'
 import { type InitAnswers, projectFiles } from './init/project-template.ts'
+import { TEMPLATES, type Template } from './init/server-template.ts'
 import { findTarget, targetNames, targets } from './targets.ts'
 
-const HELP = `mayfly init [dir] [--target <name>]... [--name <name>]
+const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...
 
-  dir        the folder to write; made if need be, and empty but for .git
+  dir        the folder to write; created if needed; it must be empty, apart from .git
   --target   ${targetNames}; several may be given, the first is the one for npm run dev
   --name     of the package and the deployment: lower case letters, digits and dashes; default: the folder's
+  --with     auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app;
+             fromSdk: a server of the official SDK. Several may be given, but fromSdk with asking
 
 Asks for what is not given, on a terminal. Writes a server, a test, the platform's configuration, CI and .gitignore.
 
   mayfly init shop --target cloudflare
   mayfly init shop --target vercel --target lambda --name dice
+  mayfly init shop --target bun --with auth --with hono
 `
 
 /** As npm and every platform take it. */
@@ -25,11 +30,12 @@ const NAME = /^[a-z][a-z\d-]{0,38}[a-z\d]$/
 /** What a new folder may hold already. */
 const TOLERATED = ['.git', '.DS_Store']
 
-/** Exit code 0 when the project is written. Throws `UsageError` where something is missing and nobody can be asked. */
+/** Exit code 0 when the project is written. Throws `UsageError` where something is missing and there is no terminal to ask on. */
 export async function init(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine('init', args, {
     target: { type: 'string', multiple: true },
     name: { type: 'string' },
+    with: { type: 'string', multiple: true },
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help) {
@@ -38,7 +44,9 @@ export async function init(args: string[]): Promise<number> {
   }
   if (positionals.length > 1) throw new UsageError(`one folder at a time: got ${positionals.join(', ')}`)
   const given = { dir: positionals[0], targets: values.target, name: values.name }
-  const { dir, ...answers } = await complete(given)
+  const templates = chosenTemplates(values.with ?? [])
+  const { dir, ...chosen } = await complete(given)
+  const answers = { ...chosen, templates }
   const folder = resolve(dir)
   refuseOccupied(folder)
   const files = projectFiles(answers)
@@ -56,14 +64,37 @@ interface Given {
   readonly name: string | undefined
 }
 
-/** Asks for what is missing, where there is somebody to ask. */
-async function complete(given: Given): Promise<InitAnswers & { dir: string }> {
+type Completed = Pick<InitAnswers, 'name' | 'targets'> & { readonly dir: string }
+
+/** Throws `UsageError` for an unknown template, and for two that exclude each other. */
+function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
+  // Several may also be one list, as for the targets that are asked for.
+  const wanted = names.flatMap((name) => name.split(','))
+  const chosen = new Set(
+    wanted.map((wantedName) => {
+      const template = TEMPLATES.find((known) => known === wantedName)
+      if (template !== undefined) return template
+      throw new UsageError(
+        `there is no template "${printable(wantedName)}": pass one of ${TEMPLATES.join(', ')}`,
+      )
+    }),
+  )
+  if (chosen.has('fromSdk') && chosen.has('asking')) {
+    throw new UsageError(
+      'a server of an official SDK asks in its own way: pass --with fromSdk or --with asking',
+    )
+  }
+  return chosen
+}
+
+/** Asks for what is missing, if there is a terminal. */
+async function complete(given: Given): Promise<Completed> {
   if (given.dir !== undefined && given.targets !== undefined) {
     return check(given.dir, given.targets, given.name)
   }
   if (!process.stdin.isTTY) {
     throw new UsageError(
-      'there is nobody to ask here: pass a folder and --target, as in mayfly init shop --target cloudflare',
+      'cannot ask without a terminal: pass a folder and --target, as in mayfly init shop --target cloudflare',
     )
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
@@ -89,11 +120,7 @@ async function complete(given: Given): Promise<InitAnswers & { dir: string }> {
   }
 }
 
-function check(
-  dir: string,
-  names: readonly string[],
-  given: string | undefined,
-): InitAnswers & { dir: string } {
+function check(dir: string, names: readonly string[], given: string | undefined): Completed {
   const name = given ?? suggestedName(dir)
   if (!NAME.test(name)) {
     throw new UsageError(
@@ -121,11 +148,21 @@ function refuseOccupied(folder: string): void {
 
 function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly string[]): string {
   const cd = relative(process.cwd(), resolve(dir))
+  const uploaded = chosen.findIndex(([, { isOwnMachine }]) => !isOwnMachine)
+  const suffix = uploaded > 0 ? `:${chosen[uploaded]![0]}` : ''
+  const last = uploaded < 0 ? 'npm run build' : `npm run deploy${suffix}`
+  const tooOld = chosen
+    .filter(([, { oldestNode = 0 }]) => Number.parseInt(process.versions.node, 10) < oldestNode)
+    .map(
+      ([, { title, oldestNode }]) =>
+        `${title} needs Node ${oldestNode} or newer here; this is ${process.version}.\n`,
+    )
+  const titles = chosen.map(([, { title }]) => title).join(', ')
   return `${paths.map((path) => `wrote ${join(cd, path)}`).join('\n')}
 
-Next:
-${cd === '' ? '' : `  cd ${cd}\n`}  npm install
+${tooOld.join('')}Next:
+${cd === '' ? '' : `  cd ${quoted(cd)}\n`}  npm install
   npm run dev
-  npm run deploy        (${chosen.map(([, { title }]) => title).join(', ')}: see docs/deploy in the package mayfly-mcp)
+  ${last}        (${titles}: see node_modules/mayfly-mcp/docs/deploy)
 `
 }

@@ -28,7 +28,7 @@ export const MARKER = '.mayfly-build'
 
 const MARKER_TEXT = 'mayfly build has written this folder. The next build removes everything in it.\n'
 
-/** What a folder may hold beside our marker and still is somebody's project: never replaced. */
+/** Files that make a folder a user's project, even with our marker in it: it is never replaced. */
 const PROJECT_FILES = ['package.json', '.git']
 
 /** With more builds at once into one folder than this, one of them gives up. */
@@ -153,11 +153,11 @@ function stateOf(folder: string, shown: string): 'missing' | 'empty' | 'ours' {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   if (found === undefined) return 'missing'
   if (found.isSymbolicLink()) throw refusal(shown, 'is a link')
-  if (!found.isDirectory()) throw refusal(shown, 'is no folder')
+  if (!found.isDirectory()) throw refusal(shown, 'is not a folder')
   const names = readdirSync(folder)
   if (names.length === 0) return 'empty'
   if (PROJECT_FILES.some((name) => names.includes(name))) throw refusal(shown, 'holds a project')
-  if (!isMarked(folder)) throw refusal(shown, 'holds files that no build has written')
+  if (!isMarked(folder)) throw refusal(shown, 'contains files that mayfly build did not write')
   return 'ours'
 }
 
@@ -183,7 +183,7 @@ function removeEmpty(folder: string, first: string): void {
     try {
       rmdirSync(path)
     } catch {
-      // Somebody else uses it by now.
+      // Another process uses it by now.
       return
     }
   }

@@ -18,10 +18,10 @@ export interface Place {
 /** Folders that a tool keeps for itself. */
 const KEPT = ['.git', '.hg', '.svn', 'node_modules']
 
-/** `cannot build into /src, which is a link: pass a folder for built files alone with --out` */
+/** `cannot build into /src, which is a link: pass a folder that is only for built files with --out` */
 export function refusal(out: string, why: string): CliError {
   return new CliError(
-    `cannot build into ${printable(out)}, which ${why}: pass a folder for built files alone with --out`,
+    `cannot build into ${printable(out)}, which ${why}: pass a folder that is only for built files with --out`,
   )
 }
 

@@ -1,9 +1,14 @@
-/** Runtimes that are not a platform: where they run is for whoever owns the machine to say. */
+/** Runtimes that are not a platform: the user decides where they run. */
 import { CliError } from './cli-error.ts'
 
 /** There is no upload: throws a `CliError` that names what to run instead. */
 export function ownMachine(command: string): never {
   throw new CliError(
-    `there is no platform to deploy this to: copy the built folder to your machine and run ${command} there, with PORT and HOST set`,
+    `this target has no platform to deploy to: copy the built folder to your machine and run ${command} there, with PORT and HOST set`,
   )
 }
+
+/** For a server that `npm start` runs, and that has a function `stop`: npm passes SIGTERM on to the shell of a script and no further. */
+export const END_WITH_SCRIPT = `const { ppid, env } = process
+if (env.npm_lifecycle_event) setInterval(() => process.ppid === ppid || stop(), 250).unref()
+`

@@ -1,7 +1,11 @@
 /** Checks a port before anything is started, so that a busy one is one line and not a platform's stack trace. */
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { CliError } from './cli-error.ts'
+
+const LISTEN_TIMEOUT_MS = 60_000
+const POLL_MS = 20
 
 /** The same port when 127.0.0.1 can listen on it, a free one for 0. Throws `CliError` when it cannot. */
 export async function freePort(port: number): Promise<number> {
@@ -19,5 +23,25 @@ export async function freePort(port: number): Promise<number> {
 }
 
 export function busyPort(port: number): CliError {
-  return new CliError(`port ${port} is in use: stop what listens there or pass another --port`)
+  return new CliError(`port ${port} is in use: stop the program that uses it, or pass another --port`)
+}
+
+/** Resolves when something takes connections at this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, and when `signal` aborts. */
+export async function untilListening(port: number, signal?: AbortSignal): Promise<void> {
+  const deadline = Date.now() + LISTEN_TIMEOUT_MS
+  while (!(await isListening(port))) {
+    if (Date.now() > deadline) throw new CliError('the server accepts no connections: see its output above')
+    await delay(POLL_MS, undefined, { signal })
+  }
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
 }

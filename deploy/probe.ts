@@ -25,7 +25,7 @@ export async function untilAnswers(url: string, signal: AbortSignal): Promise<Se
     if (result.ready) return result.identity
     if (Date.now() - started >= result.patienceMs) {
       throw new CliError(
-        `POST ${url} gives ${result.answer} and not JSON-RPC: the server must answer MCP at /mcp`,
+        `POST ${url} gives ${result.answer} and not JSON-RPC: pass the path at which the server answers MCP, as in --path /api/mcp`,
       )
     }
     await delay(PROBE_INTERVAL_MS, undefined, { signal })

@@ -3,6 +3,7 @@
  * this process, however it ends.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterDeath, atExit } from './ending.ts'
 
@@ -23,7 +24,7 @@ const STOP_GROUP = `kill -s TERM -- "-$1"
 for _ in 1 2 3 4 5 6 7; do kill -s 0 -- "-$1" || exit; sleep 1; done
 kill -s KILL -- "-$1"`
 
-/** Runs `command`, by default Node, with `args` in a process group of its own (POSIX). */
+/** Runs `command`, by default Node, with `args` in its own process group (POSIX). */
 export function startProcessGroup(
   args: readonly string[],
   options: SpawnOptions,
@@ -45,7 +46,7 @@ export function startProcessGroup(
     child,
     exited,
     stop: () => {
-      stopped ??= stopGroup(pid).then(() => {
+      stopped ??= stopGroup(child, pid).then(() => {
         forgetExit()
         forgetDeath()
       })
@@ -54,25 +55,66 @@ export function startProcessGroup(
   }
 }
 
-async function stopGroup(pid: number): Promise<void> {
+async function stopGroup(child: ChildProcess, pid: number): Promise<void> {
   if (!signalGroup(pid, 'SIGTERM')) return
-  if (await isGone(pid, STOP_GRACE_MS)) return
+  if (await isGone(child, pid, STOP_GRACE_MS)) return
   signalGroup(pid, 'SIGKILL')
-  await isGone(pid, STOP_GRACE_MS)
+  await isGone(child, pid, STOP_GRACE_MS)
 }
 
-async function isGone(pid: number, withinMs: number): Promise<boolean> {
+async function isGone(child: ChildProcess, pid: number, withinMs: number): Promise<boolean> {
   for (let waited = 0; waited < withinMs; waited += POLL_MS) {
     if (!signalGroup(pid, 0)) return true
+    const hasExited = child.exitCode !== null || child.signalCode !== null
+    if (hasExited && areZombies(pid)) return true
     await delay(POLL_MS)
   }
   return false
 }
 
-/** Whether there is such a process, of whatever user. */
+/**
+ * Whether all that is left of a group has ended. kill(2) still counts processes that were not reaped, and a process that outlives its parent is for
+ * process 1 to reap: in a container that is often a program that does not. False where there is no /proc to say so.
+ */
+function areZombies(group: number): boolean {
+  const members = processIds()
+    .map(readStat)
+    .filter((stat) => stat?.group === group)
+  return members.length > 0 && members.every(isZombie)
+}
+
+interface Stat {
+  readonly state: string
+  readonly group: number
+}
+
+/** Undefined without such a process, or without /proc. `pid (name) state ppid pgrp …`: a name may hold anything (proc_pid_stat(5)). */
+function readStat(pid: number | string): Stat | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state, group: Number(group) }
+  } catch {
+    return undefined
+  }
+}
+
+function isZombie(stat: Stat | undefined): boolean {
+  return stat?.state === 'Z' || stat?.state === 'X'
+}
+
+function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+/** Whether there is such a process, of whatever user, that has not ended. */
 export function isRunning(pid: number): boolean {
   try {
-    return process.kill(pid, 0)
+    return process.kill(pid, 0) && !isZombie(readStat(pid))
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }

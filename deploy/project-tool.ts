@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 
-/** The file a module name stands for. Throws a `CliError` saying how to install its package. */
+/** The file of a module name. Throws a `CliError` saying how to install its package. */
 export function resolveTool(specifier: string, cwd: string): string {
   for (const from of [join(cwd, 'package.json'), import.meta.url]) {
     try {

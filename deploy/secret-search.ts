@@ -12,11 +12,11 @@ const MAX_ESCAPES = 4
 /** Base64 of base64, such as a map within a module that was made text. */
 const MAX_BASE64 = 2
 
-/** Shorter than the base64 of any secret that is looked for. */
-const BASE64 = /[\w+/-]{10,}/g
+/** From this length on, decoded base64 may itself be encoded in some way; below, names of functions are. */
+const BASE64 = /[\w+/-]{20,}/g
 
-/** From this length on, what base64 stands for may itself be encoded in some way; below, names of functions are. */
-const MIN_CONTAINER = 20
+/** The same in lines, of which the last may be shorter. */
+const BASE64_LINES = /(?<![\w+/-])[\w+/-]{10,}(?:[ \t\r]*\n\s*[\w+/-]{10,})*[ \t\r]*\n\s*[\w+/-]+/g
 
 /** Throws `CliError` when any file below `folder` holds one of the values: what is built may be read by others. */
 export function refuseSecrets(folder: string, secrets: readonly Kept[]): void {
@@ -85,14 +85,35 @@ function findIn(text: string, needles: readonly Needle[], depth: number): Needle
   const possible = needles.filter(({ words }) => words.every((word) => text.includes(word)))
   const found = possible.length === 0 ? undefined : findInReadings(text, possible)
   if (found !== undefined || depth === 0) return found
-  const runs = text.match(BASE64) ?? []
-  const all = runs.join('\n').replaceAll('-', '+').replaceAll('_', '/')
-  const direct = needles.find(({ base64 }) => base64.some((part) => all.includes(part)))
-  if (direct !== undefined) return direct
-  const containers = runs.filter((run) => run.length >= MIN_CONTAINER)
-  if (containers.length === 0) return undefined
-  const decoded = containers.map((run) => Buffer.from(run, 'base64').toString('utf8')).join('\n')
-  return findIn(decoded, needles, depth - 1)
+  const plain = plainBase64(text)
+  return findInBase64([text, plain], needles) ?? findIn(decoded(text, plain), needles, depth - 1)
+}
+
+function findInBase64(texts: readonly string[], needles: readonly Needle[]): Needle | undefined {
+  const joined = texts.map((text) => withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/'))
+  return needles.find(({ base64 }) => base64.some((part) => joined.some((text) => text.includes(part))))
+}
+
+/** All base64 in these texts, decoded; a secret may be escaped in it. */
+function decoded(...texts: readonly string[]): string {
+  const runs = new Set(texts.flatMap((text) => text.match(BASE64) ?? []))
+  for (const lines of texts.flatMap((text) => text.match(BASE64_LINES) ?? [])) {
+    const run = withoutSpace(lines)
+    // A word before the first line, which has the same letters, is not part of it.
+    for (const start of [0, 1, 2, 3]) runs.add(run.slice(start))
+  }
+  return Array.from(runs, (run) => Buffer.from(run, 'base64').toString('utf8')).join('\n')
+}
+
+/** Between lines: in a string, in a script in a string, in a query. */
+const BREAK = /(?<!\\)\\+(?:[nrt]|\r?\n|(?:u00|x)0[9aAdD])|%(?:25)*0[9aAdD]/g
+const PLUS = /(?:(?<!\\)\\+(?:u00|x)|%(?:25)*)2[bB]/g
+const SLASH = /(?<!\\)\\+\/|(?:(?<!\\)\\+(?:u00|x)|%(?:25)*)2[fF]/g
+
+/** With all characters of base64 as they are, and its lines in lines, however many times they were escaped. */
+function plainBase64(text: string): string {
+  if (!text.includes('\\') && !text.includes('%')) return text
+  return text.replaceAll(BREAK, '\n').replaceAll(PLUS, '+').replaceAll(SLASH, '/')
 }
 
 function findInReadings(text: string, needles: readonly Needle[]): Needle | undefined {

@@ -1,5 +1,5 @@
 /** The secrets of a project: which files may hold them, and their values on the way to a platform's secret store. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseEnv } from 'node:util'
 import { CliError, printable, UsageError } from './cli-error.ts'
@@ -56,17 +56,29 @@ export function findSecret(project: Folders, name: string): Kept | undefined {
   return deployedSecrets(project).find((one) => one.name === name)
 }
 
-/** As a `.env` file, for a tool that takes nothing else. Throws `CliError` for a value that such a file cannot hold. */
-export function toEnvFile(secrets: ReadonlyMap<string, string>): string {
-  return [...secrets].map(([name, value]) => `${name}=${quotedValue(name, value)}\n`).join('')
+export interface EnvFileReader {
+  /** Whether its reader puts other variables into double quotes. Default true. */
+  readonly expands?: boolean
 }
 
-/** Its readers (dotenv's and Deno's) know no common escape for a quote, so the kind is chosen that needs none. */
-function quotedValue(name: string, value: string): string {
-  if (!/'|\\$/.test(value)) return `'${value}'`
-  if (!/["\\]/.test(value)) return `"${value}"`
+/** As a `.env` file, for a tool that takes nothing else. Throws `CliError` for a value that such a file cannot hold. */
+export function toEnvFile(
+  secrets: ReadonlyMap<string, string>,
+  { expands = true }: EnvFileReader = {},
+): string {
+  return [...secrets].map(([name, value]) => `${name}=${quotedValue(name, value, expands)}\n`).join('')
+}
+
+/**
+ * Its readers (dotenv's and Deno's) know no common escape for a quote, so the kind is chosen that needs none. Within double quotes
+ * most put in other variables, and none keeps a carriage return.
+ */
+function quotedValue(name: string, value: string, expands: boolean): string {
+  const isKept = !/[\r\0]/.test(value)
+  if (isKept && !/'|\\$/.test(value)) return `'${value}'`
+  if (isKept && !(expands ? /["\\$`]/ : /["\\]/).test(value)) return `"${value}"`
   throw new CliError(
-    `no .env file can hold the value of ${name}, for its quotes and backslashes: set it in the platform's dashboard`,
+    `no .env file can hold the value of ${name}, for its quotes, backslashes, $ or carriage returns: set it in the platform's dashboard`,
   )
 }
 
@@ -82,7 +94,7 @@ export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string
 export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Kept[] {
   const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
   const kept = projectFolders(project).flatMap((folder) =>
-    readFiles(project.cwd, folder, secretFiles(folder)),
+    secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name)),
   )
   return [...kept, ...given].filter(
     ({ value }) => value.trim().length >= MIN_SECRET_CHARACTERS && !COMMON_VALUE.test(value.trim()),
@@ -90,7 +102,9 @@ export function unpublishable(project: Folders, sent: ReadonlyMap<string, string
 }
 
 function deployedSecrets(project: Folders): Kept[] {
-  return projectFolders(project).flatMap((folder) => readFiles(project.cwd, folder, DEPLOYED_FILES))
+  return projectFolders(project).flatMap((folder) =>
+    DEPLOYED_FILES.flatMap((name) => readEnvFile(project.cwd, folder, name)),
+  )
 }
 
 function secretFiles(folder: string): string[] {
@@ -110,19 +124,22 @@ function rank(name: string): number {
   return at < 0 ? DEPLOYED_FILES.length : at
 }
 
-function readFiles(cwd: string, folder: string, names: readonly string[]): Kept[] {
-  return names.flatMap((name) => {
-    const path = join(folder, name)
-    const from = printable(relative(cwd, path))
-    return Object.entries(parseEnv(readText(path, from))).flatMap(([variable, value]) =>
-      value === undefined || value === '' ? [] : [{ from, name: variable, value }],
-    )
-  })
+/** The variables of one file that have a value; none where there is no such file. Throws `CliError` for one that cannot be read. */
+export function readEnvFile(cwd: string, folder: string, name: string): Kept[] {
+  const path = join(folder, name)
+  const from = printable(relative(cwd, path))
+  return Object.entries(parseEnv(readText(path, from))).flatMap(([variable, value]) =>
+    value === undefined || value === '' ? [] : [{ from, name: variable, value }],
+  )
 }
 
 /** Empty for one that does not exist or is a folder. */
 function readText(path: string, shown: string): string {
   try {
+    const kind = statSync(path, { throwIfNoEntry: false })
+    if (kind === undefined || kind.isDirectory()) return ''
+    // A pipe may never end, and a device has no end.
+    if (!kind.isFile()) throw new CliError(`cannot read ${shown}: it is not a file`)
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     if (!isSystemError(error)) throw error

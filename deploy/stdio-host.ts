@@ -17,7 +17,7 @@ const CLIENT = 3
 /** What is written may wait for a client that does not read. */
 const FLUSH_MS = 1000
 
-// Whoever started this has gone, and with it the client.
+// The process that started this has ended, and with it the client.
 process.on('disconnect', () => process.exit(0))
 
 const output = openOutput(CLIENT)

@@ -7,9 +7,10 @@ import { existsSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError } from './cli-error.ts'
-import { oneEntry, parseCommandLine } from './command-line.ts'
+import { oneEntry, parseCommand } from './command-line.ts'
 import { atExit, onInterrupt } from './ending.ts'
 import { findEntry, shown } from './entry.ts'
+import { loadEnvFiles } from './env-files.ts'
 import { bundleOnce } from './node/bundle.ts'
 import type { HostMessage } from './stdio-host.ts'
 
@@ -20,22 +21,19 @@ const HELP = `mayfly stdio [entry]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
 
-Serves one client over stdin and stdout until it closes its end; everything else is on stderr. In a client's configuration:
+Serves one client over stdin and stdout until it closes the connection; everything else goes to stderr. In a client's configuration:
 
   { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
-
-Needs @modelcontextprotocol/server.
 `
 
 /** Runs until the client closes its end (exit code 0). Throws `CliError`. */
 export async function stdio(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('stdio', args, { help: { type: 'boolean', short: 'h' } })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
-  const entry = findEntry(process.cwd(), oneEntry(positionals))
-  const { file, dispose } = await bundleOnce(entry, projectOf(entry))
+  const line = parseCommand('stdio', HELP, args, {})
+  if (line === undefined) return 0
+  const entry = findEntry(process.cwd(), oneEntry(line.positionals))
+  const cwd = projectOf(entry)
+  loadEnvFiles({ cwd, entry })
+  const { file, dispose } = await bundleOnce(entry, cwd)
   try {
     return await serve(file, entry)
   } finally {
@@ -43,7 +41,7 @@ export async function stdio(args: string[]): Promise<number> {
   }
 }
 
-/** In a process of its own, whose stdout is our stderr: whatever the server writes or starts, the client sees messages alone. */
+/** In a separate process, whose stdout is our stderr: whatever the server writes or starts, the client sees only messages. */
 async function serve(file: string, entry: string): Promise<number> {
   const child = spawn(process.execPath, ['--enable-source-maps', HOST, file], {
     stdio: ['inherit', 2, 2, 1, 'ipc'],
@@ -80,7 +78,7 @@ function complaint(message: HostMessage, entry: string): CliError {
     return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
   }
   return new CliError(
-    `${shown(entry)} does not export an MCPServer: stdio serves no other; a server of an official SDK has a stdio transport of its own`,
+    `${shown(entry)} does not export an MCPServer, and stdio serves nothing else: for a server of an official SDK, use the SDK's stdio transport`,
   )
 }
 

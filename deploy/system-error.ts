@@ -17,7 +17,7 @@ const REMEDIES: { readonly [code: string]: string } = {
   EROFS: ': the file system is read-only',
   ENOSPC: ': the disk is full',
   EDQUOT: ': the disk quota is used up',
-  ENOTDIR: ': a part of the path is no folder',
+  ENOTDIR: ': a part of the path is not a folder',
   ELOOP: ': its links lead in a circle',
   ENAMETOOLONG: ': the path is too long',
   EBUSY: ': something is mounted there; pass a folder in it',

@@ -1,4 +1,5 @@
 /** The seam between the commands of `mayfly` and one platform: how it builds, runs here, deploys, and what it needs. */
+import type { SizeLimit } from './facts.ts'
 
 /** A user's project, as every command sees it. */
 export interface Project {
@@ -14,16 +15,33 @@ export interface Target {
   /** As its users call the platform: `AWS Lambda`. */
   readonly title: string
   readonly defaultPort: number
+  /** The oldest major version of Node that its tools run on. Default: Mayfly's own. */
+  readonly oldestNode?: number
+  /** Paths from a project's root that show that it is for this platform; a lockfile counts where nothing else does. */
+  readonly marks?: { readonly files?: readonly string[]; readonly lockfiles?: readonly string[] }
   /** What a call may take and send there, a line each, for `mayfly doctor`. */
   readonly limits: readonly string[]
   /** `mayfly dev`. Throws a `CliError`, having started nothing, when the tools or the entry cannot work. */
   start(options: StartOptions): Promise<RunningTarget>
-  /** `mayfly build`: writes what the platform takes into `outDir`, which exists and is empty. Throws `CliError`. */
-  build(project: Project, outDir: string): Promise<Artefact>
+  /**
+   * `mayfly build`: writes what the platform takes into `outDir`, which exists and is empty. `earlier` is the folder that it will
+   * replace, which may hold what the platform's tool has written. Throws `CliError`.
+   */
+  build(project: Project, outDir: string, earlier?: string): Promise<Artefact>
+  /** `mayfly deploy`: runs what `build` has written for a moment, to see what the platform may refuse. A line each; never throws. */
+  tryOut?(outDir: string, artefact: Artefact, project: Project): Promise<readonly string[]>
   /** `mayfly preview`: how to run on this machine, on the platform's own runtime, what `build` wrote into `outDir`. */
   preview(outDir: string, options: PreviewOptions): Launch
+  /** For targets without a platform: the artefact runs on the user's machine. */
+  readonly isOwnMachine?: boolean
+  /** One process serves all requests and lives long, so that sessions can be kept in it. Default false. */
+  readonly hasOneProcess?: boolean
   /** `mayfly deploy`: what to run, once `build` has written `outDir`. Runs nothing itself. */
   deployment(outDir: string, project: Project, options: DeploymentOptions): Deployment
+  /** `mayfly deploy --preview`. Default false. */
+  readonly hasPreviews?: boolean
+  /** `mayfly logs`. Runs nothing itself; throws a `CliError` where there is no such tool, saying where the logs are. */
+  logs?(project: Project, extra: readonly string[]): Logs
   /** `mayfly doctor`: what of the platform is missing or wrong. Starts nothing and reaches nothing. */
   examine(project: Project): Promise<Finding[]>
   /** `mayfly init`: the platform's files in a new project, by path from its root. */
@@ -37,6 +55,8 @@ export interface StartOptions {
   readonly cwd: string
   /** A port of 127.0.0.1 that was free a moment ago. */
   readonly port: number
+  /** Of the MCP endpoint. Default: the platform's own, which is `/mcp` on most. */
+  readonly path?: string | undefined
 }
 
 export interface RunningTarget {
@@ -60,8 +80,8 @@ export interface Artefact {
   readonly main: string
   /** Of the code alone, in bytes. */
   readonly size: { readonly raw: number; readonly gzip: number }
-  /** The platform's own limits, in bytes; of the plan that most begin with. */
-  readonly limits: readonly { readonly name: string; readonly of: 'raw' | 'gzip'; readonly bytes: number }[]
+  /** The platform's own limits, in bytes; of the plan that most begin with. What is over them is warned of. */
+  readonly limits: readonly SizeLimit[]
 }
 
 export interface PreviewOptions {
@@ -78,6 +98,8 @@ export interface Launch {
   readonly env?: { readonly [name: string]: string }
   /** Path of the MCP endpoint. Default `/mcp`. */
   readonly path?: string
+  /** One line for the user: how this differs from the platform. */
+  readonly note?: string
 }
 
 export interface DeploymentOptions {
@@ -85,6 +107,8 @@ export interface DeploymentOptions {
   readonly secrets: ReadonlyMap<string, string>
   /** Everything after `--`, for the platform's own tool. */
   readonly extra: readonly string[]
+  /** At a URL of its own, beside what clients use. Only where the target `hasPreviews`. Default false. */
+  readonly isPreview?: boolean
 }
 
 export interface Deployment {
@@ -96,14 +120,36 @@ export interface Deployment {
     /** The command that installs it, and the one that logs in. */
     readonly install: string
     readonly login: string
-    /** Exits with 0 when somebody is logged in. */
+    /** Exits with 0 when the user is logged in. */
     readonly whoami: readonly string[]
-    /** A variable of the environment that stands for a login, as in CI. */
+    /** A variable of the environment that replaces a login, as in CI. */
     readonly token: string
   }
+  /** What to know before it runs, one line each. */
+  readonly notes?: readonly string[]
   /** In order; the first that fails ends the deployment. */
   readonly steps: readonly DeployStep[]
+  /** Where the server is then. */
+  readonly endpoint?: {
+    /** Run after the others, and not shown, where the last of them does not tell (`tells`). */
+    readonly step?: DeployStep
+    /** The URL of the MCP endpoint in what was told; undefined where it is not in it. */
+    find(told: string): string | undefined
+    /** Headers that `--check` needs to get past what the platform puts in front of it. */
+    readonly headers?: { readonly [name: string]: string }
+  }
 }
+
+/** How the platform's own tool shows what the deployed server logs, as it comes. */
+export interface Logs {
+  readonly tool: Deployment['tool']
+  /** Finds what `FOUND` stands for in the arguments of `step`: one word on stdout. */
+  readonly lookup?: DeployStep
+  readonly step: DeployStep
+}
+
+/** Stands in the `args` of a step for what a look-up before it has found. */
+export const FOUND = '{found}'
 
 export interface DeployStep {
   /** What it is for, in a few words: `upload the function`. */
@@ -117,6 +163,8 @@ export interface DeployStep {
   readonly stdin?: string
   /** For a tool that takes them from nothing but a file: one that only its owner can read, gone afterwards; `SECRET_FILE` in `args`. */
   readonly secretFile?: string
+  /** How it tells what it has done: on stdout, which goes to stderr as well, or into a file that this variable names. */
+  readonly tells?: 'stdout' | { readonly variable: string }
 }
 
 /** Stands in a step's `args` for the path of its `secretFile`. */
@@ -134,9 +182,28 @@ export interface ProjectFiles {
   readonly scripts: { readonly [name: string]: string }
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
+  /** What does not install everywhere, and is done without then. */
+  readonly optionalDependencies?: { readonly [name: string]: string }
   /** For `.gitignore`. */
   readonly ignored: readonly string[]
+  /** How a workflow of GitHub's logs in to the platform. */
+  readonly ci?: CiLogin
 }
 
-/** Hosts a server on this machine may be addressed by; its guard refuses all others (DNS rebinding). */
-export const DEV_ALLOWED_HOSTS: string = process.env.MAYFLY_ALLOWED_HOSTS ?? 'localhost,127.0.0.1,[::1]'
+export interface CiLogin {
+  /** What to set up, for a comment: one line each. */
+  readonly setUp: readonly string[]
+  /** Of GitHub's environment `production`: secrets and variables that become variables of the deployment. */
+  readonly secrets?: readonly string[]
+  readonly variables?: readonly string[]
+  /** Steps before the deployment, as YAML without indentation. Those that exchange GitHub's own token need `hasIdToken`. */
+  readonly steps?: string
+  readonly hasIdToken?: boolean
+  /** What follows `mayfly deploy`, with the space before it. */
+  readonly extra?: string
+}
+
+/** Hosts a server on this machine may be addressed by, unless the environment says others; its guard refuses all others (DNS rebinding). */
+export function devAllowedHosts(): string {
+  return process.env.MAYFLY_ALLOWED_HOSTS ?? 'localhost,127.0.0.1,[::1]'
+}

@@ -1,7 +1,6 @@
 /** The platforms that the commands know, in the order in which they are listed. */
 import { bun } from './bun/target.ts'
 import { UsageError } from './cli-error.ts'
-import { findWranglerConfig } from './cloudflare/config.ts'
 import { cloudflare } from './cloudflare/target.ts'
 import { deno } from './deno/target.ts'
 import { lambda } from './lambda/target.ts'
@@ -26,14 +25,9 @@ export const targets: ReadonlyMap<string, Target> = new Map([
 
 export const targetNames: string = [...targets.keys()].join(', ')
 
-/** Throws `UsageError` for a name that is none. */
+/** Throws `UsageError` for an unknown name. */
 export function findTarget(name: string): Target {
   const target = targets.get(name)
   if (!target) throw new UsageError(`there is no target "${name}": pass one of ${targetNames}`)
   return target
-}
-
-/** Where no `--target` is given: Cloudflare beside a wrangler configuration, else Node. */
-export function defaultTarget(cwd: string): string {
-  return findWranglerConfig(cwd) === undefined ? 'node' : 'cloudflare'
 }

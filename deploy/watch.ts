@@ -26,15 +26,20 @@ export async function watchEntry(
     } while (isStale)
     running = undefined
   }
+  // The first build is the caller's own.
+  let reportFirst = (): void => {}
+  const first = new Promise<void>((resolve) => {
+    reportFirst = resolve
+  })
   let isFirst = true
   const changes: Plugin = {
     name: 'mayfly-changes',
     setup(build) {
       build.onEnd(({ errors }) => {
-        // The first build is the caller's own.
-        const isChange = !isFirst
-        isFirst = false
-        if (!isChange) return
+        if (isFirst) {
+          isFirst = false
+          return reportFirst()
+        }
         if (errors.length > 0) return report(buildErrors(errors))
         isStale = true
         running ??= run()
@@ -53,6 +58,8 @@ export async function watchEntry(
     logLevel: 'silent',
   })
   await context.watch()
+  // What is changed from here on is a change.
+  await first
   return {
     dispose: async () => {
       await context.dispose()

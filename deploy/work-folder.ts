@@ -69,7 +69,7 @@ function disposable(folder: string): WorkFolder {
 }
 
 function removeLeftovers(all: string): void {
-  // A link would lead to somebody else's files.
+  // A link would lead to another user's files.
   if (!lstatSync(all).isDirectory()) return
   for (const name of readdirSync(all)) {
     const [, where = machine(), pid] = NAME.exec(name) ?? []

@@ -16,6 +16,9 @@ import type { Input, Target } from './fuzz/target.ts'
 /** Inputs between two looks at the coverage, which takes longer than most of them. */
 const BATCH = 256
 
+/** For targets that wait for time limits: a batch of them is over in seconds. */
+const SLOW_BATCH: { readonly [target: string]: number } = { client: 16, crowd: 32 }
+
 /** Milliseconds between two lines that say how far it is. */
 const REPORT_MS = 10_000
 
@@ -94,7 +97,7 @@ function describe({ executions, coverage, corpus, findings, outcomes }: Fuzzing)
 async function runBatch(state: Fuzzing, target: Target): Promise<void> {
   const { random, corpus } = state
   const known = corpus.get(target)!
-  const inputs = Array.from({ length: BATCH }, () =>
+  const inputs = Array.from({ length: SLOW_BATCH[target.name] ?? BATCH }, () =>
     random.chance(0.1)
       ? target.generate(random)
       : target.mutate(random.pick(known), random.pick(known), random),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
-import { ownMachine } from '../own-machine.ts'
+import { END_WITH_SCRIPT, ownMachine } from '../own-machine.ts'
 import { findProgram, resolveBin } from '../project-tool.ts'
 import type { Project, Target } from '../target.ts'
 
@@ -12,11 +12,10 @@ import { serve } from 'mayfly-mcp/bun'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
 const running = serve(server, { hostname, port: Number(port) })
-console.error(\`listening on \${running.url}\`)
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => running.close().then(() => process.exit(0)))
-}
-`
+if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
+const stop = () => running.close().then(() => process.exit(0))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
+${END_WITH_SCRIPT}`
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
@@ -29,16 +28,20 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     command: bunProgram(project),
     args: ['run', join(outDir, 'server.js')],
     cwd: outDir,
-    env: { PORT: String(port), HOST: '127.0.0.1' },
+    // mayfly itself says where it serves.
+    env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
 }
 
 export const bun: Target = {
   title: 'Bun',
   defaultPort: 3000,
+  marks: { files: ['bunfig.toml'], lockfiles: ['bun.lock', 'bun.lockb'] },
   limits: ['a call may take as long as its client waits'],
   start: artefactDev(artefact),
   ...artefact,
+  isOwnMachine: true,
+  hasOneProcess: true,
   deployment: (outDir) => ownMachine(`bun run ${join(outDir, 'server.js')}`),
   examine: async (project) => {
     try {

@@ -32,7 +32,7 @@ const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
 
 const LISTS = RANGES.map(([kind, ranges]) => [kind, toBlockList(ranges)] as const)
 
-/** Of an IPv4 or IPv6 address; an IPv4 address in IPv6 notation is what it stands for. */
+/** Of an IPv4 or IPv6 address; an IPv4 address in IPv6 notation counts as the IPv4 address. */
 export function kindOf(address: string): AddressKind {
   const [bare] = address.split('%') as [string]
   const version = isIP(bare)
@@ -54,7 +54,7 @@ export function isLocalHost(hostname: string): boolean {
   return isIP(bare) === 0 ? /(^|\.)localhost\.?$/.test(bare) : kindOf(bare) === 'loopback'
 }
 
-/** The name stands for an address that must not be reached. */
+/** The name resolves to an address that must not be reached. */
 export class AddressRefused extends Error {
   override name = 'AddressRefused'
 }

@@ -58,7 +58,7 @@ const complete: Probe = {
 
 const strays: Probe = {
   id: 'afterwards.strays',
-  title: 'no answer came with a response to another request',
+  title: 'no response went to the wrong request',
   spec: `${SPEC.http}#receiving-messages`,
   run({ wire }) {
     const found = wire.seen.find(({ strayId }) => strayId !== undefined)
@@ -66,7 +66,7 @@ const strays: Probe = {
       ? works('none seen')
       : wrong(
           `in the answer to ${found.label}: a response with the id ${found.strayId}`,
-          'send each response on the connection of its request alone: here one client is sent what is for another',
+          'send each response on the connection of its request alone: here one client gets what is meant for another',
         )
   },
 }
@@ -108,7 +108,7 @@ const stacks: Probe = {
   title: 'no error shows a stack trace',
   spec: `${SPEC.basic}#error-codes`,
   run: ({ wire }) =>
-    leak(wire.seen, STACKS, 'keep stacks in the log: they tell strangers how the server is built'),
+    leak(wire.seen, STACKS, 'write stacks to the log only: they show strangers how the server is built'),
 }
 
 const paths: Probe = {
@@ -116,7 +116,7 @@ const paths: Probe = {
   title: 'no error shows a path of the server',
   spec: `${SPEC.basic}#error-codes`,
   run: ({ wire }) =>
-    leak(wire.seen, PATHS, 'keep paths in the log: they tell strangers how the server is built'),
+    leak(wire.seen, PATHS, 'write paths to the log only: they show strangers how the server is built'),
 }
 
 function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {

@@ -34,7 +34,7 @@ export const calls: Probe = {
       if (isServed(reply))
         return wrong(
           `${knock.label} ${who} is answered (${describe(reply)}), though ${guarded} is 401`,
-          'ask for the token before the body is looked at, in one place for all methods: here calls run without one',
+          'check the token before the body is read, in one place for all methods: here calls run without a token',
         )
     }
     const { status, headers } = await endpoint.wire.send({

@@ -11,13 +11,16 @@ import { quote } from './shown.ts'
 export async function authorizationServer(endpoint: Endpoint, issuer: string): Promise<Outcome> {
   const url = /^https?:/.test(issuer) && URL.canParse(issuer) ? new URL(issuer) : undefined
   if (url === undefined || url.search !== '' || url.hash !== '')
-    return wrong(`${quote(issuer)} is no URL of an issuer`, 'name authorization servers by their issuer URL')
+    return wrong(
+      `${quote(issuer)} is not the URL of an issuer`,
+      'name authorization servers by their issuer URL',
+    )
   const isLocal = isLocalHost(url.hostname)
   if (url.protocol === 'http:' && !isLocal)
     return wrong(`${quote(issuer)} is not https`, 'serve the authorization server with https')
   if (isLocal && !endpoint.isLocal)
     return wrong(
-      `${quote(issuer)} is on a local host, which clients elsewhere cannot reach: not asked`,
+      `${quote(issuer)} is on a local host, which other clients cannot reach: it was not checked`,
       'name the authorization server by the URL at which clients reach it',
     )
   const places = wellKnownOf(url)
@@ -28,13 +31,13 @@ export async function authorizationServer(endpoint: Endpoint, issuer: string): P
   }
   return wrong(
     `${quote(issuer)} has no metadata`,
-    `serve it at ${quote(places[0]!.href)}, or name the issuer as the server itself does`,
+    `serve it at ${quote(places[0]!.href)}, or write the issuer as the authorization server does`,
   )
 }
 
 /** During development on one machine http is fine; elsewhere clients may not reach the issuer either. */
 function refused(issuer: string, why: string, isLocal: boolean): Outcome {
-  const said = `${quote(issuer)} is not asked, ${why}`
+  const said = `${quote(issuer)} was not checked, ${why}`
   return isLocal
     ? skipped(said)
     : degrades(said, 'name the authorization server by a URL that clients can reach from everywhere')
@@ -69,7 +72,7 @@ function judge(issuer: string, document: JsonObject, isLocal: boolean): Outcome 
   const challenges = document.code_challenge_methods_supported
   if (!Array.isArray(challenges) || !challenges.includes('S256'))
     return wrong(
-      `${name}: code_challenge_methods_supported does not name S256, so clients refuse to go on`,
+      `${name}: code_challenge_methods_supported does not list S256, so clients stop`,
       'support PKCE with S256 and say so',
     )
   if (

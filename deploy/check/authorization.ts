@@ -1,4 +1,4 @@
-/** How a protected server tells a client where to log in (RFC 9728), and what it does with a token that is none. */
+/** How a protected server tells a client where to log in (RFC 9728), and what it does with an invalid token. */
 
 import { calls } from './authorization-calls.ts'
 import { authorizationServer } from './authorization-server.ts'
@@ -34,7 +34,7 @@ const challenge: Probe = {
     if (named !== undefined)
       return URL.canParse(named)
         ? works('401, and where to log in')
-        : wrong(`401 with resource_metadata=${quote(named)}, which is no URL`, fix)
+        : wrong(`401 with resource_metadata=${quote(named)}, which is not a URL`, fix)
     return documents.length > 0
       ? works('401; the metadata is at its well-known place')
       : degrades(
@@ -52,8 +52,8 @@ const badToken: Probe = {
     const anonymous = await askAnonymously(endpoint)
     if (anonymous.status !== 401) return skipped('no token is needed')
     const { status } = await askAnonymously(endpoint, { authorization: 'Bearer mayfly-check-no-such-token' })
-    const fix = 'answer 401 to a token that is invalid or expired: at anything else clients do not renew it'
-    if (status === 503) return skipped('503: the issuer could not be asked')
+    const fix = 'answer 401 to a token that is invalid or expired: clients renew it only then'
+    if (status === 503) return skipped('503: the issuer did not answer')
     return status === 401 ? works('401') : wrong(`HTTP ${status}`, fix)
   },
 }
@@ -161,8 +161,8 @@ function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): O
     return wrong(`${place}: "resource" is ${quote(resource)}, so clients refuse the document`, fix)
   if (servers !== undefined && !isListOfText(servers))
     return wrong(
-      `${place}: "authorization_servers" is no array of strings`,
-      'name authorization servers by their issuer URLs; leave the member out where there is none',
+      `${place}: "authorization_servers" is not an array of strings`,
+      'list the issuer URLs of the authorization servers; leave the member out if there are none',
     )
   if (!isJson(answer.headers))
     return degrades(`${place}: the content type is not application/json`, 'send it as application/json')
@@ -172,7 +172,7 @@ function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): O
   return works(
     issuersIn(document).length > 0
       ? quote(resource)
-      : `${quote(resource)}; no authorization server is named: clients need a token that they are given`,
+      : `${quote(resource)}; no authorization server is listed: clients need a token from elsewhere`,
   )
 }
 
@@ -196,7 +196,7 @@ function isListOfText(value: unknown): value is string[] {
 
 function open({ wire }: Endpoint, status: number): Outcome {
   const fix = 'answer 401 with WWW-Authenticate: Bearer to a request without a token'
-  if (status === 403) return wrong('HTTP 403: clients log in at 401 alone', fix)
+  if (status === 403) return wrong('HTTP 403: clients log in only at 401', fix)
   if (status >= 500) return wrong(`HTTP ${status}`, fix)
   if (status >= 400) return skipped(`HTTP ${status}`)
   return wire.options.bearer === undefined

@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createEventReader, type ServerEvent } from './event-stream.ts'
-import type { IsEnough } from './http.ts'
 import { isStream } from './media-type.ts'
+
+/** Whether what came so far is enough: asked once the headers are there, and after each event of a stream. */
+export type IsEnough = (headers: Headers, event: ServerEvent | undefined) => boolean
 
 export interface Body {
   /** At most `MAX_BODY_BYTES` of it. */

@@ -15,7 +15,7 @@ import { createHide, secretsIn } from './secrets.ts'
 import { toShown } from './shown.ts'
 import type { Wire } from './wire.ts'
 
-/** An answer, or why there is none. */
+/** An answer, or the reason for not having one. */
 export type Word = Reply & { readonly id: string | number }
 
 export interface Contact {
@@ -116,7 +116,7 @@ async function openSession(wire: Wire, initialize: Word | Stop, version: string)
   const session: Session = { version, ...(id !== null && { id }) }
   const { headers } = legacyMessage({ method: 'notifications/initialized' }, '', session)
   const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  // Whether it is answered as it should be, a probe of its own asks.
+  // Another probe checks that it is answered as it should be.
   await wire
     .send({ label: 'notifications/initialized', headers, body, statuses: 'any', isEnough: () => true })
     .catch(ignoreStop)

@@ -38,11 +38,11 @@ const answers: Probe = {
     if (said.includes('HTTP 403'))
       return wrong(
         said,
-        'if it wants a token, pass --bearer, and let it answer 401 without one: 403 tells clients nothing',
+        'if it needs a token, pass --bearer, and let it answer 401 without one: at 403 clients do not log in',
       )
     return wrong(
       said,
-      'check the path: most servers answer at /mcp, and a proxy or a login page may stand in front',
+      'check the path: most servers answer at /mcp, and a proxy or a login page may answer instead',
     )
   },
 }
@@ -79,7 +79,7 @@ const modern: Probe = {
       return wrong(faults.join('; '), 'answer with a DiscoverResult as the specification shows it')
     const meta = isObject(result._meta) ? result._meta : {}
     if (!isObject(meta[SERVER_INFO]))
-      return degrades('the server does not name itself', `put ${SERVER_INFO} into the _meta of results`)
+      return degrades('the server does not say its name', `put ${SERVER_INFO} into the _meta of results`)
     return works(`supports ${listOf(result.supportedVersions)}`)
   },
 }
@@ -151,7 +151,7 @@ function modernOnly({ contact: { initialize } }: Endpoint): Outcome {
       )
     : degrades(
         'modern only; initialize is refused without saying which versions are served',
-        'name the versions served in the error to initialize, or serve it: most clients in use are older',
+        'list the supported versions in the error to initialize, or support this one: most clients in use are older',
       )
 }
 
@@ -162,7 +162,7 @@ function discoveryFaults(result: JsonObject): string[] {
     ...(fault === undefined ? [] : [fault]),
     ...(Array.isArray(supportedVersions) && supportedVersions.includes(MODERN)
       ? []
-      : [`supportedVersions does not name ${MODERN}`]),
+      : [`supportedVersions does not list ${MODERN}`]),
     ...(resultType === 'complete' ? [] : ['resultType is not "complete"']),
     ...(isTtl(ttlMs) ? [] : ['ttlMs is not a number from 0']),
     ...(cacheScope === 'public' || cacheScope === 'private'

@@ -26,10 +26,10 @@ const badJson: Probe = {
 
 const noMessage: Probe = {
   id: 'errors.message',
-  title: 'JSON that is no message is -32600 with 400',
+  title: 'JSON that is not a message is -32600 with 400',
   spec: `${SPEC.basic}#requests`,
   async run(endpoint) {
-    const reply = await endpoint.post('JSON that is no message', '42')
+    const reply = await endpoint.post('JSON that is not a message', '42')
     return judge(reply, 400, -32600, 'check that the body is a JSON-RPC message, and answer 400 with -32600')
   },
 }

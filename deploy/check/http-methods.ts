@@ -22,7 +22,7 @@ const get: Probe = {
     })
     if (answer.status === 405) return refused(answer)
     if (answer.status === 200 && isStream(answer.headers)) return streamed(endpoint)
-    const fix = 'answer GET with 405 and Allow, or with a stream: clients take anything else for a failure'
+    const fix = 'answer GET with 405 and Allow, or with a stream: clients treat anything else as a failure'
     return endpoint.contact.isLegacy || answer.status >= 500
       ? wrong(describe(readReply(answer)), fix)
       : degrades(describe(readReply(answer)), fix)
@@ -36,7 +36,7 @@ const remove: Probe = {
   async run(endpoint) {
     void endpoint.era
     const { session } = endpoint.contact
-    // A session of its own: the others are still in use.
+    // A new session: the others are still in use.
     const opened = session?.id === undefined ? undefined : await endpoint.initialize(session.version)
     const id = opened?.answer.headers.get('mcp-session-id')
     const headers = { ...sessionHeaders(endpoint), ...(id && { 'mcp-session-id': id }) }
@@ -61,7 +61,7 @@ function streamed({ contact }: Endpoint): Outcome {
   return contact.session?.id === undefined
     ? degrades(
         'a stream is opened, though without a session nothing can be sent on it',
-        'answer 405: each client would hold a connection, and on serverless pay for it, for nothing',
+        'answer 405: otherwise each client holds a connection that does nothing, and on serverless you pay for it',
       )
     : works('a stream is opened')
 }

@@ -7,8 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { AddressRefused } from './addresses.ts'
-import { type Body, readBody } from './body.ts'
-import type { ServerEvent } from './event-stream.ts'
+import { type Body, type IsEnough, readBody } from './body.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -19,13 +18,11 @@ export interface HttpRequest {
   readonly timeoutMs: number
   /** Asked once the headers are there, and after each event of a stream: whether that is enough. What follows is not read. */
   readonly isEnough?: IsEnough
-  /** Default: a connection of its own. */
+  /** Default: a new connection. */
   readonly agent?: Agent
   /** Finds the address. Default: the system's way. */
   readonly lookup?: LookupFunction
 }
-
-export type IsEnough = (headers: Headers, event: ServerEvent | undefined) => boolean
 
 export interface Answer extends Body {
   readonly status: number
@@ -136,7 +133,7 @@ function reasonFor(error: NodeJS.ErrnoException): string {
   const first: NodeJS.ErrnoException = error instanceof AggregateError ? error.errors[0] : error
   const { code, message } = first
   if (code === 'ECONNREFUSED') return 'the connection is refused'
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host does not exist'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection is closed without an answer'
   if (code === 'HPE_HEADER_OVERFLOW') return 'the headers of the answer are over 16 KiB'
   if (code?.startsWith('HPE_')) return 'the answer is not HTTP'

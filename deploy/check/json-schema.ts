@@ -85,7 +85,10 @@ export function schemaFault(schema: unknown): string | undefined {
     }
   }
   const lost = references.find(({ to }) => !isThere(to, schema, names))
-  return lost && `${lost.place} is ${quote(lost.to)}, which is not in the schema: clients fetch none`
+  return (
+    lost &&
+    `${lost.place} is ${quote(lost.to)}, which is not in the schema: clients do not fetch other schemas`
+  )
 }
 
 /** What another dialect means by a keyword cannot be told. */

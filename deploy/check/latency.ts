@@ -64,7 +64,7 @@ async function measure(endpoint: Endpoint, agent: HttpAgent): Promise<Outcome> {
   const said = `median ${describeMs(measured.medianMs)}, worst ${describeMs(measured.worstMs)}, first byte ${describeMs(measured.firstByteMs)}`
   const outcome =
     measured.medianMs > SLOW_MEDIAN_MS
-      ? degrades(said, 'find what every request waits for: a model waits that long before each tool call')
+      ? degrades(said, 'find what every request waits for: a model waits as long for each tool call')
       : works(said)
   return { ...outcome, measured }
 }

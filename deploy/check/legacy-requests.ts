@@ -18,7 +18,10 @@ const given: Probe = {
     const id = endpoint.contact.session?.id
     if (id === undefined) return works('no Mcp-Session-Id: nothing is kept between requests')
     if (!/^[\x21-\x7e]+$/.test(id))
-      return wrong('the Mcp-Session-Id has characters that a header must not have', 'use visible ASCII alone')
+      return wrong(
+        'the Mcp-Session-Id has characters that a header must not have',
+        'use visible ASCII characters only',
+      )
     return works(`gives an Mcp-Session-Id of ${id.length} characters`)
   },
 }
@@ -31,7 +34,7 @@ const ping: Probe = {
     endpoint.requireEra('legacy')
     const asked = await endpoint.ask('legacy', { method: 'ping' })
     const faults = faultsOf(asked, asked.id)
-    const fix = 'answer ping with an empty result: clients use it to see whether the server lives'
+    const fix = 'answer ping with an empty result: clients use it to see whether the server still runs'
     return asked.result !== undefined && faults.length === 0
       ? works(brief(asked))
       : wrong(asked.error ? describe(asked) : faults.join('; '), fix)
@@ -68,7 +71,7 @@ const unknown: Probe = {
     if (asked.answer.status === 404) return works('refused with 404: the client starts a new one')
     return wrong(
       `refused: ${describe(asked)}`,
-      'answer 404, at which clients start a new session: with anything else they are stuck after each restart',
+      'answer 404: only then do clients start a new session after a restart',
     )
   },
 }
@@ -96,7 +99,7 @@ const method: Probe = {
   async run(endpoint) {
     endpoint.requireEra('legacy')
     const asked = await endpoint.ask('legacy', { method: 'mayfly/check-no-such-method' })
-    const fix = 'answer an unknown method with -32601: clients take that for "not supported"'
+    const fix = 'answer an unknown method with -32601: clients read that as "not supported"'
     if (asked.error?.code !== -32601)
       return asked.error === undefined ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
     const faults = faultsOf(asked, asked.id)

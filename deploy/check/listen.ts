@@ -1,6 +1,7 @@
 /** `subscriptions/listen`: acknowledged first, ended at once where nothing can come, and never a hang. */
+
+import type { IsEnough } from './body.ts'
 import type { Asked, Endpoint } from './endpoint.ts'
-import type { IsEnough } from './http.ts'
 import { isStream } from './media-type.ts'
 import { SUBSCRIPTION_ID } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
@@ -32,7 +33,7 @@ const opened: Probe = {
     if (first.method !== ACKNOWLEDGED) {
       return asked.result !== undefined
         ? degrades('ended without an acknowledgement', fix)
-        : wrong('something else comes first', fix)
+        : wrong('another message comes first', fix)
     }
     const { _meta: meta } = isObject(first.params) ? first.params : {}
     if (!isObject(meta) || meta[SUBSCRIPTION_ID] !== asked.id)
@@ -59,8 +60,7 @@ const ends: Probe = {
     const { error, result, answer, messages } = asked
     if (error !== undefined) return works('refused: no stream')
     if (honoured(asked).length > 0) return works('stays open for what is acknowledged; closed by this check')
-    const fix =
-      'end the stream with a result where nothing is acknowledged: it holds a connection for nothing'
+    const fix = 'end the stream with a result if nothing is acknowledged: it holds a connection for nothing'
     if (result !== undefined) return ended(asked)
     if (messages.length === 0) return wrong('no event, and no end', fix)
     return answer.ended === 'timeout'
@@ -145,7 +145,7 @@ function refused(asked: Asked, promised: readonly string[]): Outcome {
     )
   return degrades(
     describe(asked),
-    'acknowledge subscriptions/listen and end it at once where nothing can come: clients may always ask',
+    'acknowledge subscriptions/listen and end it at once if there are no changes to send: clients may always ask',
   )
 }
 
@@ -156,7 +156,7 @@ function ended(asked: Asked): Outcome {
   return meta[SUBSCRIPTION_ID] === asked.id
     ? works('ended with a result')
     : degrades(
-        'ended with a result that does not name the subscription',
+        'ended with a result without the id of the subscription',
         `put the id into _meta as ${SUBSCRIPTION_ID}`,
       )
 }

@@ -33,7 +33,7 @@ async function unadvertisedTools(endpoint: Endpoint): Promise<Outcome | undefine
     const tools = result?.tools
     if (Array.isArray(tools) && tools.length > 0)
       return wrong(
-        `${era}: there are tools (${tools.length}), but the capabilities do not name them, so clients do not ask`,
+        `${era}: there are tools (${tools.length}), but the capabilities do not list them, so clients do not ask`,
         'put "tools": {} into the capabilities',
       )
   }
@@ -85,9 +85,9 @@ const cursor: Probe = {
       method: list.method,
       params: { cursor: STRANGE_CURSOR },
     })
-    const fix = 'answer -32602 for a cursor that is not yours: a client with an old one starts again'
+    const fix = 'answer -32602 for an unknown cursor: a client with an old one starts again'
     if (asked.error?.code === -32602) return works(brief(asked))
-    if (asked.result !== undefined) return degrades('answered as if there were none', fix)
+    if (asked.result !== undefined) return degrades('answered as if there were no cursor', fix)
     return asked.answer.status >= 500 ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
   },
 }

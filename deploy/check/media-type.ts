@@ -12,7 +12,7 @@ export function isJson(headers: Headers): boolean {
   return essence(headers) === 'application/json'
 }
 
-/** The parameter, empty where there is none. */
+/** The parameter; empty without one. */
 export function charsetOf(headers: Headers): string {
   const type = headers.get('content-type') ?? ''
   const [, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i.exec(type) ?? []

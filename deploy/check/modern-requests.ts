@@ -131,7 +131,7 @@ const version: Probe = {
     endpoint.requireEra('modern')
     const asked = await endpoint.ask('modern', { method: 'server/discover', version: UNKNOWN_VERSION })
     const fix =
-      'answer 400 and -32022 with { supported, requested }: without it clients take the server for a legacy one'
+      'answer 400 and -32022 with { supported, requested }: without it clients treat the server as a legacy one'
     const { error, answer } = asked
     const data = isObject(error?.data) ? error.data : {}
     if (error?.code !== -32022) return wrong(describe(asked), fix)
@@ -166,7 +166,7 @@ const base64: Probe = {
 
 const session: Probe = {
   id: 'modern.no-session',
-  title: 'session ids are ignored, and none is given',
+  title: 'session ids are ignored, and not sent',
   spec: `${SPEC.http}#earlier-streamable-http-revisions`,
   async run(endpoint) {
     endpoint.requireEra('modern')
@@ -181,7 +181,7 @@ const session: Probe = {
 
 const result: Probe = {
   id: 'modern.result',
-  title: 'results say their type and who answers',
+  title: 'results have their type and the name of the server',
   spec: `${SPEC.basic}#resulttype`,
   async run(endpoint) {
     endpoint.requireEra('modern')
@@ -191,7 +191,7 @@ const result: Probe = {
     if (typeof resultType !== 'string')
       return wrong('resultType is missing', 'put "resultType": "complete" into results')
     if (!isObject(meta) || !isObject(meta[SERVER_INFO]))
-      return degrades('the server does not name itself', `put ${SERVER_INFO} into the _meta of results`)
+      return degrades('the server does not say its name', `put ${SERVER_INFO} into the _meta of results`)
     return works(cite(resultType))
   },
 }

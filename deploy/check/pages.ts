@@ -131,7 +131,7 @@ function endlessness(
   const known = seen.names.size
   for (const item of page) seen.names.add(item[name])
   if (page.length > 0 && seen.names.size === known)
-    return 'a page repeats what came before and names another, so a client never reaches the end'
+    return 'a page repeats earlier items and has a next cursor, so a client never reaches the end'
   return bytes > MAX_BYTES ? `over ${MAX_BYTES / 1_048_576} MiB, and more: not read any further` : undefined
 }
 
@@ -144,7 +144,7 @@ function pageFault(
   if (error?.code === -32601 && key === 'resourceTemplates')
     return degrades(
       `${era}: ${describe(asked)}`,
-      'answer resources/templates/list, if with an empty list: clients ask for it',
+      'answer resources/templates/list, if only with an empty list: clients ask for it',
     )
   if (answer.ended === 'too long')
     return degrades(
@@ -164,14 +164,14 @@ function pageFault(
   return faults.length > 0
     ? wrong(
         `${era}: ${faults.join('; ')}`,
-        `answer ${method} as the schema of the version asks: official clients refuse the whole list`,
+        `answer ${method} as the schema of the version requires: official clients refuse the whole list`,
       )
     : undefined
 }
 
 /** Of the first item that has any. */
 function itemFaults(items: unknown, key: string, name: string, shape: Shape): string[] {
-  if (!Array.isArray(items)) return [`"${key}" is no array`]
+  if (!Array.isArray(items)) return [`"${key}" is not an array`]
   for (const [index, item] of items.entries()) {
     const fault = shape(item, '')
     if (fault === undefined) continue

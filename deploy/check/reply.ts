@@ -1,8 +1,9 @@
 /** What a server answered, read as JSON-RPC from a JSON body or from the events of an SSE body. */
 
+import type { IsEnough } from './body.ts'
 import { MAX_BODY_BYTES, MAX_EVENTS } from './body.ts'
 import type { ServerEvent } from './event-stream.ts'
-import type { Answer, IsEnough } from './http.ts'
+import type { Answer } from './http.ts'
 import { essence, isJson, isStream } from './media-type.ts'
 import type { JsonObject } from './messages.ts'
 import { cite, quote } from './shown.ts'
@@ -17,7 +18,7 @@ export interface Reply {
   readonly answer: Answer
   /** Everything that came, in order. */
   readonly messages: readonly JsonObject[]
-  /** The response to the request; where there is none, the last one that came, whatever its id. */
+  /** The response to the request; without one, the last one that came, whatever its id. */
   readonly response?: JsonObject
   readonly result?: JsonObject
   readonly error?: RpcError
@@ -73,7 +74,7 @@ export function faultsOf({ answer, response, error }: Reply, id: Id): string[] {
   if (response.id !== id) faults.push(`its id is ${quote(response.id)}, not the request’s`)
   if ('result' in response && !carriesResult(answer.status)) faults.push(`its status is ${answer.status}`)
   if ('result' in response && 'error' in response) faults.push('it has both a result and an error')
-  if ('result' in response && !isObject(response.result)) faults.push('its result is no object')
+  if ('result' in response && !isObject(response.result)) faults.push('its result is not an object')
   if ('error' in response && !(Number.isInteger(error?.code) && typeof error?.message === 'string'))
     faults.push('its error has no integer code and string message')
   if (unknown.length > 0) faults.push(`it has members that JSON-RPC does not: ${cite(unknown.join(', '))}`)
@@ -85,7 +86,7 @@ export function describe({ answer, response, error }: Reply): string {
   const status = `HTTP ${answer.status}`
   if (error !== undefined) return `${status}, ${codeOf(error)} ${quote(error.message)}`
   if (response !== undefined)
-    return `${status}, a result${isObject(response.result) ? '' : ' that is no object'}`
+    return `${status}, a result${isObject(response.result) ? '' : ' that is not an object'}`
   if (answer.ended === 'undecodable')
     return `${status}, and a body that is not ${quote(answer.headers.get('content-encoding'))}, though Content-Encoding says so`
   if (answer.ended === 'too long')

@@ -57,7 +57,7 @@ function credentialsIn(value: string): string[] {
   return [value, ...(scheme === undefined ? [] : [rest]), ...cookies, ...words]
 }
 
-/** What it stands for, as far as that is text: user and password, or the segments of a JWT with their claims. */
+/** What it decodes to, as far as that is text: user and password, or the segments of a JWT with their claims. */
 function decodedParts(value: string): string[] {
   const texts = value.split('.').flatMap(fromBase64)
   const segments = [...texts, ...fromHex(value), fromPercent(value)].filter(isText)
@@ -138,11 +138,11 @@ function createSearch(secrets: readonly string[]): (text: string) => boolean {
   }
 }
 
-/** Without characters that are not seen. */
+/** Without characters that are not seen, or only on another one. */
 function fold(text: string): string {
   return text
-    .normalize('NFKC')
-    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, '')
+    .normalize('NFKD')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}]+/gu, '')
     .toLowerCase()
 }
 

@@ -18,7 +18,7 @@ const origin: Probe = {
     if (!isServed(answer)) return works(`refused with ${answer.status}`)
     return endpoint.isLocal
       ? wrong('served on a local host: any web page may call it', 'answer 403 to an Origin that is not local')
-      : works('served: well where the server takes no cookies')
+      : works('served, which is safe if the server uses no cookies')
   },
 }
 
@@ -34,7 +34,7 @@ const rebinding: Probe = {
     const page = await knock(endpoint, 'a rebound name', { host, origin: `http://${host}` })
     if (isServed(page)) return wrong('served, even with a foreign Origin', fix)
     const bare = await knock(endpoint, 'a foreign Host', { host })
-    return isServed(bare) ? degrades('served where there is no Origin', fix) : works(`${bare.status}`)
+    return isServed(bare) ? degrades('served without an Origin', fix) : works(`${bare.status}`)
   },
 }
 

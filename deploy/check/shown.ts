@@ -12,8 +12,8 @@ const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
 
-/** Controls, formats (bidirectional ones, too), halves of characters, private use, and line ends. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]+/gu
+/** Controls, formats (bidirectional ones, too), what is not seen, halves of characters, private use, and line ends. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\u2028\u2029]+/gu
 
 /** Foreign text, in quotation marks. */
 export function quote(text: unknown): string {

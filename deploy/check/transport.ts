@@ -55,7 +55,7 @@ const plain: Probe = {
 
 const encoding: Probe = {
   id: 'transport.encoding',
-  title: 'what is answered to a client that takes gzip can be decoded',
+  title: 'a response to a client that accepts gzip can be decoded',
   spec: `${SPEC.rfc}/rfc9110#section-8.4`,
   async run(endpoint) {
     const { body, headers, id } = endpoint.greeting()
@@ -80,7 +80,7 @@ export function judgePlain(answer: Pick<Answer, 'status' | 'headers'> | undefine
   const location = headers.get('location') ?? ''
   if (status < 300)
     return degrades(
-      'served without TLS: tokens sent there travel in the clear',
+      'served without TLS: tokens are sent unencrypted',
       'redirect http to https with 308, or close it',
     )
   if (status >= 400) return works(`refused with ${status}`)

@@ -4,7 +4,8 @@
  */
 import type { Agent } from 'node:http'
 import { addressIn, guardedLookup, kindOf } from './addresses.ts'
-import { type Answer, describeMs, exchange, type HttpRequest, type IsEnough, NoAnswer } from './http.ts'
+import type { IsEnough } from './body.ts'
+import { type Answer, describeMs, exchange, type HttpRequest, NoAnswer } from './http.ts'
 import { Stop, skipped, wrong } from './outcome.ts'
 import { type Reply, readReply, untilResponse } from './reply.ts'
 import { type Seen, toSeen } from './seen.ts'
@@ -191,6 +192,6 @@ export class NoAnswerStop extends Stop {
 function refuseToGoOn({ status, headers }: Answer, hasBearer: boolean): void {
   if (status === 429) throw new Stop(skipped('the server limits the rate (429)'))
   if (status === 401 || (status === 403 && headers.has('www-authenticate'))) {
-    throw new Stop(skipped(hasBearer ? 'the token given is not taken here' : 'needs a token: pass --bearer'))
+    throw new Stop(skipped(hasBearer ? 'the server refuses this token' : 'needs a token: pass --bearer'))
   }
 }

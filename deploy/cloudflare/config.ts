@@ -11,7 +11,7 @@ export interface WranglerConfig {
 }
 
 /** In wrangler's own order of preference. */
-const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
+export const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
 /** For a project that says nothing of its own. */
 export const COMPATIBILITY = {
@@ -32,10 +32,5 @@ export function wranglerConfig(cwd: string): WranglerConfig {
   const { folder, dispose } = createTempFolder()
   const file = join(folder, 'wrangler.json')
   writeFileSync(file, JSON.stringify({ name: 'mayfly-dev', ...COMPATIBILITY }))
-  // Wrangler looks for these beside its configuration, which is elsewhere here.
-  const variables = ['.dev.vars', '.env'].map((name) => join(cwd, name)).filter((path) => existsSync(path))
-  return {
-    args: ['--config', file, ...variables.flatMap((path) => ['--env-file', path])],
-    dispose,
-  }
+  return { args: ['--config', file], dispose }
 }

@@ -5,32 +5,46 @@ import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { CliError } from '../cli-error.ts'
 import { shown } from '../entry.ts'
+import { FACTS, shownValue, sizeLimit } from '../facts.ts'
 import { startProcessGroup } from '../process-group.ts'
 import { resolveTool } from '../project-tool.ts'
-import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
-import { COMPATIBILITY, findWranglerConfig, wranglerConfig } from './config.ts'
+import type {
+  Artefact,
+  Deployment,
+  DeploymentOptions,
+  Finding,
+  Launch,
+  Logs,
+  Project,
+  Target,
+} from '../target.ts'
+import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
-import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
+import { startupWarnings } from './startup.ts'
+import { devArgs, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
 
-/** https://developers.cloudflare.com/workers/platform/limits/#worker-size */
-const LIMITS: Artefact['limits'] = [
-  { name: 'Worker size, Free plan', of: 'gzip', bytes: 3 * 1024 * 1024 },
-  { name: 'Worker size, Paid plan', of: 'gzip', bytes: 10 * 1024 * 1024 },
-]
+const { cloudflare: facts } = FACTS
+const LIMITS: Artefact['limits'] = [sizeLimit(facts.workerBytes, 'raw')]
 
 const CONFIG_FILE = 'wrangler.json'
 
 export const cloudflare: Target = {
   title: 'Cloudflare Workers',
   defaultPort: 8787,
+  oldestNode: OLDEST_NODE,
+  marks: { files: CONFIG_NAMES },
   limits: [
-    'a call may take as long as its client waits, with 10 ms of CPU time on the Free plan and 30 s on the Paid one',
+    `a call may take as long as its client waits, with ${shownValue(facts.freeCpuMs)} of CPU time on the Free plan and ${shownValue(facts.paidCpuMs)} on the Paid one`,
+    `a Worker may have ${shownValue(facts.workerBytes)}, and ${shownValue(facts.startupMs)} to start`,
   ],
   start: startDev,
   build,
+  tryOut: (outDir, { main }, { cwd }) => startupWarnings(join(outDir, main), cwd),
   preview,
+  hasPreviews: true,
   deployment,
+  logs,
   examine,
   files,
 }
@@ -53,7 +67,10 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
   const code = readFileSync(join(outDir, main))
   // A project without a configuration still needs one to be deployed.
   if (findWranglerConfig(project.cwd) === undefined) {
-    writeFileSync(join(outDir, CONFIG_FILE), JSON.stringify({ name: project.name, main, ...COMPATIBILITY }))
+    writeFileSync(
+      join(outDir, CONFIG_FILE),
+      JSON.stringify({ name: project.name, main, ...COMPATIBILITY, upload_source_maps: true }),
+    )
   }
   return { main, size: { raw: code.byteLength, gzip: gzipSync(code).byteLength }, limits: LIMITS }
 }
@@ -78,27 +95,34 @@ async function run(args: readonly string[], cwd: string): Promise<{ code: number
 function preview(outDir: string, { port, project }: { port: number; project: Project }): Launch {
   return {
     command: wranglerBin(project.cwd),
-    args: ['dev', ...builtWorker(outDir, project), ...devArgs(port)],
+    args: ['dev', ...builtWorker(outDir, project), ...devArgs(port, project)],
     cwd: project.cwd,
     env: OFFLINE,
   }
 }
 
-function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
+const TOOL: Deployment['tool'] = {
+  name: 'wrangler',
+  npm: 'wrangler',
+  install: 'npm install --save-dev wrangler',
+  login: 'npx wrangler login',
+  whoami: ['whoami', '--json'],
+  token: 'CLOUDFLARE_API_TOKEN',
+}
+
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const upload = isPreview ? ['versions', 'upload'] : ['deploy']
   return {
-    tool: {
-      name: 'wrangler',
-      npm: 'wrangler',
-      install: 'npm install --save-dev wrangler',
-      login: 'npx wrangler login',
-      whoami: ['whoami', '--json'],
-      token: 'CLOUDFLARE_API_TOKEN',
-    },
+    tool: TOOL,
     steps: [
       {
         title: secrets.size === 0 ? 'upload the Worker' : 'upload the Worker and its secrets',
         args: [
-          'deploy',
+          ...upload,
           ...builtWorker(outDir, project),
           // Variables that were set in the dashboard stay.
           '--keep-vars',
@@ -107,9 +131,39 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
         ],
         cwd: project.cwd,
         ...(secrets.size > 0 && { stdin: JSON.stringify(Object.fromEntries(secrets)) }),
+        // https://developers.cloudflare.com/workers/wrangler/system-environment-variables/
+        tells: { variable: 'WRANGLER_OUTPUT_FILE_PATH' },
       },
     ],
+    endpoint: { find: endpointIn },
   }
+}
+
+/** One JSON object a line: of a deployment its routes and domains, of a version its own URL. */
+function endpointIn(told: string): string | undefined {
+  const reports = told
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { targets?: string[]; preview_url?: string; type?: string })
+  const { targets = [], preview_url } = reports.find(({ type }) => type !== 'wrangler-session') ?? {}
+  // A domain of the user's stands before the one of workers.dev; a schedule or a route with a pattern is no URL.
+  const urls = targets.map(routeUrl).filter((url) => url !== undefined)
+  const found = preview_url ?? urls.find((url) => !url.endsWith('.workers.dev')) ?? urls[0]
+  return found === undefined ? undefined : new URL('/mcp', found).href
+}
+
+/** `https://shop.acme.workers.dev`, or `mcp.shop.example (custom domain)`. */
+function routeUrl(target: string): string | undefined {
+  const [name = ''] = target.split(' ', 1)
+  const url = name.startsWith('https://') ? name : `https://${name}`
+  return /^https:\/\/[a-z\d-]+(?:\.[a-z\d-]+)+\/?$/i.test(url) ? url : undefined
+}
+
+function logs(project: Project, extra: readonly string[]): Logs {
+  const config = findWranglerConfig(project.cwd)
+  const worker = config === undefined ? [project.name] : ['--config', config]
+  const step = { title: 'show the log', args: ['tail', ...worker, ...extra], cwd: project.cwd }
+  return { tool: TOOL, step }
 }
 
 /** What `build` has written, as wrangler is told to take it: as it is. */
@@ -141,6 +195,7 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
   }
   const text = readFileSync(config, 'utf8')
   findings.push({ level: 'ok', message: `${basename(config)} found` })
+  findings.push(...nodeCompatibility(text, basename(config)))
   if (!text.includes('enable_request_signal')) {
     findings.push({
       level: 'warning',
@@ -148,6 +203,15 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
     })
   }
   return findings
+}
+
+/** Where the date turns it on, the flag is an error of workerd's. */
+function nodeCompatibility(config: string, file: string): Finding[] {
+  const date = /\bcompatibility_date"?\s*[=:]\s*"(\d{4}-\d\d-\d\d)"/.exec(config)?.[1]
+  const { value } = facts.nodejsCompatFrom
+  if (date === undefined || date < value || !/"nodejs_compat(?:_v2)?"/.test(config)) return []
+  const message = `nodejs_compat is on from compatibility date ${value}, and an error as a flag: remove it from compatibility_flags in ${file}`
+  return [{ level: 'warning', message }]
 }
 
 function files({ name }: { readonly name: string }): ReturnType<Target['files']> {
@@ -158,14 +222,36 @@ main = "src/server.ts"
 compatibility_date = "${COMPATIBILITY.compatibility_date}"
 # Aborts ctx.signal when a client goes away; no compatibility date turns it on.
 compatibility_flags = ["enable_request_signal"]
+# Stack traces in the log name your own files and lines.
+upload_source_maps = true
+
+# A domain of your own, in a zone of this account:
+# routes = [{ pattern = "mcp.example.com", custom_domain = true }]
+
+# The account, where a login or a token has several (or CLOUDFLARE_ACCOUNT_ID in the environment):
+# account_id = ""
 
 [observability]
 enabled = true
+# The share of requests that is logged: with many, each line costs (docs/deploy/cloudflare.md).
+head_sampling_rate = 1
+
+# CPU time of a call, ends one that runs wild; on the Paid plan alone (30000 there by default, at most 300000).
+# [limits]
+# cpu_ms = 1000
 `,
     },
     scripts: {},
     dependencies: {},
     devDependencies: { wrangler: '^4.155.0' },
     ignored: ['.wrangler/', '.dev.vars', '.dev.vars.*', '!.dev.vars.example'],
+    ci: {
+      setUp: [
+        'secret CLOUDFLARE_API_TOKEN: of the template "Edit Cloudflare Workers", for one account, with an end date',
+        'variable CLOUDFLARE_ACCOUNT_ID: a token for several accounts needs it',
+      ],
+      secrets: ['CLOUDFLARE_API_TOKEN'],
+      variables: ['CLOUDFLARE_ACCOUNT_ID'],
+    },
   }
 }

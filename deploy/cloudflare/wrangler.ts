@@ -1,9 +1,11 @@
 /** The project's own wrangler, and how it is run here. */
+import { resolve } from 'node:path'
 import { CliError } from '../cli-error.ts'
+import { readEnvFiles } from '../env-files.ts'
 import { resolveBin } from '../project-tool.ts'
-import { DEV_ALLOWED_HOSTS } from '../target.ts'
+import { devAllowedHosts, type Project } from '../target.ts'
 
-const OLDEST_NODE = 22
+export const OLDEST_NODE = 22
 
 /** No metrics, no error reports, no request.cf from the network; hiding the banner skips its look-up of newer versions. */
 export const OFFLINE = {
@@ -13,9 +15,12 @@ export const OFFLINE = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 } as const
 
-/** What makes `wrangler dev` serve this machine alone, offline. */
-export function devArgs(port: number): string[] {
+/** What makes `wrangler dev` serve this machine alone, offline, with the variables that every target has. */
+export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
+  // Wrangler itself takes .dev.vars or the others, and of several named ones the last that has a variable.
+  const { files } = readEnvFiles(project)
   return [
+    ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
     '--local',
     ...['--ip', '127.0.0.1', '--port', String(port)],
     // Any free port: two runs at once must not meet.
@@ -23,7 +28,7 @@ export function devArgs(port: number): string[] {
     '--show-interactive-dev-session=false',
     // Else a configured route replaces the Host header, and the guard against DNS rebinding sees nothing.
     '--infer-origin-from-routes=false',
-    ...['--var', `MAYFLY_ALLOWED_HOSTS:${DEV_ALLOWED_HOSTS}`],
+    ...['--var', `MAYFLY_ALLOWED_HOSTS:${devAllowedHosts()}`],
   ]
 }
 

@@ -2,9 +2,10 @@
 import { CliError } from '../cli-error.ts'
 import { findProgram, resolveBin } from '../project-tool.ts'
 
-/** No look-ups, no questions, and no permissions but what a server needs. */
+/** No look-ups, no questions, nothing said that the server does not say, and no permissions but what a server needs. */
 export const DENO_RUN = [
   'run',
+  '--quiet',
   '--no-prompt',
   '--no-remote',
   '--no-npm',

@@ -5,7 +5,8 @@ import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
 import { toEnvFile } from '../secrets.ts'
-import type { Deployment, DeploymentOptions, Finding, Project, Target } from '../target.ts'
+import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../target.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
 
 const MAIN = `import server from 'mayfly:entry'
@@ -21,7 +22,7 @@ Deno.addSignalListener('SIGINT', drain)
 `
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
-  build: async (project, outDir) => {
+  build: async (project, outDir, earlier) => {
     const main = 'server.js'
     const size = await bundleServer(project, {
       main: MAIN,
@@ -31,7 +32,10 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
       banner: NODE_BANNER,
     })
     const tasks = { start: `deno run --allow-net --allow-env ${main}` }
-    writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify({ tasks }, null, 2)}\n`)
+    // `deno deploy create` and `switch` have written the organisation and the app there, if not into the project's own file.
+    const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
+    const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
+    writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
     // What is built is often ignored further up, and deno deploy leaves out what is.
     writeFileSync(join(outDir, '.gitignore'), '!*\n')
     return { main, size, limits: [] }
@@ -47,10 +51,14 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 export const deno: Target = {
   title: 'Deno Deploy',
   defaultPort: 8000,
+  marks: { files: ['deno.json', 'deno.jsonc'], lockfiles: ['deno.lock'] },
   limits: ['a call may take as long as its client waits'],
+  hasOneProcess: true,
   start: artefactDev(artefact),
   ...artefact,
+  hasPreviews: true,
   deployment,
+  logs,
   examine,
   files: () => ({
     files: {},
@@ -58,47 +66,81 @@ export const deno: Target = {
     dependencies: {},
     devDependencies: { deno: '^2.9.5' },
     ignored: [],
+    ci: {
+      setUp: [
+        'secret DENO_DEPLOY_TOKEN: a token of the organisation, with an end date',
+        'variables DENO_DEPLOY_ORG and DENO_DEPLOY_APP: as deno deploy create was told',
+      ],
+      secrets: ['DENO_DEPLOY_TOKEN'],
+      variables: ['DENO_DEPLOY_ORG', 'DENO_DEPLOY_APP'],
+    },
   }),
 }
 
+const TOOL: Deployment['tool'] = {
+  name: 'deno',
+  npm: 'deno',
+  install: 'npm install --save-dev deno',
+  login: 'npx deno deploy switch',
+  whoami: ['deploy', 'whoami', '--non-interactive'],
+  token: 'DENO_DEPLOY_TOKEN',
+}
+
+/** Names that begin with the app's name and end in the organisation's domain; the dashboard is at another. */
+function endpointIn(told: string, isPreview: boolean): string | undefined {
+  const urls = [...told.matchAll(/https:\/\/[a-z\d-]+\.[a-z\d-]+\.deno\.net\b/g)].map(([url]) => url)
+  // That of a revision is longer: https://docs.deno.com/deploy/reference/domains/
+  const byLength = urls.toSorted((a, b) => a.length - b.length)
+  const url = isPreview ? byLength.at(-1) : byLength[0]
+  return url === undefined ? undefined : `${url}/mcp`
+}
+
+function logs(project: Project, extra: readonly string[]): Logs {
+  const others = withoutOptions(extra, ['--org', '--app'])
+  const app = appOf(project, join(project.cwd, 'dist/deno'), extra)
+  const step = { title: 'show the log', args: ['deploy', 'logs', ...app, ...others], cwd: project.cwd }
+  return { tool: TOOL, step }
+}
+
 /** https://docs.deno.com/runtime/reference/cli/deploy/ The app exists: `deno deploy create` has made it once. */
-function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  const common = [...appOf(project), '--non-interactive']
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const common = [...appOf(project, outDir, extra), '--non-interactive']
+  const others = withoutOptions(extra, ['--org', '--app'])
+  const token = pickOptions(others, ['--token'])
   const setSecrets = {
     title: `hand over ${[...secrets.keys()].join(', ')}`,
-    args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common],
+    args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common, ...token],
     cwd: outDir,
     stdin: toEnvFile(secrets),
   }
   return {
-    tool: {
-      name: 'deno',
-      npm: 'deno',
-      install: 'npm install --save-dev deno',
-      login: 'npx deno deploy switch',
-      whoami: ['deploy', 'whoami', '--non-interactive'],
-      token: 'DENO_DEPLOY_TOKEN',
-    },
+    tool: TOOL,
     steps: [
       ...(secrets.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the server',
-        args: ['deploy', '--prod', ...common, ...extra],
+        args: ['deploy', ...(isPreview ? [] : ['--prod']), ...common, ...others],
         cwd: outDir,
+        tells: 'stdout' as const,
       },
     ],
+    endpoint: { find: (told) => endpointIn(told, isPreview) },
   }
 }
 
 /**
- * Which app: as the environment says, else as `deno deploy` has written it into the project's configuration, else the
- * project's name, of the one organisation there is.
+ * Which app: as the options after `--` or the environment say, else as `deno deploy` has written it into the project's configuration
+ * or the built one, else the project's name, of the one organisation there is.
  */
-function appOf({ cwd, name }: Project): string[] {
+function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
   const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
-  const configured = deployConfig(cwd)
-  const org = DENO_DEPLOY_ORG ?? configured.org
-  const app = DENO_DEPLOY_APP ?? configured.app ?? name
+  const configured = { ...deployConfig(outDir), ...deployConfig(cwd) }
+  const org = optionValue(extra, ['--org']) ?? DENO_DEPLOY_ORG ?? configured.org
+  const app = optionValue(extra, ['--app']) ?? DENO_DEPLOY_APP ?? configured.app ?? name
   return [...(org === undefined ? [] : ['--org', org]), '--app', app]
 }
 

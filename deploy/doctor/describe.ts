@@ -6,6 +6,8 @@ export interface Description {
   /** Undefined for a server that was not written with Mayfly. */
   readonly info: DeploymentInfo | undefined
   readonly tools: number | undefined
+  /** Why no request could be served: what is wrong with a tool, resource or prompt. */
+  readonly fault?: string | undefined
 }
 
 interface Described {
@@ -14,9 +16,16 @@ interface Described {
 }
 
 const { default: server } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as {
-  default: Described
+  default: Described | undefined
 }
-const info = server.getDeploymentInfo?.()
-const tools = server.getToolListInfo?.().tools.length
-process.stdout.write(`\n${JSON.stringify({ info, tools } satisfies Description)}\n`)
+process.stdout.write(`\n${JSON.stringify(describe())}\n`)
 process.exit(0)
+
+function describe(): Description {
+  const info = server?.getDeploymentInfo?.()
+  try {
+    return { info, tools: server?.getToolListInfo?.().tools.length }
+  } catch (error) {
+    return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
+  }
+}

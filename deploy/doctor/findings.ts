@@ -5,7 +5,7 @@ import { availability, MATRIX } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
 import { packageManifest } from '../package.ts'
 import { findSecret } from '../secrets.ts'
-import type { Finding, Project } from '../target.ts'
+import type { Finding, Project, Target } from '../target.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10
@@ -57,13 +57,36 @@ function secretFinding(secret: string, from: string): Finding {
   }
 }
 
+/** What is wrong with sessions on a platform without one process. */
+export function homelessSessions({ title }: Pick<Target, 'title'>): string {
+  return `sessions are kept in one long-lived process, which ${title} does not promise: export the MCPServer itself`
+}
+
+/** Behind the proxy that ends TLS in front of a machine, OAuth metadata would name an http URL, to which no client sends a token. */
+export function publicUrlFindings(
+  { hasAuth = false, knowsPublicUrl = false }: DeploymentInfo,
+  { isOwnMachine = false }: Pick<Target, 'isOwnMachine'>,
+): Finding[] {
+  if (!hasAuth || !isOwnMachine) return []
+  if (knowsPublicUrl) return [{ level: 'ok', message: 'the server knows its public URL' }]
+  const message =
+    'auth is set, and the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, as those of Fly and Cloud Run do'
+  return [{ level: 'warning', message }]
+}
+
 /** What the configuration promises and lacks. */
-export function bindingFindings({ legacy, hasBus, hasRendezvous }: DeploymentInfo): Finding[] {
+export function bindingFindings(
+  { legacy, hasBus, hasRendezvous, hasSessions = false }: DeploymentInfo,
+  target: Pick<Target, 'title' | 'hasOneProcess'>,
+): Finding[] {
   const findings: Finding[] = []
+  if (hasSessions && !target.hasOneProcess) {
+    findings.push({ level: 'warning', message: homelessSessions(target) })
+  }
   if (legacy === 'rendezvous' && !hasRendezvous) {
     findings.push({
       level: 'error',
-      message: "legacy: 'rendezvous' has no rendezvous to meet at: pass rendezvous, see docs/rendezvous.md",
+      message: "legacy: 'rendezvous' needs a rendezvous: pass rendezvous, see docs/rendezvous.md",
     })
   }
   if (hasRendezvous) findings.push({ level: 'ok', message: 'a rendezvous is configured' })
@@ -81,7 +104,7 @@ export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradat
         protocolVersion: era === 'modern' ? MODERN_VERSIONS[0]! : LEGACY_VERSIONS[0]!,
         clientCapabilities: ABLE_CLIENT,
         canStream: true,
-        hasSession: false,
+        hasSession: info.hasSessions === true,
         hasBus: info.hasBus,
         hasRendezvous: info.hasRendezvous,
         hasSecret,

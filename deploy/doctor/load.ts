@@ -1,12 +1,13 @@
-/** Loads a server in a process of its own, to ask what it is: its code is not run in the CLI. */
+/** Loads a server in a separate process, to ask what it is: its code does not run in the CLI. */
 import { execFile } from 'node:child_process'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
-import { CliError } from '../cli-error.ts'
+import { CliError, printable } from '../cli-error.ts'
 import { atExit } from '../ending.ts'
 import { shown } from '../entry.ts'
+import { readEnvFiles } from '../env-files.ts'
 import { refuseSecrets } from '../secret-search.ts'
 import { unpublishable } from '../secrets.ts'
 import type { Project } from '../target.ts'
@@ -18,6 +19,22 @@ const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, 
 const TIMEOUT_MS = 15_000
 
 const MAIN = `export { default } from 'mayfly:entry'\n`
+
+/**
+ * Refuses a server that could answer no request: throws a `CliError` that names the tool, resource or prompt and what is wrong with it.
+ * What does not load on Node alone may be right elsewhere.
+ */
+export async function refuseFaulty(project: Project): Promise<void> {
+  const { fault } = await describeServer(project).catch((error): Partial<Description> => {
+    if (error instanceof CliError) return {}
+    throw error
+  })
+  if (fault !== undefined) throw faultOf(project, fault)
+}
+
+export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliError {
+  return new CliError(`${shown(entry)}: ${printable(fault)}`)
+}
 
 /** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
 export async function describeServer(project: Project): Promise<Description> {
@@ -34,6 +51,7 @@ export async function describeServer(project: Project): Promise<Description> {
     refuseSecrets(folder, unpublishable(project))
     const running = promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
       cwd: project.cwd,
+      env: { ...process.env, ...readEnvFiles(project).variables },
       timeout: TIMEOUT_MS,
       // A server may wait for what it does at a signal.
       killSignal: 'SIGKILL',

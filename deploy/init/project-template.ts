@@ -1,12 +1,20 @@
 /** Everything else of the project that `mayfly init` writes. */
+import { randomBytes } from 'node:crypto'
 import { packageManifest } from '../package.ts'
 import type { ProjectFiles, Target } from '../target.ts'
-import { serverSource, TEST_SOURCE } from './server-template.ts'
+import { deployWorkflow } from './deploy-workflow.ts'
+import { serverPath, serverSources, type Template } from './server-template.ts'
+import { testSource } from './test-template.ts'
 
 export interface InitAnswers {
   readonly name: string
+  /** What `--with` names. */
+  readonly templates: ReadonlySet<Template>
   /** The first is the one that `npm run dev` and `npm run deploy` are for. */
-  readonly targets: readonly (readonly [name: string, target: Pick<Target, 'files' | 'title'>])[]
+  readonly targets: readonly (readonly [
+    name: string,
+    target: Pick<Target, 'files' | 'title' | 'isOwnMachine' | 'oldestNode'>,
+  ])[]
 }
 
 const TSCONFIG = {
@@ -24,61 +32,95 @@ const TSCONFIG = {
   include: ['src', 'test'],
 }
 
-const ENV_EXAMPLE = `# Seals what a call must remember while its user is asked. Make one with: openssl rand -base64 32
-# On the platform: mayfly deploy --secret MAYFLY_SECRET
-MAYFLY_SECRET=
-`
+/** Each is a script for each target; those of the first have no suffix. */
+const COMMANDS = ['dev', 'build', 'preview', 'deploy', 'doctor']
 
-/** Every file of the project, by its path. */
-export function projectFiles({ name, targets }: InitAnswers): Map<string, string> {
+const SECRET = `# Seals what a call must remember while its user is asked. Make a secret with: openssl rand -base64 32
+# On the platform: mayfly deploy --secret MAYFLY_SECRET
+MAYFLY_SECRET=`
+
+const TOKEN = `
+# What clients send as Authorization: Bearer <token>. On the platform: mayfly deploy --secret API_TOKEN
+API_TOKEN=`
+
+/** Every file of the project, by its path. `.env` holds a new secret. */
+export function projectFiles(answers: InitAnswers): Map<string, string> {
+  const { name, targets, templates } = answers
   const platforms = targets.map(([, target]) => target.files({ name }))
   return new Map([
-    ['src/server.ts', serverSource(name)],
-    ['test/server.test.ts', TEST_SOURCE],
-    ['package.json', json(manifest({ name, targets }, platforms))],
+    ...serverSources(answers),
+    ['test/server.test.ts', testSource(answers)],
+    ['package.json', json(manifest(answers, platforms))],
     ['tsconfig.json', json(TSCONFIG)],
     ['.gitignore', gitignore(platforms)],
-    ['.env.example', ENV_EXAMPLE],
+    ['.env.example', environment(templates, () => '')],
+    ['.env', environment(templates, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
-    ['README.md', readme({ name, targets })],
+    ...deployment(answers, platforms),
+    ['README.md', readme(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
 }
 
-function manifest({ name, targets }: InitAnswers, platforms: readonly ProjectFiles[]): object {
+function deployment(
+  { targets, templates }: InitAnswers,
+  platforms: readonly ProjectFiles[],
+): [string, string][] {
+  const named = platforms.flatMap(({ ci }, at) => (ci === undefined ? [] : [{ name: targets[at]![0], ci }]))
+  const secrets = ['MAYFLY_SECRET', ...(templates.has('auth') ? ['API_TOKEN'] : [])]
+  const text = deployWorkflow(named, secrets)
+  return text === undefined ? [] : [['.github/workflows/deploy.yml', text]]
+}
+
+function environment(templates: ReadonlySet<Template>, value: () => string): string {
+  return `${SECRET}${value()}\n${templates.has('auth') ? `${TOKEN}${value()}\n` : ''}`
+}
+
+function manifest({ name, targets, templates }: InitAnswers, platforms: readonly ProjectFiles[]): object {
   const { version } = packageManifest()
-  const [[first] = ['']] = targets
-  const others = targets.slice(1).flatMap(([target]) => [
-    [`dev:${target}`, `mayfly dev --target ${target}`],
-    [`deploy:${target}`, `mayfly deploy --target ${target}`],
-  ])
+  const secrets = `--secret MAYFLY_SECRET${templates.has('auth') ? ' --secret API_TOKEN' : ''}`
+  const scripts = targets.flatMap(([target, { isOwnMachine }], index) =>
+    COMMANDS.filter((command) => command !== 'deploy' || !isOwnMachine).map((command) => [
+      index === 0 ? command : `${command}:${target}`,
+      `mayfly ${command} --target ${target}${command === 'deploy' ? ` ${secrets}` : ''}`,
+    ]),
+  )
   return {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
+    // What mayfly does without --target.
+    mayfly: { targets: targets.map(([target]) => target) },
     scripts: {
-      dev: `mayfly dev --target ${first}`,
-      build: `mayfly build --target ${first}`,
-      deploy: `mayfly deploy --target ${first}`,
-      doctor: `mayfly doctor --target ${first}`,
+      ...Object.fromEntries(scripts),
+      check: 'mayfly check',
       test: 'vitest run',
       types: 'tsc',
-      ...Object.fromEntries(others),
       ...Object.assign({}, ...platforms.map(({ scripts }) => scripts)),
     },
     dependencies: sorted({
       'mayfly-mcp': `^${version}`,
       zod: '^4.6.7',
+      ...(templates.has('hono') && { hono: '^4.13.19' }),
+      ...(templates.has('fromSdk') && { '@modelcontextprotocol/server': '^2.4.0' }),
       ...Object.assign({}, ...platforms.map(({ dependencies }) => dependencies)),
     }),
     devDependencies: sorted({
       esbuild: '^0.28.2',
       typescript: '^5.9.3',
-      vitest: '^5.1.1',
+      // The newer ones need Node 22: npm takes what the Node at hand can run.
+      vitest: '^4.1.12 || ^5.1.1',
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
     }),
+    ...optional(platforms),
   }
+}
+
+/** What only some platforms need of package.json. */
+function optional(platforms: readonly ProjectFiles[]): object {
+  const names = Object.assign({}, ...platforms.map(({ optionalDependencies }) => optionalDependencies))
+  return Object.keys(names).length === 0 ? {} : { optionalDependencies: names }
 }
 
 function gitignore(platforms: readonly ProjectFiles[]): string {
@@ -102,30 +144,68 @@ jobs:
       - uses: actions/setup-node@v5
         with:
           node-version: 24
-      - run: npm install
+      - run: npm ci
       - run: npm run types
       - run: npm test
 ${builds.join('\n')}
 `
 }
 
-function readme({ name, targets }: InitAnswers): string {
-  const [[first, { title }] = ['', { title: '' }]] = targets
+function readme({ name, targets, templates }: InitAnswers): string {
+  const titles = targets.map(([, { title }]) => title).join(', ')
   return `# ${name}
 
-An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${title}.
+An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
 
 \`\`\`sh
 npm install
-npm run dev        # serve it on this machine, reloading on change
 npm test
 npm run types
-npm run doctor     # what is missing, and what will degrade on ${first}
-npm run deploy     # npm run deploy -- --secret MAYFLY_SECRET hands over a secret
 \`\`\`
+${targets.map(([target, { title, isOwnMachine }], index) => commandsOf(title, index === 0 ? '' : `:${target}`, isOwnMachine)).join('')}
+\`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
-The server is \`src/server.ts\`. A tool that asks its user more than once, or remembers a step, needs \`MAYFLY_SECRET\`: see
-\`.env.example\`.
+${about(templates)}
+`
+}
+
+function about(templates: ReadonlySet<Template>): string {
+  const file = serverPath(templates)
+  const lines = [
+    templates.has('fromSdk')
+      ? `The server is \`${file}\`: one of the official SDK, made anew for each request.`
+      : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question; older ones cannot be
+asked, so the model gets the question, asks, and calls again (\`legacy: 'arguments'\`). What a call must remember meanwhile is sealed
+with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
+    ...(templates.has('asking')
+      ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']
+      : []),
+    ...(templates.has('hono')
+      ? ['`src/server.ts` is a Hono app: its own routes first, the rest is the MCP server’s.']
+      : []),
+    ...(templates.has('auth')
+      ? [
+          'Clients need the `API_TOKEN` of `.env`, as `Authorization: Bearer <token>`. To check the tokens of your users, put `jwt` or a provider in its place: node_modules/mayfly-mcp/docs/auth.md.',
+        ]
+      : []),
+  ]
+  return lines.join('\n\n')
+}
+
+function commandsOf(title: string, suffix: string, isOwnMachine = false): string {
+  const deploy = `npm run deploy${suffix}`
+  const last = isOwnMachine
+    ? `npm run build${suffix}     # then copy dist to your machine`
+    : `${deploy}    # build, check, and upload, with the secret in .env`
+  return `
+On ${title}:
+
+\`\`\`sh
+npm run dev${suffix}       # serve it on this machine, reloading on change
+npm run preview${suffix}   # build, and run the very result
+npm run doctor${suffix}    # what is missing, and what will degrade
+${last}
+\`\`\`
 `
 }
 

@@ -1,9 +1,9 @@
-/** One execution environment: a process of AWS's own runtime interface client, with one call at a time. */
+/** One execution environment: a process of a runtime interface client, with one call at a time. */
 import { spawn } from 'node:child_process'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
 export interface LambdaFunction {
-  /** The file of `aws-lambda-ric` that is run. */
+  /** The file of the runtime interface client that is run: AWS's own, or `runtime-client.ts`. */
   readonly ric: string
   /** Where the deployment package was unpacked. */
   readonly taskRoot: string
@@ -19,6 +19,8 @@ export interface LambdaFunction {
 export interface Environment {
   /** While no other call runs. */
   invoke(event: object): Run
+  /** Resolves when the function is loaded; rejects when it cannot be, with the reason. */
+  readonly loaded: Promise<void>
   /** Resolves when its process has ended. */
   readonly ended: Promise<void>
   /** Kills it; safe to call twice. */
@@ -61,6 +63,7 @@ export async function startEnvironment(options: LambdaFunction): Promise<Environ
       const { answer, over } = api.invoke(JSON.stringify(event), timeoutMs, onDeadline)
       return { answer, over: Promise.race([over.then(() => true), ended.then(() => false)]) }
     },
+    loaded: api.loaded,
     ended,
     stop: () => {
       stopped ??= stop()

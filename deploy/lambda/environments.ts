@@ -5,6 +5,8 @@ import type { Answer } from './runtime-api.ts'
 export interface Environments {
   /** Runs one call in an environment that is free, else in a new one, else in the first to become free. */
   invoke(event: object): Promise<Answer>
+  /** Starts the first environment, and rejects with the reason when the function cannot be loaded. */
+  warm(): Promise<void>
   /** How many processes were started so far. */
   readonly started: number
   stop(): Promise<void>
@@ -54,6 +56,11 @@ export function createEnvironments(options: LambdaFunction, max: number = MAX_EN
   return {
     get started() {
       return started
+    },
+    warm: async () => {
+      const environment = await start()
+      await environment.loaded
+      release(environment)
     },
     invoke: async (event) => {
       const environment = await acquire()

@@ -36,6 +36,13 @@ const environments = createEnvironments({
   timeoutMs: Number(values.timeout) * 1000,
   env: process.env,
 })
+try {
+  await environments.warm()
+} catch (error) {
+  process.stderr.write(`\n${(error as Error).message}\n`)
+  await environments.stop()
+  process.exit(1)
+}
 const gateway = await startGateway(environments, {
   trigger: trigger satisfies Trigger,
   port: Number(values.port),

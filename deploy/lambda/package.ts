@@ -1,8 +1,10 @@
 /** The deployment package: one bundle in one zip, the same bytes for the same server. */
+
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { FACTS, sizeLimit } from '../facts.ts'
 import type { Artefact, Project } from '../target.ts'
 import { SECRETS_TEMPLATE, TEMPLATE } from './template.ts'
 
@@ -10,11 +12,8 @@ export const ZIP = 'function.zip'
 export const TEMPLATE_FILE = 'template.yaml'
 export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html, "Deployment package" */
-const LIMITS: Artefact['limits'] = [
-  { name: 'zip, uploaded directly', of: 'gzip', bytes: 50 * 1024 * 1024 },
-  { name: 'unzipped', of: 'raw', bytes: 250 * 1024 * 1024 },
-]
+/** SAM uploads through S3, so that the limit of what is uploaded directly does not count. */
+const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
 /** The server is imported once the secrets are variables: it may read them as it loads. */
 const MAIN = `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'

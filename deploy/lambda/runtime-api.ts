@@ -25,6 +25,8 @@ export interface Call {
 export interface RuntimeApi {
   /** `127.0.0.1:<port>`, for `AWS_LAMBDA_RUNTIME_API`. */
   readonly address: string
+  /** Resolves when the runtime asks for its first call: the function is loaded. Rejects with what the runtime says, or `fail`. */
+  readonly loaded: Promise<void>
   /** Hands over one call as soon as the runtime asks. One at a time: the next once the one before it is over. */
   invoke(event: string, timeoutMs: number, onDeadline: () => void): Call
   /** Answers the call that runs, if it has no answer yet, and breaks off one that streams. */
@@ -53,6 +55,15 @@ interface Invocation {
 export async function startRuntimeApi(): Promise<RuntimeApi> {
   let invocation: Invocation | undefined
   let asking: ServerResponse | undefined
+
+  let reportLoaded = (): void => {}
+  let rejectLoaded = (_error: Error): void => {}
+  const loaded = new Promise<void>((resolve, reject) => {
+    reportLoaded = resolve
+    rejectLoaded = reject
+  })
+  // Code that waits for it gets the error all the same.
+  loaded.catch(() => {})
 
   const deliver = (): void => {
     if (asking === undefined || invocation === undefined) return
@@ -84,6 +95,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   }
   const next = (response: ServerResponse): void => {
     asking = response
+    reportLoaded()
     proceed()
   }
   const respond = async (request: IncomingMessage, current: Invocation): Promise<number> => {
@@ -108,6 +120,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       errorType?: string
       errorMessage?: string
     }
+    rejectLoaded(new Error(`${errorType ?? 'Error'}: ${errorMessage ?? ''}`))
     invocation?.answer({ kind: 'failed', type: errorType ?? 'Error', message: errorMessage ?? '' })
     return 202
   }
@@ -161,7 +174,9 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       })
       return { answer, over }
     },
+    loaded,
     fail: (type, message) => {
+      rejectLoaded(new Error(`${type}: ${message}`))
       clearTimeout(invocation?.timer)
       invocation?.answer({ kind: 'failed', type, message })
       invocation?.stream?.destroy()

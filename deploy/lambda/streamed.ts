@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FunctionResult } from './events.ts'
 
-const METADATA_TYPE = 'application/vnd.awslambda.http-integration-response'
+/** Of a streamed answer that begins with its metadata. */
+export const METADATA_TYPE = 'application/vnd.awslambda.http-integration-response'
 const DELIMITER = Buffer.alloc(8)
 
 export interface Streamed {

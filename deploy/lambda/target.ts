@@ -1,70 +1,138 @@
-/** AWS Lambda: one zip and one template, which AWS SAM deploys; here it runs on AWS's own runtime interface client. */
+/** AWS Lambda: one zip and one template, which AWS SAM deploys; here it runs on AWS's own runtime interface client, or on Mayfly's. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { CliError } from '../cli-error.ts'
+import { FACTS, shownValue } from '../facts.ts'
 import { findProgram, resolveBin, resolveTool } from '../project-tool.ts'
-import type {
-  Deployment,
-  DeploymentOptions,
-  DeployStep,
-  Finding,
-  Launch,
-  PreviewOptions,
-  Project,
-  Target,
+import {
+  type Deployment,
+  type DeploymentOptions,
+  type DeployStep,
+  type Finding,
+  FOUND,
+  type Launch,
+  type Logs,
+  type PreviewOptions,
+  type Project,
+  type Target,
 } from '../target.ts'
+import { pickOptions } from '../tool-options.ts'
+import { githubRole } from './github-role.ts'
 import { buildPackage, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
-/** "Environment variables: 4 KB" is for all of a function's, with their names. */
-const MAX_SECRETS_BYTES = 4000
+const { lambda: facts } = FACTS
+/** For all of a function's, with their names. */
+const MAX_SECRETS_BYTES = facts.variablesBytes.value
+/** Options of `sam` that the AWS CLI has too. */
+const AWS_OPTIONS = ['--region', '--profile']
+const INSTALL_AWS =
+  'pip install aws-sam-cli, and install version 2 of the AWS CLI (https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)'
 
 const artefact: Pick<Target, 'build' | 'preview'> = { build: buildPackage, preview }
 
 export const lambda: Target = {
   title: 'AWS Lambda',
   defaultPort: 3000,
+  marks: { files: ['samconfig.toml', 'samconfig.yaml'] },
   limits: [
     'a call may take as long as the function’s timeout',
-    'a whole response may have 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one 200 MB',
+    `a whole response may have 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one ${shownValue(facts.streamedBytes)}`,
   ],
   start: artefactDev(artefact),
   ...artefact,
   deployment,
+  logs,
   examine,
   // How it is deployed is in the template that is built, and in its parameters.
-  files: () => ({
-    files: {},
+  files: ({ name }) => ({
+    files: { 'aws/github-role.yaml': githubRole(name) },
     scripts: {},
     dependencies: {},
-    devDependencies: { [RIC]: '^4.0.2' },
+    devDependencies: {},
+    // Where it does not compile, npm goes on without it.
+    optionalDependencies: { [RIC]: '^4.0.2' },
     ignored: [],
+    ci: {
+      setUp: [
+        'variable AWS_ROLE_ARN: of the stack of aws/github-role.yaml, which says how to make it; no key is kept anywhere',
+        'variable AWS_REGION: such as eu-west-1',
+      ],
+      variables: ['AWS_REGION'],
+      hasIdToken: true,
+      steps: CI_STEPS,
+    },
   }),
 }
 
+/** GitHub's own token becomes credentials of an hour: https://docs.github.com/actions/concepts/security/openid-connect */
+const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v5
+  with:
+    role-to-assume: \${{ vars.AWS_ROLE_ARN }}
+    aws-region: \${{ vars.AWS_REGION }}
+- uses: aws-actions/setup-sam@v2
+  with:
+    use-installer: true
+`
+
+/** `.ts` from source, `.js` from dist/. */
+const ownFile = (name: string): string =>
+  fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
+
 /** Behind a Function URL that streams, with the timeout of the template. */
 function preview(outDir: string, { port, project }: PreviewOptions): Launch {
-  const local = fileURLToPath(
-    new URL(`local${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-  )
+  const aws = awsClient(project.cwd)
   return {
-    command: local,
-    args: [join(outDir, ZIP), '--ric', runtimeClient(project.cwd), '--port', String(port)],
+    command: ownFile('local'),
+    args: [
+      join(outDir, ZIP),
+      '--ric',
+      'file' in aws ? aws.file : ownFile('runtime-client'),
+      '--port',
+      String(port),
+    ],
     cwd: project.cwd,
+    ...('missing' in aws && { note: `${aws.missing}: ${OWN_CLIENT}` }),
   }
 }
 
-/** The file to run. Throws `CliError` where it is not installed, or cannot be. */
+const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'
+
+/** AWS's runtime interface client: the file to run, or why there is none. */
+function awsClient(cwd: string): { file: string } | { missing: string } {
+  if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+    return { missing: `${RIC} needs Node ${OLDEST_NODE} or newer, and this is ${process.version}` }
+  }
+  try {
+    const file = resolveBin(RIC, cwd)
+    if (existsSync(join(dirname(file), 'rapid-client.node'))) return { file }
+    return {
+      missing: `${RIC} is installed without its native part (it compiles on Linux, with its install script allowed)`,
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return { missing: `${RIC} is not installed (Linux, with cmake and a C++ compiler)` }
+  }
+}
+
+/** The file of AWS's runtime interface client. Throws `CliError` where it is not installed, or cannot be. */
 export function runtimeClient(cwd: string): string {
-  const file = resolveBin(RIC, cwd)
-  if (existsSync(join(dirname(file), 'rapid-client.node'))) return file
-  throw new CliError(
-    `${RIC} was installed without its native part, which it compiles on Linux only: allow its install script (npm install-scripts approve ${RIC}), or try out with --target node`,
-  )
+  const aws = awsClient(cwd)
+  if ('file' in aws) return aws.file
+  throw new CliError(aws.missing)
+}
+
+/** SAM uploads, but only the AWS CLI can say whether anybody is logged in. */
+const TOOL: Deployment['tool'] = {
+  name: 'aws',
+  install: INSTALL_AWS,
+  login: 'aws configure',
+  whoami: ['sts', 'get-caller-identity'],
+  token: 'AWS_ACCESS_KEY_ID',
 }
 
 function deployment(
@@ -75,6 +143,8 @@ function deployment(
   const secretId = `${name}-secrets`
   const versionId = randomUUID()
   const { overrides, others } = splitOverrides(extra)
+  // Both tools go to one account and region.
+  const common = pickOptions(others, AWS_OPTIONS)
   if (secrets.size > 0) overrides.push(`StoredVariables=${secretId}`, `StoredVersion=${versionId}`)
   const upload: DeployStep = {
     title: 'upload the function and its trigger',
@@ -94,15 +164,13 @@ function deployment(
     cwd,
   }
   return {
-    // SAM uploads, but only the AWS CLI can say whether anybody is logged in.
-    tool: {
-      name: 'aws',
-      install: 'pip install awscli aws-sam-cli',
-      login: 'aws configure',
-      whoami: ['sts', 'get-caller-identity'],
-      token: 'AWS_ACCESS_KEY_ID',
-    },
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    notes: concurrencyNotes(overrides),
     steps: secrets.size === 0 ? [upload] : [...storeSecrets(), upload],
+    endpoint: {
+      step: outputsOf(name, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
+      find: (told) => /https:\/\/\S+/.exec(told)?.[0],
+    },
   }
 
   /** A secret that does not exist cannot be given a value, and one that does cannot be created: the stack is both. */
@@ -120,18 +188,50 @@ function deployment(
           ...['cloudformation', 'deploy', '--template-file', join(outDir, SECRETS_TEMPLATE_FILE)],
           ...['--stack-name', secretId, '--no-fail-on-empty-changeset'],
           ...['--parameter-overrides', `StoreName=${secretId}`],
+          ...common,
         ],
         cwd,
       },
       {
         title: 'store the secrets',
-        args: ['secretsmanager', 'put-secret-value', '--cli-input-json', 'file:///dev/stdin'],
+        args: ['secretsmanager', 'put-secret-value', '--cli-input-json', 'file:///dev/stdin', ...common],
         cwd,
         // The version is named, so that the function's configuration changes with its secrets.
         stdin: JSON.stringify({ SecretId: secretId, ClientRequestToken: versionId, SecretString: value }),
       },
     ]
   }
+}
+
+/** Outputs of the stack, as text. `query`: what of them, as JMESPath. */
+function outputsOf(stack: string, query: string, common: readonly string[], cwd: string): DeployStep {
+  return {
+    title: 'read what the stack says',
+    args: [
+      ...['cloudformation', 'describe-stacks', '--stack-name', stack],
+      ...['--query', `Stacks[0].Outputs${query}`, '--output', 'text', ...common],
+    ],
+    cwd,
+  }
+}
+
+function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
+  const common = pickOptions(extra, AWS_OPTIONS)
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    lookup: outputsOf(name, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
+    step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...extra], cwd },
+  }
+}
+
+/** Accounts have few executions at first, and the stack fails where too few would be left: it rolls back after minutes. */
+function concurrencyNotes(overrides: readonly string[]): string[] {
+  const asked = overrides.map((word) => /^MaxConcurrency=([1-9]\d*)$/.exec(word)?.[1]).find(Boolean)
+  if (asked === undefined) return []
+  const { value } = facts.unreservedExecutions
+  return [
+    `MaxConcurrency=${asked} fails the stack unless ${value} executions of the account stay unreserved, which new accounts have not: aws lambda get-account-settings must show UnreservedConcurrentExecutions of ${value + Number(asked)} or more`,
+  ]
 }
 
 /** SAM takes parameters once: those of the command line and ours become one list. */
@@ -149,35 +249,21 @@ function splitOverrides(extra: readonly string[]): { overrides: string[]; others
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {
-  return [examineNode(), examineRuntimeClient(cwd), examineProgram('sam'), examineProgram('aws')]
-}
-
-function examineNode(): Finding {
-  const major = Number.parseInt(process.versions.node, 10)
-  return major >= OLDEST_NODE
-    ? { level: 'ok', message: `Node ${process.version}` }
-    : {
-        level: 'warning',
-        message: `Node ${process.version} is older than Lambda’s: install Node ${OLDEST_NODE} or newer to run the function here`,
-      }
+  return [examineRuntimeClient(cwd), examineProgram('sam'), examineProgram('aws')]
 }
 
 function examineRuntimeClient(cwd: string): Finding {
-  try {
-    runtimeClient(cwd)
-    const { version } = JSON.parse(readFileSync(resolveTool(`${RIC}/package.json`, cwd), 'utf8')) as {
-      version: string
-    }
-    return { level: 'ok', message: `${RIC} ${version}` }
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error
-    // Deploying needs no runtime on this machine.
-    return { level: 'warning', message: error.message }
+  const aws = awsClient(cwd)
+  // Deploying needs no runtime on this machine.
+  if ('missing' in aws) return { level: 'warning', message: `${aws.missing}: here ${OWN_CLIENT}` }
+  const { version } = JSON.parse(readFileSync(resolveTool(`${RIC}/package.json`, cwd), 'utf8')) as {
+    version: string
   }
+  return { level: 'ok', message: `${RIC} ${version}` }
 }
 
 function examineProgram(name: string): Finding {
   return findProgram(name) === undefined
-    ? { level: 'warning', message: `${name} is not installed: to deploy, run pip install awscli aws-sam-cli` }
+    ? { level: 'warning', message: `${name} is not installed: to deploy, run ${INSTALL_AWS}` }
     : { level: 'ok', message: `${name} found` }
 }

@@ -14,14 +14,14 @@ Parameters:
   Endpoint:
     Type: String
     Default: function-url
-    AllowedValues: [function-url, http-api]
-    Description: A Function URL streams, for up to 15 minutes; an HTTP API answers whole, within 30 seconds.
+    AllowedValues: [function-url, rest-api, http-api]
+    Description: A Function URL and a REST API stream, for up to 15 minutes; an HTTP API sends buffered responses, within 30 seconds.
   TimeoutSeconds:
     Type: Number
     Default: 60
     MinValue: 5
     MaxValue: 900
-    Description: How long one call may take, and with a Function URL one stream. An HTTP API allows 29.
+    Description: How long one call may take, and one stream. An HTTP API allows 29.
   MemoryMegabytes:
     Type: Number
     Default: 512
@@ -35,7 +35,11 @@ Parameters:
     Type: Number
     Default: 0
     MinValue: 0
-    Description: Calls and open streams at once, which caps what they can cost. 0 is the limit of the account.
+    Description: Calls and open streams at once, which caps what they can cost. 0 is the limit of the account. More needs 100 executions of the account to stay unreserved.
+  AlarmTopic:
+    Type: String
+    Default: ''
+    Description: ARN of an SNS topic that is told of throttled and failed calls. Empty makes no alarms.
   StoredVariables:
     Type: String
     Default: ''
@@ -47,7 +51,9 @@ Parameters:
 
 Conditions:
   HasFunctionUrl: !Equals [!Ref Endpoint, function-url]
+  HasRestApi: !Equals [!Ref Endpoint, rest-api]
   HasHttpApi: !Equals [!Ref Endpoint, http-api]
+  HasAlarms: !Not [!Equals [!Ref AlarmTopic, '']]
   HasMaxConcurrency: !Not [!Equals [!Ref MaxConcurrency, '0']]
   MakesSecret: !Equals [!Ref StoredVariables, '']
 
@@ -56,11 +62,11 @@ Resources:
     Type: AWS::Serverless::Function
     Properties:
       CodeUri: function.zip
-      Handler: !If [HasFunctionUrl, index.streamingHandler, index.handler]
+      Handler: !If [HasHttpApi, index.handler, index.streamingHandler]
       Runtime: nodejs24.x
       Architectures: [arm64]
       MemorySize: !Ref MemoryMegabytes
-      Timeout: !If [HasFunctionUrl, !Ref TimeoutSeconds, 29]
+      Timeout: !If [HasHttpApi, 29, !Ref TimeoutSeconds]
       ReservedConcurrentExecutions: !If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]
       Role: !GetAtt Role.Arn
       LoggingConfig:
@@ -139,6 +145,56 @@ Resources:
       Principal: '*'
       InvokedViaFunctionUrl: true
 
+  RestApi:
+    Type: AWS::ApiGateway::RestApi
+    Condition: HasRestApi
+    Properties:
+      Name: !Ref AWS::StackName
+      EndpointConfiguration: { Types: [REGIONAL] }
+  RestPath:
+    Type: AWS::ApiGateway::Resource
+    Condition: HasRestApi
+    Properties:
+      RestApiId: !Ref RestApi
+      ParentId: !GetAtt RestApi.RootResourceId
+      PathPart: '{proxy+}'
+  RestMethod:
+    Type: AWS::ApiGateway::Method
+    Condition: HasRestApi
+    Properties:
+      RestApiId: !Ref RestApi
+      ResourceId: !Ref RestPath
+      HttpMethod: ANY
+      AuthorizationType: NONE
+      Integration:
+        Type: AWS_PROXY
+        IntegrationHttpMethod: POST
+        # Since November 2025 a REST API streams what the function streams.
+        ResponseTransferMode: STREAM
+        TimeoutInMillis: !Sub '\${TimeoutSeconds}000'
+        Uri: !Sub 'arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2021-11-15/functions/\${Function.Arn}/response-streaming-invocations'
+  RestDeployment:
+    Type: AWS::ApiGateway::Deployment
+    Condition: HasRestApi
+    DependsOn: RestMethod
+    Properties:
+      RestApiId: !Ref RestApi
+  RestStage:
+    Type: AWS::ApiGateway::Stage
+    Condition: HasRestApi
+    Properties:
+      RestApiId: !Ref RestApi
+      DeploymentId: !Ref RestDeployment
+      StageName: v1
+  RestPermission:
+    Type: AWS::Lambda::Permission
+    Condition: HasRestApi
+    Properties:
+      FunctionName: !Ref Function
+      Action: lambda:InvokeFunction
+      Principal: apigateway.amazonaws.com
+      SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${RestApi}/*'
+
   Api:
     Type: AWS::ApiGatewayV2::Api
     Condition: HasHttpApi
@@ -176,11 +232,16 @@ Resources:
       Principal: apigateway.amazonaws.com
       SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/*'
 
+${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer, out of time or memory, or by an error while it loaded. See its log.')}
 Outputs:
   FunctionUrlEndpoint:
     Condition: HasFunctionUrl
     Description: Where clients connect
     Value: !Sub '\${Url.FunctionUrl}mcp'
+  RestApiEndpoint:
+    Condition: HasRestApi
+    Description: Where clients connect
+    Value: !Sub 'https://\${RestApi}.execute-api.\${AWS::Region}.\${AWS::URLSuffix}/\${RestStage}/mcp'
   HttpApiEndpoint:
     Condition: HasHttpApi
     Description: Where clients connect
@@ -211,3 +272,23 @@ Resources:
         PasswordLength: 64
         ExcludePunctuation: true
 `
+
+/** Tells the topic of the stack of each five minutes in which a metric of the function is not zero. */
+function alarm(name: string, metric: string, description: string): string {
+  return `  ${name}:
+    Type: AWS::CloudWatch::Alarm
+    Condition: HasAlarms
+    Properties:
+      AlarmDescription: ${description}
+      Namespace: AWS/Lambda
+      MetricName: ${metric}
+      Dimensions: [{ Name: FunctionName, Value: !Ref Function }]
+      Statistic: Sum
+      Period: 300
+      EvaluationPeriods: 1
+      Threshold: 1
+      ComparisonOperator: GreaterThanOrEqualToThreshold
+      TreatMissingData: notBreaching
+      AlarmActions: [!Ref AlarmTopic]
+`
+}

@@ -1,16 +1,32 @@
 /** Netlify: a site without pages, whose one function or edge function takes every path. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { CliError } from '../cli-error.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
-import { toEnvFile } from '../secrets.ts'
-import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
+import { findTool, toolFinding } from '../deploy-tool.ts'
+import { FACTS, shownValue, sizeLimit } from '../facts.ts'
+import type {
+  Artefact,
+  Deployment,
+  DeploymentOptions,
+  DeployStep,
+  Finding,
+  Launch,
+  Logs,
+  Project,
+  Target,
+} from '../target.ts'
+import { optionValue, pickOptions } from '../tool-options.ts'
 import { EDGE_HOST } from './edge-host.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const FUNCTION_HOST = fileURLToPath(new URL(`./function-host${extname(import.meta.url)}`, import.meta.url))
+
+const SET_SECRETS = fileURLToPath(new URL(`./set-secrets${extname(import.meta.url)}`, import.meta.url))
 
 const main = (adapter: string): string => `import server from 'mayfly:entry'
 import { ${adapter} } from 'mayfly-mcp/netlify'
@@ -19,9 +35,9 @@ export default ${adapter}(server)
 export const config = { path: '/*' }
 `
 
-/** https://docs.netlify.com/build/functions/overview and https://docs.netlify.com/build/edge-functions/limits */
-const FUNCTION_LIMITS: Artefact['limits'] = [{ name: 'function size, zipped', of: 'gzip', bytes: 50_000_000 }]
-const EDGE_LIMITS: Artefact['limits'] = [{ name: 'edge function size', of: 'gzip', bytes: 20_000_000 }]
+const { netlify: facts } = FACTS
+const FUNCTION_LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'gzip')]
+const EDGE_LIMITS: Artefact['limits'] = [sizeLimit(facts.edgeFunctionBytes, 'gzip')]
 
 const FUNCTION_FOLDER = 'netlify/functions'
 const EDGE_FOLDER = 'netlify/edge-functions'
@@ -72,9 +88,11 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
   },
 }
 
-const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine'> = {
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
   defaultPort: 8888,
+  hasPreviews: true,
   deployment,
+  logs,
   examine,
 }
 
@@ -86,12 +104,24 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
     dependencies: {},
     devDependencies: { 'netlify-cli': '^27.10.2', ...tools },
     ignored: ['.netlify/'],
+    ci: {
+      setUp: [
+        'secret NETLIFY_AUTH_TOKEN: a personal access token with an end date',
+        'variable NETLIFY_SITE_ID: of .netlify/state.json, which netlify link writes',
+      ],
+      secrets: ['NETLIFY_AUTH_TOKEN'],
+      variables: ['NETLIFY_SITE_ID'],
+    },
   })
 }
 
 export const netlify: Target = {
+  marks: { files: ['netlify.toml', '.netlify/state.json'] },
   title: 'Netlify Functions',
-  limits: ['a call may take 60 s', 'a whole response may have 6 MB'],
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}`,
+    `a buffered response may have ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
+  ],
   start: artefactDev(asFunction),
   ...asFunction,
   ...common,
@@ -100,7 +130,9 @@ export const netlify: Target = {
 
 export const netlifyEdge: Target = {
   title: 'Netlify Edge Functions',
-  limits: ['a response must begin within 40 s, with 50 ms of CPU time'],
+  limits: [
+    `a response must begin within ${shownValue(facts.edgeFirstByteMs)}, with ${shownValue(facts.edgeCpuMs)} of CPU time`,
+  ],
   start: artefactDev(asEdgeFunction),
   ...asEdgeFunction,
   ...common,
@@ -115,41 +147,86 @@ function writeSite(outDir: string, folder: string, more: string): void {
   writeFileSync(join(outDir, 'netlify.toml'), `[build]\npublish = "public"\n\n${more}`.trimEnd().concat('\n'))
 }
 
+const TOOL: Deployment['tool'] = {
+  name: 'netlify',
+  npm: 'netlify-cli',
+  install: 'npm install --save-dev netlify-cli',
+  login: 'npx netlify login && npx netlify link',
+  whoami: ['api', 'getCurrentUser'],
+  token: 'NETLIFY_AUTH_TOKEN',
+}
+
+/** Options that every command of the CLI has. */
+const COMMON_OPTIONS = ['--auth', '--http-proxy', '--http-proxy-certificate-filename']
+const SITE_OPTIONS = ['-s', '--site']
+const SITE_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 /** https://cli.netlify.com/commands/deploy */
-function deployment(outDir: string, _project: Project, { secrets, extra }: DeploymentOptions): Deployment {
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const common = pickOptions(extra, COMMON_OPTIONS)
+  const setSecrets = (): DeployStep => ({
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    command: process.execPath,
+    args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, siteOf(project, extra), ...common],
+    cwd: outDir,
+    stdin: JSON.stringify(Object.fromEntries(secrets)),
+  })
   return {
-    tool: {
-      name: 'netlify',
-      npm: 'netlify-cli',
-      install: 'npm install --save-dev netlify-cli',
-      login: 'npx netlify login && npx netlify link',
-      whoami: ['api', 'getCurrentUser'],
-      token: 'NETLIFY_AUTH_TOKEN',
-    },
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     steps: [
-      ...(secrets.size > 0
-        ? [
-            {
-              title: `hand over ${[...secrets.keys()].join(', ')}`,
-              args: ['env:import', '/dev/stdin'],
-              cwd: outDir,
-              stdin: toEnvFile(secrets),
-            },
-          ]
-        : []),
+      ...(secrets.size > 0 ? [setSecrets()] : []),
       {
         title: 'upload the site with its function',
-        args: ['deploy', '--prod', ...extra],
+        args: ['deploy', ...(isPreview ? [] : ['--prod']), '--json', ...extra],
         cwd: outDir,
+        tells: 'stdout' as const,
       },
     ],
+    endpoint: { find: (told) => endpointIn(told, isPreview) },
+  }
+}
+
+/** Of a draft its own address, else the site's. */
+function endpointIn(told: string, isPreview: boolean): string | undefined {
+  const [, name, url] =
+    new RegExp(`"(${isPreview ? 'deploy_url' : 'url|site_url'})":\\s*"(https?://[^"]+)"`).exec(told) ?? []
+  return name !== undefined && url !== undefined ? new URL('/mcp', url).href : undefined
+}
+
+function logs({ cwd }: Project, extra: readonly string[]): Logs {
+  const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, COMMON_OPTIONS)] }
+  const args = ['logs', '--follow', '--source', 'functions', 'edge-functions', ...extra]
+  return { tool, step: { title: 'show the log', args, cwd } }
+}
+
+/** As Netlify's API takes it. In the CLI's order: its option, the environment, what `netlify link` has written. */
+function siteOf({ cwd }: Project, extra: readonly string[]): string {
+  const named = optionValue(extra, SITE_OPTIONS) ?? process.env.NETLIFY_SITE_ID ?? linkedSite(cwd)
+  // `set-secrets.ts` then says what to do: a dry run needs no site.
+  if (named === undefined) return ''
+  return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
+}
+
+/** Here or further up, as the CLI looks for it. */
+function linkedSite(cwd: string): string | undefined {
+  const path = join(cwd, '.netlify/state.json')
+  if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd))
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as { siteId?: string }).siteId
+  } catch {
+    throw new CliError(`cannot read ${path}: run npx netlify link again`)
   }
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {
   const isLinked = process.env.NETLIFY_SITE_ID !== undefined || existsSync(join(cwd, '.netlify/state.json'))
-  if (isLinked) return [{ level: 'ok', message: 'linked to a Netlify site' }]
+  if (isLinked) return [toolFinding(TOOL, cwd), { level: 'ok', message: 'linked to a Netlify site' }]
   return [
+    toolFinding(TOOL, cwd),
     {
       level: 'warning',
       message: 'not linked to a Netlify site: run npx netlify link, or set NETLIFY_SITE_ID',

@@ -3,9 +3,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError } from '../cli-error.ts'
 import { noFetch, shown } from '../entry.ts'
-import { busyPort } from '../port.ts'
 import { type ProcessGroup, startProcessGroup } from '../process-group.ts'
-import { DEV_ALLOWED_HOSTS, type StartOptions } from '../target.ts'
+import { devAllowedHosts, type StartOptions } from '../target.ts'
 import type { ChildMessage, ParentMessage } from './child.ts'
 
 export interface BuildProcess {
@@ -13,9 +12,9 @@ export interface BuildProcess {
   stop: ProcessGroup['stop']
   /** Resolves when the build is imported and exports a server; rejects with `CliError`. */
   loaded: Promise<void>
-  /** Serves on the port. Rejects with `CliError`. */
-  listen(): Promise<void>
-  /** Gives up the port at once, then ends after its running requests. Rejects when it has ended before. */
+  /** Serves, and resolves with the port of 127.0.0.1. Rejects with `CliError`. */
+  listen(): Promise<number>
+  /** Takes no more connections, then ends after its running requests. Rejects when it has ended before. */
   release(): Promise<void>
 }
 
@@ -23,22 +22,25 @@ export interface BuildProcess {
 const CHILD = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url))
 
 /** Starts a process that loads the build `file`. */
-export function startBuild(file: string, { entry, cwd, port }: StartOptions): BuildProcess {
+export function startBuild(file: string, { entry, cwd }: Pick<StartOptions, 'entry' | 'cwd'>): BuildProcess {
   const { child, exited, stop } = startProcessGroup(['--enable-source-maps', CHILD, file], {
     cwd,
-    env: { ...process.env, MAYFLY_ALLOWED_HOSTS: DEV_ALLOWED_HOSTS },
+    env: { ...process.env, MAYFLY_ALLOWED_HOSTS: devAllowedHosts() },
     // What the server prints goes to stderr: stdout is for the ready line.
     stdio: ['ignore', 2, 2, 'ipc'],
   })
   const gone = exited.then((code): never => {
     throw new CliError(`${shown(entry)} ended its process with exit code ${code}: see its output above`)
   })
-  const answer = async (wanted: ChildMessage['type']): Promise<void> => {
+  const answer = async <Type extends ChildMessage['type']>(
+    wanted: Type,
+  ): Promise<ChildMessage & { type: Type }> => {
     const next = new Promise<ChildMessage>((resolve) => child.once('message', resolve))
     const message = await Promise.race([next, gone])
-    if (message.type !== wanted) throw refusal(message, entry, port)
+    if (!isA(message, wanted)) throw refusal(message, entry)
+    return message
   }
-  const ask = (message: ParentMessage, wanted: ChildMessage['type']): Promise<void> => {
+  const ask = <Type extends ChildMessage['type']>(message: ParentMessage, wanted: Type) => {
     const answered = answer(wanted)
     // A process that has ended cannot be sent anything: `gone` says so.
     child.send(message, () => {})
@@ -47,14 +49,20 @@ export function startBuild(file: string, { entry, cwd, port }: StartOptions): Bu
   return {
     exited,
     stop,
-    loaded: answer('loaded'),
-    listen: () => ask({ type: 'listen', port }, 'listening'),
-    release: () => ask({ type: 'release' }, 'released'),
+    loaded: answer('loaded').then(() => {}),
+    listen: async () => (await ask({ type: 'listen' }, 'listening')).port,
+    release: async () => void (await ask({ type: 'release' }, 'released')),
   }
 }
 
-function refusal(message: ChildMessage, entry: string, port: number): CliError {
+function isA<Type extends ChildMessage['type']>(
+  message: ChildMessage,
+  type: Type,
+): message is ChildMessage & { type: Type } {
+  return message.type === type
+}
+
+function refusal(message: ChildMessage, entry: string): CliError {
   if (message.type !== 'failed') return noFetch(entry)
-  if (message.code === 'EADDRINUSE') return busyPort(port)
   return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
 }

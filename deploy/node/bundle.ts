@@ -17,7 +17,7 @@ export interface BundleWatch {
 }
 
 /**
- * Calls `onBuild` after the first build and after each change of a file in it. Every build has a file name of its own, as
+ * Calls `onBuild` after the first build and after each change of a file in it. Every build has its own file name, as
  * the process that runs the previous one may still read it.
  */
 export async function watchBundle(

@@ -1,15 +1,17 @@
 /**
  * The process that runs one build: imports it, and serves it when told to. Speaks to `dev.ts` over IPC.
  *
- * Loading and listening are two steps so that a new build is known to load before the old one gives up the port.
+ * Loading and listening are two steps so that a new build is known to load before it takes the place of the old one.
  */
+import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type FetchServer, type NodeServer, serve } from '../../adapters/node.ts'
 
-export type ParentMessage = { type: 'listen'; port: number } | { type: 'release' }
+export type ParentMessage = { type: 'listen' | 'release' }
 export type ChildMessage =
-  | { type: 'loaded' | 'listening' | 'released' | 'no-fetch' }
-  | { type: 'failed'; reason: string; code?: string }
+  | { type: 'loaded' | 'released' | 'no-fetch' }
+  | { type: 'listening'; port: number }
+  | { type: 'failed'; reason: string }
 
 let running: NodeServer | undefined
 
@@ -22,12 +24,12 @@ function isFetchServer(value: unknown): value is FetchServer {
   return typeof value === 'object' && value !== null && 'fetch' in value && typeof value.fetch === 'function'
 }
 
-async function listen(server: FetchServer, port: number): Promise<void> {
-  running = await serve(server, { port })
-  send({ type: 'listening' })
+async function listen(server: FetchServer): Promise<void> {
+  running = await serve(server, { port: 0 })
+  send({ type: 'listening', port: running.port })
 }
 
-/** The port is free as soon as `close` is called; running requests get their grace. */
+/** Running requests get their grace. */
 async function release(): Promise<void> {
   const closed = running?.close()
   send({ type: 'released' })
@@ -36,10 +38,16 @@ async function release(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  // The stack is the user's own code, through source maps.
-  console.error(error)
-  const { message, code } = error as NodeJS.ErrnoException
-  send({ type: 'failed', reason: message ?? String(error), ...(code !== undefined && { code }) })
+  send({ type: 'failed', reason: error instanceof Error ? reasonOf(error) : String(error) })
+}
+
+/** With the place in the user's own files, through source maps. */
+function reasonOf({ name, message, stack = '' }: Error): string {
+  const place = stack
+    .split('\n')
+    .map((line) => / \(?(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1])
+    .find((path) => path?.startsWith(process.cwd()) && !path.includes('/node_modules/'))
+  return `${name}: ${message.split('\n')[0]}${place === undefined ? '' : ` (${relative(process.cwd(), place)})`}`
 }
 
 function send(message: ChildMessage): void {
@@ -55,7 +63,7 @@ try {
   if (server) {
     process.on('message', (message: ParentMessage) => {
       if (message.type === 'release') void release()
-      else listen(server, message.port).catch(fail)
+      else listen(server).catch(fail)
     })
   }
   send({ type: server ? 'loaded' : 'no-fetch' })

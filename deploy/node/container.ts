@@ -1,13 +1,18 @@
 /** What runs the Node artefact in a container: on any host that takes a Dockerfile, and on Fly. */
 
-const DOCKERFILE = `FROM node:24-slim AS build
+/** The newest of the line as of 2026-11-22: a tag of a whole line changes under a build. */
+const NODE_IMAGE = 'node:24.21.0-bookworm-slim'
+
+const DOCKERFILE = `# Pinned, so that the same sources make the same image: change it for each security release of Node.
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
+# npm install writes the lockfile: commit it.
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
 RUN npx mayfly build --target node --out dist/node
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 COPY --from=build /app/dist/node .
@@ -24,8 +29,15 @@ node_modules
 dist
 `
 
+/** Cloud Run uploads the sources of `--source`: without this file, all that git tracks or not. */
+const GCLOUDIGNORE = DOCKERIGNORE
+
 function flyToml(name: string): string {
   return `app = "${name}"
+# Where it runs: put the region nearest to your users here (fly platform regions).
+primary_region = "fra"
+# Calls that run have 5 seconds to end, then the process ends by itself.
+kill_timeout = "10s"
 
 [http_service]
 internal_port = 8080
@@ -34,14 +46,27 @@ auto_stop_machines = "stop"
 auto_start_machines = true
 min_machines_running = 0
 
+[http_service.concurrency]
+# Calls at once on one machine; an open stream counts as one for as long as it lasts.
+type = "requests"
+soft_limit = 200
+hard_limit = 250
+
 [[http_service.checks]]
 method = "GET"
 path = "/healthz"
 interval = "30s"
 timeout = "5s"
+# Before the first check counts: a machine has to start.
+grace_period = "10s"
 `
 }
 
 export function containerFiles(name: string): { [path: string]: string } {
-  return { Dockerfile: DOCKERFILE, '.dockerignore': DOCKERIGNORE, 'fly.toml': flyToml(name) }
+  return {
+    Dockerfile: DOCKERFILE,
+    '.dockerignore': DOCKERIGNORE,
+    '.gcloudignore': GCLOUDIGNORE,
+    'fly.toml': flyToml(name),
+  }
 }

@@ -1,5 +1,6 @@
 /** Serves the newest build that loads, on one port, through one process a build. */
 import { CliError } from '../cli-error.ts'
+import type { Front } from '../front.ts'
 import type { StartOptions } from '../target.ts'
 import { type BuildProcess, startBuild } from './build-process.ts'
 import type { Build } from './bundle.ts'
@@ -9,6 +10,7 @@ export class ReloadingServer {
   readonly listening: Promise<void>
 
   readonly #options: StartOptions
+  readonly #front: Front
   readonly #report: (line: string) => void
   /** All that still run: a replaced one finishes its requests. */
   readonly #processes = new Set<BuildProcess>()
@@ -19,8 +21,9 @@ export class ReloadingServer {
   #stopping = false
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
-  constructor(options: StartOptions, report: (line: string) => void) {
+  constructor(options: StartOptions, front: Front, report: (line: string) => void) {
     this.#options = options
+    this.#front = front
     this.#report = report
     this.listening = new Promise((resolve, reject) => {
       this.#settleFirst = { resolve, reject }
@@ -63,6 +66,7 @@ export class ReloadingServer {
       this.#processes.delete(started)
       if (started !== this.#current || this.#stopping) return
       this.#current = undefined
+      this.#front.refuse()
       this.#fail(new CliError(`the server ended with exit code ${code}: save a file to start it again`))
     })
     return started
@@ -70,9 +74,13 @@ export class ReloadingServer {
 
   async #serve(next: BuildProcess): Promise<void> {
     this.#loading = next
+    if (this.#current === undefined) this.#front.hold()
+    let port: number
     try {
       await next.loaded
+      port = await next.listen()
     } catch (error) {
+      if (this.#current === undefined) this.#front.refuse()
       await next.stop()
       throw error
     } finally {
@@ -80,9 +88,10 @@ export class ReloadingServer {
     }
     const previous = this.#current
     this.#current = next
-    // It may have ended by itself; the port is free either way.
+    this.#front.passTo(port)
+    await this.#front.answered()
+    // It may have ended by itself.
     await previous?.release().catch(() => {})
-    await next.listen()
   }
 
   #fail(error: unknown): void {

@@ -1,7 +1,7 @@
 /** Node: one file that serves until it is told to end. */
 import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
-import { ownMachine } from '../own-machine.ts'
+import { END_WITH_SCRIPT, ownMachine } from '../own-machine.ts'
 import { resolveTool } from '../project-tool.ts'
 import type { Finding, Project, Target } from '../target.ts'
 import { containerFiles } from './container.ts'
@@ -11,14 +11,14 @@ const MAIN = `import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/node'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
-const running = await serve(server, { hostname, port: Number(port) })
-console.error(\`listening on \${running.url}\`)
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => running.close().then(() => process.exit(0)))
-}
-`
-
-const OLDEST_NODE = 20
+const running = await serve(server, { hostname, port: Number(port) }).catch(({ code, message }) => {
+  console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message}): is another server there?\`)
+  process.exit(1)
+})
+if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
+const stop = () => running.close().then(() => process.exit(0))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
+${END_WITH_SCRIPT}`
 
 export const node: Target = {
   title: 'Node',
@@ -35,8 +35,11 @@ export const node: Target = {
     command: join(outDir, 'server.mjs'),
     args: [],
     cwd: outDir,
-    env: { PORT: String(port), HOST: '127.0.0.1' },
+    // mayfly itself says where it serves.
+    env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
+  isOwnMachine: true,
+  hasOneProcess: true,
   deployment: (outDir) => ownMachine(`node ${join(outDir, 'server.mjs')}`),
   examine,
   files: ({ name }) => ({
@@ -49,21 +52,10 @@ export const node: Target = {
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {
-  const major = Number.parseInt(process.versions.node, 10)
-  const version: Finding =
-    major >= OLDEST_NODE
-      ? { level: 'ok', message: `Node ${process.version}` }
-      : {
-          level: 'error',
-          message: `Node ${process.version} is too old: install Node ${OLDEST_NODE} or newer`,
-        }
   try {
     resolveTool('@hono/node-server', cwd)
-    return [version, { level: 'ok', message: '@hono/node-server is installed' }]
+    return [{ level: 'ok', message: '@hono/node-server is installed' }]
   } catch {
-    return [
-      version,
-      { level: 'error', message: '@hono/node-server is missing: run npm install @hono/node-server' },
-    ]
+    return [{ level: 'error', message: '@hono/node-server is missing: run npm install @hono/node-server' }]
   }
 }

@@ -1,22 +1,22 @@
 /**
- * What stands before Supabase's Edge Functions, for this machine: serves `/functions/v1/<name>/…` from a deno process that sees
+ * The gateway of Supabase's Edge Functions, for local use: serves `/functions/v1/<name>/…` from a deno process that sees
  * `/<name>/…`. Run as `gateway.ts <port> <name> <deno> <file>`.
  */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { DENO_OFFLINE, DENO_RUN } from '../deno/program.ts'
+import { freePort, untilListening } from '../port.ts'
 
 const PREFIX = '/functions/v1'
 
 const [port = '', name = '', deno = '', file = ''] = process.argv.slice(2)
-const functionPort = await freePort()
+const functionPort = await freePort(0)
 const child = spawn(deno, [...DENO_RUN, file], {
   env: { ...process.env, ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${functionPort}` },
   stdio: ['ignore', 'inherit', 'inherit'],
 })
 child.once('exit', (code) => process.exit(code ?? 1))
+await untilListening(functionPort)
 createServer(forward).listen(Number(port), '127.0.0.1')
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -51,12 +51,4 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (outgoing.headersSent) outgoing.destroy()
     else outgoing.writeHead(503, { 'content-type': 'application/json' }).end('{"message":"No function yet"}')
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createSocketServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port: free } = probe.address() as AddressInfo
-  await new Promise((done) => probe.close(done))
-  return free
 }

@@ -1,10 +1,14 @@
 /** Supabase Edge Functions: a function's folder, as `supabase functions deploy` takes it. */
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { CliError } from '../cli-error.ts'
 import { denoProgram } from '../deno/program.ts'
+import { toolFinding } from '../deploy-tool.ts'
+import { FACTS, shownValue, sizeLimit } from '../facts.ts'
 import { toEnvFile } from '../secrets.ts'
 import {
   type Artefact,
@@ -17,6 +21,7 @@ import {
   SECRET_FILE,
   type Target,
 } from '../target.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 
 const MAIN = `import server from 'mayfly:entry'
 import { supabase } from 'mayfly-mcp/supabase'
@@ -27,8 +32,8 @@ Deno.serve(supabase(server))
 /** `.ts` from source, `.js` from dist/. */
 const GATEWAY = fileURLToPath(new URL(`./gateway${extname(import.meta.url)}`, import.meta.url))
 
-/** https://supabase.com/docs/guides/functions/limits */
-const LIMITS: Artefact['limits'] = [{ name: 'function size', of: 'raw', bytes: 20_000_000 }]
+const { supabase: facts } = FACTS
+const LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'raw')]
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
@@ -62,10 +67,14 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 export const supabase: Target = {
   title: 'Supabase Edge Functions',
   defaultPort: 54321,
-  limits: ['a call may take 150 s, 400 s on paid plans (MAYFLY_MAX_DURATION_MS), with 2 s of CPU time'],
+  marks: { files: ['supabase/config.toml'] },
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}, ${shownValue(facts.paidCallMs)} on paid plans (MAYFLY_MAX_DURATION_MS), with ${shownValue(facts.cpuMs)} of CPU time`,
+  ],
   start: artefactDev(artefact),
   ...artefact,
   deployment,
+  logs,
   examine,
   files: ({ name }) => ({
     files: { 'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions') },
@@ -73,11 +82,20 @@ export const supabase: Target = {
     dependencies: {},
     devDependencies: { supabase: '^3.1.0', deno: '^2.9.5' },
     ignored: ['supabase/.temp/', 'supabase/.branches/'],
+    ci: {
+      setUp: [
+        'secret SUPABASE_ACCESS_TOKEN: of a user who may deploy functions',
+        'variable SUPABASE_PROJECT_ID: the reference of the project',
+      ],
+      secrets: ['SUPABASE_ACCESS_TOKEN'],
+      variables: ['SUPABASE_PROJECT_ID'],
+      extra: ' -- --project-ref "$SUPABASE_PROJECT_ID"',
+    },
   }),
 }
 
 /**
- * MCP clients bring tokens of their own, or none: the platform's gate would refuse them before the server is asked.
+ * MCP clients send their own tokens, or none: the platform's gate would refuse them before they reach the server.
  *
  * @param functions where `build` puts them, as seen from the configuration.
  */
@@ -90,43 +108,70 @@ import_map = "${functions}/${name}/deno.json"
 `
 }
 
+const TOOL: Deployment['tool'] = {
+  name: 'supabase',
+  npm: 'supabase',
+  install: 'npm install --save-dev supabase',
+  login: 'npx supabase login',
+  whoami: ['projects', 'list'],
+  token: 'SUPABASE_ACCESS_TOKEN',
+}
+
+const LINK_FILE = 'supabase/.temp/project-ref'
+
+/** Options that `secrets set` has too. */
+const GLOBAL_OPTIONS = ['--project-ref', '--profile', '--dns-resolver', '--debug', '--experimental']
+
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
   // What supabase link has written in the user's project: the built folder is another.
-  const linked = join(project.cwd, 'supabase/.temp/project-ref')
+  const linked = join(project.cwd, LINK_FILE)
   if (existsSync(linked)) {
     mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
-    writeFileSync(join(outDir, 'supabase/.temp/project-ref'), readFileSync(linked))
+    writeFileSync(join(outDir, LINK_FILE), readFileSync(linked))
   }
-  const common = ['--workdir', outDir, '--yes', ...extra]
+  const own = ['--workdir', outDir, '--yes']
+  const common = pickOptions(extra, GLOBAL_OPTIONS)
   const setSecrets: DeployStep = {
     title: `hand over ${[...secrets.keys()].join(', ')}`,
-    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...common],
+    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...own, ...common],
     cwd: project.cwd,
-    secretFile: toEnvFile(secrets),
+    secretFile: toEnvFile(secrets, { expands: false }),
   }
   return {
-    tool: {
-      name: 'supabase',
-      npm: 'supabase',
-      install: 'npm install --save-dev supabase',
-      login: 'npx supabase login',
-      whoami: ['projects', 'list'],
-      token: 'SUPABASE_ACCESS_TOKEN',
-    },
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, ['--project-ref'])] },
     steps: [
       ...(secrets.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the function',
         // Bundled by the platform's API: no Docker is needed here.
-        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...common],
+        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...own, ...extra],
         cwd: project.cwd,
       },
     ],
+    endpoint: { find: () => endpointOf(project, refOf(project, extra)) },
   }
 }
 
+/** The reference of the project, as the CLI finds it: its option, the environment, what `supabase link` has written. */
+function refOf({ cwd }: Project, extra: readonly string[]): string | undefined {
+  const linked = join(cwd, LINK_FILE)
+  const ref = optionValue(extra, ['--project-ref']) ?? process.env.SUPABASE_PROJECT_ID
+  return ref ?? (existsSync(linked) ? readFileSync(linked, 'utf8').trim() : undefined)
+}
+
+function endpointOf({ name }: Project, ref: string | undefined): string | undefined {
+  return ref === undefined ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
+}
+
+function logs(project: Project, extra: readonly string[]): never {
+  const ref = refOf(project, extra) ?? '_'
+  throw new CliError(
+    `Supabase's CLI shows no log of a function: see https://supabase.com/dashboard/project/${ref}/functions/${project.name}/logs`,
+  )
+}
+
 async function examine({ cwd, name }: Project): Promise<Finding[]> {
-  const findings: Finding[] = []
+  const findings: Finding[] = [toolFinding(TOOL, cwd)]
   try {
     findings.push({ level: 'ok', message: `deno found, for mayfly dev: ${denoProgram(cwd)}` })
   } catch (error) {
@@ -137,7 +182,7 @@ async function examine({ cwd, name }: Project): Promise<Finding[]> {
   if (existsSync(config) && gate.test(readFileSync(config, 'utf8'))) {
     findings.push({
       level: 'warning',
-      message: `verify_jwt is on for ${name}: MCP clients without a Supabase token are refused before the server is asked; set it to false in supabase/config.toml`,
+      message: `verify_jwt is on for ${name}: MCP clients without a Supabase token are refused before they reach the server; set it to false in supabase/config.toml`,
     })
   }
   return findings

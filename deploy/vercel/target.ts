@@ -1,11 +1,14 @@
 /** Vercel, by the Build Output API v3: one function that takes every path, on Node (fluid compute) or on the Edge runtime. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { toolFinding } from '../deploy-tool.ts'
+import { FACTS, shownValue, sizeLimit } from '../facts.ts'
 import { resolveTool } from '../project-tool.ts'
-import type { Artefact, Deployment, DeploymentOptions, Finding, Launch, Project, Target } from '../target.ts'
+import type { Artefact, Finding, Launch, Project, Target } from '../target.ts'
+import { deployment, logs, maxDurationOf, TOOL } from './deployment.ts'
 
 const OUTPUT = '.vercel/output'
 const FUNCTION = 'functions/mcp.func'
@@ -15,10 +18,11 @@ const EXTENSION = extname(import.meta.url)
 const NODE_HOST = fileURLToPath(new URL(`./node-host${EXTENSION}`, import.meta.url))
 const EDGE_HOST = fileURLToPath(new URL(`./edge-host${EXTENSION}`, import.meta.url))
 
-const NODE_MAIN = `import server from 'mayfly:entry'
+/** With the limit that the function is given, where it is another than the platform's own. */
+const nodeMain = (seconds: number | undefined): string => `import server from 'mayfly:entry'
 import { vercel } from 'mayfly-mcp/vercel'
 
-export default vercel(server)
+export default vercel(server${seconds === undefined ? '' : `, { maxDurationMs: ${seconds * 1000} }`})
 `
 
 const EDGE_MAIN = `import server from 'mayfly:entry'
@@ -30,16 +34,18 @@ export default vercel(server).fetch
 /** Every path is the server's: it knows its page, its health check and its endpoint itself. */
 const CONFIG = { version: 3, routes: [{ src: '/(.*)', dest: '/mcp' }] }
 
-/** https://vercel.com/docs/functions/limitations */
-const NODE_LIMITS: Artefact['limits'] = [{ name: 'function size', of: 'raw', bytes: 250_000_000 }]
+const { vercel: facts } = FACTS
+const NODE_LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'raw')]
 const EDGE_LIMITS: Artefact['limits'] = [
-  { name: 'function size, Hobby plan', of: 'gzip', bytes: 1_000_000 },
-  { name: 'function size, Pro plan', of: 'gzip', bytes: 2_000_000 },
+  sizeLimit(facts.edgeHobbyBytes, 'gzip'),
+  sizeLimit(facts.edgeProBytes, 'gzip'),
 ]
 
 const onNode: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
+    const maxDuration = maxDurationOf(project)
     const main = writeOutput(outDir, 'index.mjs', {
+      ...(maxDuration !== undefined && { maxDuration }),
       runtime: 'nodejs24.x',
       handler: 'index.mjs',
       launcherType: 'Nodejs',
@@ -49,7 +55,7 @@ const onNode: Pick<Target, 'build' | 'preview'> = {
     })
     const outfile = join(outDir, main)
     const size = await bundleServer(project, {
-      main: NODE_MAIN,
+      main: nodeMain(maxDuration),
       outfile,
       platform: 'node',
       banner: NODE_BANNER,
@@ -87,11 +93,19 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
   }),
 }
 
-const common: Pick<Target, 'defaultPort' | 'deployment' | 'examine'> = {
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
   defaultPort: 3000,
+  hasPreviews: true,
   deployment,
+  logs,
   examine,
 }
+
+/**
+ * The newest whose packages are all on the registry, as of 2026-11-22: 59 to 64 lack some of other systems, so that `npm ci` refuses
+ * the lockfile, and 61 to 64 the version of `sandbox` that they want, so that `npm install` fails.
+ */
+const CLI_VERSION = '58.10.0'
 
 /** `tools` are what the preview runs on. */
 const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
@@ -99,14 +113,27 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
     files: { 'vercel.json': `${JSON.stringify({ framework: null }, null, 2)}\n` },
     scripts: {},
     dependencies: {},
-    devDependencies: { '@hono/node-server': '^2.1.8', vercel: '^64.0.2', ...tools },
+    devDependencies: { '@hono/node-server': '^2.1.8', vercel: CLI_VERSION, ...tools },
     ignored: ['.vercel/'],
+    ci: {
+      setUp: [
+        'secret VERCEL_TOKEN: for one team, with an end date',
+        'secret VERCEL_AUTOMATION_BYPASS_SECRET: of Settings, Deployment Protection, so that --check gets past it',
+        'variables VERCEL_ORG_ID and VERCEL_PROJECT_ID: of .vercel/project.json, which vercel link writes',
+      ],
+      secrets: ['VERCEL_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
+      variables: ['VERCEL_ORG_ID', 'VERCEL_PROJECT_ID'],
+    },
   })
 }
 
 export const vercel: Target = {
+  marks: { files: ['vercel.json', '.vercel/project.json'] },
   title: 'Vercel',
-  limits: ['a call may take 300 s (MAYFLY_MAX_DURATION_MS)', 'a request may have 4.5 MB'],
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time gives it up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
+    `a request may have ${shownValue(facts.requestBytes)}`,
+  ],
   start: artefactDev(onNode),
   ...onNode,
   ...common,
@@ -115,11 +142,20 @@ export const vercel: Target = {
 
 export const vercelEdge: Target = {
   title: 'Vercel Edge',
-  limits: ['a response must begin within 25 s and may take 300 s', 'a request may have 4.5 MB'],
+  limits: [
+    `a response must begin within ${shownValue(facts.edgeFirstByteMs)} and may take ${shownValue(facts.edgeCallMs)}`,
+    `a request may have ${shownValue(facts.requestBytes)}`,
+  ],
   start: artefactDev(onEdge),
   ...onEdge,
   ...common,
+  examine: async (project) => [...(await examine(project)), EDGE_IS_DEPRECATED],
   files: filesWith({ 'edge-runtime': '^4.0.1' }),
+}
+
+const EDGE_IS_DEPRECATED: Finding = {
+  level: 'warning',
+  message: 'Vercel has deprecated Edge Functions: use --target vercel, which runs on Node',
 }
 
 /** Returns the path of the function's main file. */
@@ -131,40 +167,12 @@ function writeOutput(outDir: string, file: string, config: object): string {
   return join(folder, file)
 }
 
-function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  const linked = join(project.cwd, '.vercel/project.json')
-  // The built folder is another than the one that vercel link has written to.
-  if (existsSync(linked)) writeFileSync(join(outDir, '.vercel/project.json'), readFileSync(linked))
-  return {
-    tool: {
-      name: 'vercel',
-      npm: 'vercel',
-      install: 'npm install --save-dev vercel',
-      login: 'npx vercel login && npx vercel link',
-      whoami: ['whoami', ...extra],
-      token: 'VERCEL_TOKEN',
-    },
-    steps: [
-      ...[...secrets].map(([name, value]) => ({
-        title: `hand over ${name}`,
-        args: ['env', 'add', name, 'production', '--sensitive', '--force', '--yes', ...extra],
-        cwd: outDir,
-        stdin: value,
-      })),
-      {
-        title: 'upload the function',
-        args: ['deploy', '--prebuilt', '--prod', '--yes', ...extra],
-        cwd: outDir,
-      },
-    ],
-  }
-}
-
 async function examine({ cwd }: Project): Promise<Finding[]> {
   if (existsSync(join(cwd, '.vercel/project.json'))) {
-    return [{ level: 'ok', message: 'linked to a Vercel project' }]
+    return [toolFinding(TOOL, cwd), { level: 'ok', message: 'linked to a Vercel project' }]
   }
   return [
+    toolFinding(TOOL, cwd),
     {
       level: 'warning',
       message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy makes a new one',

@@ -6,8 +6,11 @@ import { type Input, promise, type Target } from './target.ts'
 /** Milliseconds after which nothing more is waited for. */
 const HANG_MS = 10_000
 
-/** Milliseconds of the processor's time: how busy the machine is besides does not count. */
+/** Milliseconds of this thread's time on the processor: how busy the machine is besides does not count. */
 const MAX_CPU_MS = 1000
+
+/** How often an input runs whose first time was too long: a collection of garbage may have come in between. */
+const MEASUREMENTS = 3
 
 /** What a polluted prototype would have more of. */
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype]
@@ -15,16 +18,24 @@ const MEMBERS = PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).length)
 
 /** What came of it. @throws what the target throws; Finding where it takes too long, or leaves something behind. */
 export async function execute(target: Target, input: Input): Promise<string> {
-  const before = process.cpuUsage()
-  const work = target.run(input)
-  const outcome = work instanceof Promise ? await withinTime(work) : work
-  const { user, system } = process.cpuUsage(before)
-  const tookMs = (user + system) / 1000
-  promise(tookMs < MAX_CPU_MS, `it took ${Math.round(tookMs)} ms of the processor's time`)
+  const first = await measure(target, input)
+  let { tookMs } = first
+  for (let again = 1; again < MEASUREMENTS && tookMs >= MAX_CPU_MS; again++) {
+    tookMs = Math.min(tookMs, (await measure(target, input)).tookMs)
+  }
+  promise(tookMs < MAX_CPU_MS, `it takes ${Math.round(tookMs)} ms of the processor's time, each time`)
   PROTOTYPES.forEach((prototype, index) => {
     promise(Reflect.ownKeys(prototype).length === MEMBERS[index], 'a prototype is polluted')
   })
-  return outcome
+  return first.outcome
+}
+
+async function measure(target: Target, input: Input): Promise<{ outcome: string; tookMs: number }> {
+  const before = process.threadCpuUsage()
+  const work = target.run(input)
+  const outcome = work instanceof Promise ? await withinTime(work) : work
+  const { user, system } = process.threadCpuUsage(before)
+  return { outcome, tookMs: (user + system) / 1000 }
 }
 
 /** What came of it, or the finding. */

@@ -1,6 +1,7 @@
 /** Everything that is fuzzed. */
 import type { Target } from './target.ts'
 import { bearer } from './targets/bearer.ts'
+import { client } from './targets/client.ts'
 import { crowd } from './targets/crowd.ts'
 import { header } from './targets/header.ts'
 import { json } from './targets/json.ts'
@@ -12,6 +13,7 @@ import { uriTemplate } from './targets/uri-template.ts'
 export const TARGETS: readonly Target[] = [
   request,
   crowd,
+  client,
   json,
   header,
   sealed,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node'
 import { ROOT } from './identity.ts'
-import type { Hits, Switched } from './setup.ts'
+import type { Hits, Limits, Switched } from './setup.ts'
 
 /** The first message to the process. */
 export interface Start {
@@ -15,7 +15,8 @@ export interface Start {
 /** Each further one. */
 export interface Run {
   readonly mutant?: string
-  readonly hitLimit?: number
+  /** By absolute path of a test file. */
+  readonly limits: { readonly [test: string]: Limits }
   /** Absolute paths, in the order in which they are run, up to the first that fails. */
   readonly tests: readonly string[]
 }
@@ -41,9 +42,6 @@ function sourceOfEntry(id: string): string | undefined {
   if (typeof entry !== 'object') return undefined
   return join(ROOT, entry.default.replace('./dist/', '').replace(/\.js$/, '.ts'))
 }
-
-/** Milliseconds: a test that waits for what a mutant has taken away ends here. */
-const TEST_TIMEOUT_MS = 5000
 
 class InOrder {
   shard(files: TestSpecification[]): TestSpecification[] {
@@ -78,7 +76,6 @@ async function serve({ code }: Start): Promise<void> {
       fsModuleCache: false,
       silent: true,
       reporters: [{}],
-      testTimeout: TEST_TIMEOUT_MS,
       setupFiles: [join(ROOT, 'scripts/mutation/setup.ts')],
       sequence: { sequencer: InOrder },
     },
@@ -94,11 +91,11 @@ async function serve({ code }: Start): Promise<void> {
     },
   )
   const project = vitest.getRootProject()
-  process.on('message', async ({ mutant, hitLimit, tests }: Run) => {
+  process.on('message', async ({ mutant, limits, tests }: Run) => {
     const isPlain = mutant === undefined
     const switched: Switched = {
+      limits,
       ...(isPlain ? { coverageFile } : { mutant }),
-      ...(hitLimit !== undefined && { hitLimit }),
     }
     rmSync(coverageFile, { force: true })
     project.provide('mutation', switched)

@@ -20,7 +20,7 @@ export function createRunner(start: Start): Runner {
       // Node's own remarks, and vitest's on a thread that a mutant has broken.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // Tests read some of them; none is for the servers under test.
-      env: { ...process.env, NODE_ENV: 'test' },
+      env: { ...process.env, NODE_ENV: 'test', FAST_CHECK_SHRINK: 'no' },
     })
     child.once('exit', () => {
       if (current === child) current = undefined

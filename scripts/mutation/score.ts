@@ -37,8 +37,9 @@ interface TestFile {
   kills: number
 }
 
-/** A loop that passes a place so many times as often as all tests together is one without an end. */
+/** A loop that passes a place so many times as often as the whole test file, and more than so often, is one without an end. */
 const ENDLESS = 100
+const LEAST_ENDLESS = 100_000
 
 /** Milliseconds for one test file as the code is. */
 const FIRST_RUN_MS = 120_000
@@ -46,6 +47,9 @@ const FIRST_RUN_MS = 120_000
 /** A run against a mutant may take so many times as long as the first one, and some more: other work shares the machine. */
 const PATIENCE = 5
 const PATIENCE_MS = 15_000
+
+/** Milliseconds for one test against a mutant, where its file takes less than that divided by `PATIENCE` as the code is. */
+const LEAST_TEST_MS = 5000
 
 export async function scoreGroup(group: Group, workers: number, say: (text: string) => void): Promise<Score> {
   const { mutants, code, ignored } = await makeMutants(group.sources.flatMap((path) => filesUnder(path)))
@@ -77,7 +81,10 @@ async function firstRun(
   const broken: string[] = []
   await eachWith(runners, paths, async (runner, path) => {
     const startedAt = Date.now()
-    const outcome = await runner.run({ tests: [path] }, FIRST_RUN_MS)
+    const outcome = await runner.run(
+      { tests: [path], limits: { [path]: { testTimeoutMs: FIRST_RUN_MS } } },
+      FIRST_RUN_MS,
+    )
     if (outcome === 'hung' || outcome.failed !== undefined) broken.push(path.slice(ROOT.length + 1))
     else tests.push({ path, durationMs: Date.now() - startedAt, hits: outcome.hits!, kills: 0 })
   })
@@ -92,9 +99,12 @@ async function tryMutant(mutant: Mutant, tests: readonly TestFile[], runner: Run
     .sort((a, b) => b.kills / b.durationMs - a.kills / a.durationMs || a.durationMs - b.durationMs)
   if (covering.length === 0) return { mutant, fate: 'not covered', isAccepted }
   const usualMs = covering.reduce((sum, { durationMs }) => sum + durationMs, 0)
-  const hits = covering.reduce((sum, test) => sum + test.hits[mutant.id]!, 0)
+  const limits = covering.map(({ path, durationMs, hits }) => {
+    const testTimeoutMs = Math.max(LEAST_TEST_MS, durationMs * PATIENCE)
+    return [path, { testTimeoutMs, hits: Math.max(LEAST_ENDLESS, hits[mutant.id]! * ENDLESS) }] as const
+  })
   const outcome = await runner.run(
-    { mutant: mutant.id, hitLimit: hits * ENDLESS, tests: covering.map(({ path }) => path) },
+    { mutant: mutant.id, limits: Object.fromEntries(limits), tests: covering.map(({ path }) => path) },
     usualMs * PATIENCE + PATIENCE_MS,
   )
   if (outcome === 'hung') return { mutant, fate: 'hung', isAccepted }

@@ -1,12 +1,20 @@
 /** In vitest's worker, before each test file: switches one mutant on, or writes down which ones the file reaches. */
 import { writeFileSync } from 'node:fs'
-import { afterAll, inject } from 'vitest'
+import { afterAll, expect, inject, vi } from 'vitest'
+
+/** Of one test file. */
+export interface Limits {
+  /** Milliseconds: a test that waits for what a mutant has taken away ends here. */
+  readonly testTimeoutMs: number
+  /** How often the mutated place may be passed: an endless loop ends there. */
+  readonly hits?: number
+}
 
 export interface Switched {
+  /** By absolute path. */
+  readonly limits: { readonly [test: string]: Limits }
   /** Undefined: the code as it is. */
   readonly mutant?: string
-  /** How often the mutated place may be passed: an endless loop ends there. */
-  readonly hitLimit?: number
   /** The file to which the mutants that were reached are written. */
   readonly coverageFile?: string
 }
@@ -28,7 +36,9 @@ interface Switches {
   mutantCoverage?: { static: { [mutant: string]: number }; perTest: object }
 }
 
-const { mutant, hitLimit, coverageFile } = inject('mutation')
+const { mutant, limits, coverageFile } = inject('mutation')
+const { testTimeoutMs, hits: hitLimit } = limits[expect.getState().testPath!]!
+vi.setConfig({ testTimeout: testTimeoutMs })
 // The name is Stryker's; the code holds on to this object from its first pass on.
 const held = globalThis as typeof globalThis & { __stryker__?: Switches }
 held.__stryker__ ??= {}
@@ -36,7 +46,7 @@ const switches = held.__stryker__
 // Where it is undefined, an environment variable of Stryker's says which one is on.
 switches.activeMutant = mutant ?? 'none'
 switches.hitLimit = hitLimit
-switches.hitCount ??= hitLimit === undefined ? undefined : 0
+switches.hitCount = hitLimit === undefined ? undefined : 0
 switches.mutantCoverage ??= { static: {}, perTest: {} }
 
 afterAll(() => {

@@ -1,5 +1,6 @@
 /** The body of a request as JSON-RPC: `[text]`. */
 import { isDeepStrictEqual } from 'node:util'
+import { NO_MEMBERS } from '../../../src/definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../../../src/definition/protocol-error.ts'
 import { hasEnvelope, readEnvelope, readProgressToken } from '../../../src/protocol/envelope.ts'
 import { errorMessage, parseJson, readMessage, resultMessage } from '../../../src/protocol/json-rpc.ts'
@@ -50,7 +51,7 @@ function run([text]: readonly string[]): string {
   const { id: shown } = JSON.parse(errorMessage(id, { code: -1, message: text! })) as { id?: unknown }
   promise(shown === id, 'the id is written as another')
   if (id !== undefined) {
-    const written = JSON.parse(resultMessage(id, '')) as { id: unknown }
+    const written = JSON.parse(resultMessage(id, NO_MEMBERS)) as { id: unknown }
     promise(written.id === id, 'the id is written as another')
   }
   return outcome

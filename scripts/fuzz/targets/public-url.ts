@@ -77,7 +77,7 @@ function run(input: readonly string[]): string {
     checkPage(endpoint)
   }
   const asked = new Request(url, { headers: headersOf([rest[2]!], ['access-control-request-headers']) })
-  const allowed = preflightResponse(asked, 'POST').headers.get('access-control-allow-headers')!
+  const allowed = preflightResponse(asked, 'POST').headers['access-control-allow-headers']!
   promise(/^[!#$%&'*+.^_`|~0-9a-z, -]+$/.test(allowed), `allowed headers: ${allowed}`)
   const { endpoint, described, isAllowed: allowances } = derive(url, forwarded, prefix, true)
   return `${new URL(endpoint).origin === new URL(url).origin} ${described === undefined} ${allowances}`

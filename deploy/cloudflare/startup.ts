@@ -1,0 +1,66 @@
+/** How long a built Worker takes to start: Cloudflare refuses the upload of one that takes too long. Measured by wrangler itself. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { FACTS, shownValue } from '../facts.ts'
+import { startProcessGroup } from '../process-group.ts'
+import { createTempFolder } from '../work-folder.ts'
+import { COMPATIBILITY } from './config.ts'
+import { OFFLINE, wranglerBin } from './wrangler.ts'
+
+/** What is used of a CPU profile of V8: times are in microseconds. */
+export interface CpuProfile {
+  readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string } }[]
+  readonly samples: readonly number[]
+  readonly timeDeltas: readonly number[]
+}
+
+const TIMEOUT_MS = 30_000
+/** Of the limit; another machine is slower or faster. */
+const NEAR_LIMIT = 0.8
+
+/** A warning where it is near the limit. Versions of wrangler that cannot measure it, and what goes wrong here, give none. */
+export async function startupWarnings(main: string, cwd: string): Promise<string[]> {
+  const activeMs = await measureStartup(main, cwd)
+  const { startupMs } = FACTS.cloudflare
+  if (activeMs === undefined || activeMs < startupMs.value * NEAR_LIMIT) return []
+  return [
+    `the Worker took ${Math.round(activeMs)} ms to start here, and Cloudflare gives it ${shownValue(startupMs)}: do less at the top level; npx wrangler check startup shows what takes the time`,
+  ]
+}
+
+async function measureStartup(main: string, cwd: string): Promise<number | undefined> {
+  const { folder, dispose } = createTempFolder()
+  try {
+    const config = join(folder, 'wrangler.json')
+    const profile = join(folder, 'startup.cpuprofile')
+    writeFileSync(
+      config,
+      JSON.stringify({ name: 'startup', main: resolve(main), no_bundle: true, ...COMPATIBILITY }),
+    )
+    const args = [wranglerBin(cwd), 'check', 'startup', '--config', config, '--outfile', profile]
+    const group = startProcessGroup(args, {
+      cwd: folder,
+      env: { ...process.env, ...OFFLINE },
+      stdio: 'ignore',
+    })
+    const timer = setTimeout(() => void group.stop(), TIMEOUT_MS)
+    const code = await group.exited
+    clearTimeout(timer)
+    await group.stop()
+    return code === 0 ? activeMsOf(JSON.parse(readFileSync(profile, 'utf8')) as CpuProfile) : undefined
+  } catch {
+    // It only warns.
+    return undefined
+  } finally {
+    dispose()
+  }
+}
+
+/** All that is sampled, but for waiting. */
+export function activeMsOf({ nodes, samples, timeDeltas }: CpuProfile): number {
+  const idle = new Set(
+    nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id),
+  )
+  const active = samples.reduce((sum, id, at) => (idle.has(id) ? sum : sum + (timeDeltas[at] ?? 0)), 0)
+  return active / 1000
+}

@@ -1,0 +1,108 @@
+/**
+ * The port of `mayfly dev`: passes connections on to whichever server is the newest, so that replacing one refuses none.
+ *
+ * Exports `startFront`. It passes bytes and reads none: what a client sends and sees is between it and the server.
+ */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { busyPort } from './port.ts'
+
+export interface Front {
+  /** From now on connections go to this port of 127.0.0.1, those that wait first. */
+  passTo(port: number): void
+  /** Resolves when every connection that is passed on has begun to be answered, or after a second: whose server may be told to end then. */
+  answered(): Promise<void>
+  /** From now on connections wait, each for 10 seconds (`patienceMs`) at most. So it is from the start. */
+  hold(): void
+  /** From now on connections are cut off, those that wait too: there is no server, and none is being started. */
+  refuse(): void
+  /** Accepts nothing more, ends those that wait, and resolves when `drained` has and all others are cut off. */
+  close(drained: Promise<unknown>): Promise<void>
+}
+
+const PATIENCE_MS = 10_000
+const ANSWER_MS = 1000
+const POLL_MS = 10
+
+/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+export async function startFront(port: number, patienceMs: number = PATIENCE_MS): Promise<Front> {
+  const open = new Set<Socket>()
+  const unanswered = new Set<Socket>()
+  const waiting = new Map<Socket, NodeJS.Timeout>()
+  let route: number | 'hold' | 'refuse' = 'hold'
+
+  /** Ends of streams are passed on one by one; a side that breaks off takes the other with it. */
+  const forward = (client: Socket, to: number): void => {
+    const server = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+    keep(server, open)
+    unanswered.add(client)
+    client.on('data', () => unanswered.add(client))
+    server.on('data', () => unanswered.delete(client))
+    client.once('close', () => {
+      unanswered.delete(client)
+      server.destroy()
+    })
+    // Without an error its end has been passed on, behind what it sent.
+    server.once('close', (hadError) => hadError && client.destroy())
+    client.pipe(server)
+    server.pipe(client)
+  }
+  const accept = (socket: Socket): void => {
+    keep(socket, open)
+    if (route === 'refuse') socket.destroy()
+    else if (route === 'hold') wait(socket)
+    else forward(socket, route)
+  }
+  const wait = (socket: Socket): void => {
+    waiting.set(
+      socket,
+      setTimeout(() => socket.destroy(), patienceMs),
+    )
+    socket.once('close', () => leave(socket))
+  }
+  const leave = (socket: Socket): void => {
+    clearTimeout(waiting.get(socket))
+    waiting.delete(socket)
+  }
+  const turn = (next: typeof route): void => {
+    route = next
+    if (next === 'hold') return
+    for (const socket of waiting.keys()) {
+      leave(socket)
+      if (next === 'refuse') socket.destroy()
+      else forward(socket, next)
+    }
+  }
+
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, accept)
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? busyPort(port) : error
+  }
+  return {
+    passTo: turn,
+    answered: async () => {
+      const asked = [...unanswered]
+      const deadline = Date.now() + ANSWER_MS
+      while (asked.some((socket) => unanswered.has(socket)) && Date.now() < deadline) await delay(POLL_MS)
+    },
+    hold: () => turn('hold'),
+    refuse: () => turn('refuse'),
+    close: async (drained) => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      turn('refuse')
+      await drained
+      for (const socket of open) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function keep(socket: Socket, open: Set<Socket>): void {
+  open.add(socket)
+  socket.once('close', () => open.delete(socket))
+  // 'close' follows.
+  socket.on('error', () => {})
+}

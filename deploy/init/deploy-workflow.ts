@@ -1,0 +1,54 @@
+/** The workflow of GitHub's that `mayfly init` writes: a tag deploys, with credentials that are short-lived where the platform has them. */
+import type { CiLogin } from '../target.ts'
+
+export interface WorkflowTarget {
+  readonly name: string
+  readonly ci: CiLogin
+}
+
+/** Undefined where nothing is uploaded. `secrets`: what the server needs, by name. */
+export function deployWorkflow(
+  targets: readonly WorkflowTarget[],
+  secrets: readonly string[],
+): string | undefined {
+  if (targets.length === 0) return undefined
+  return `# git tag v1.0.0 && git push --tags deploys. What it needs is set under Settings, Environments, production:
+${secrets.map((name) => `#   secret ${name}: for the server\n`).join('')}${targets.flatMap(({ ci }) => ci.setUp.map((line) => `#   ${line}\n`)).join('')}name: deploy
+on:
+  push:
+    tags: ['v*']
+permissions:
+  contents: read
+# One at a time: the last tag is what stays.
+concurrency: deploy
+jobs:
+${targets.map((target) => job(target, secrets)).join('')}`
+}
+
+function job({ name, ci }: WorkflowTarget, secrets: readonly string[]): string {
+  const { extra = '', hasIdToken = false, steps = '' } = ci
+  const handed = secrets.map((secret) => ` --secret ${secret}`).join('')
+  const env = [
+    ...[...secrets, ...(ci.secrets ?? [])].map((secret) => `${secret}: \${{ secrets.${secret} }}`),
+    ...(ci.variables ?? []).map((variable) => `${variable}: \${{ vars.${variable} }}`),
+  ]
+  return `  ${name}:
+    runs-on: ubuntu-latest
+    environment: production
+${hasIdToken ? '    permissions:\n      contents: read\n      id-token: write\n' : ''}    steps:
+      - uses: actions/checkout@v5
+        with:
+          persist-credentials: false
+      - uses: actions/setup-node@v5
+        with:
+          node-version: 24
+      - run: npm ci
+      - run: npm test
+${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check${extra}
+        env:
+${env.map((line) => `          ${line}\n`).join('')}`
+}
+
+function indented(text: string, by: string): string {
+  return text.replace(/^(?=.)/gm, by)
+}

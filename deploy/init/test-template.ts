@@ -1,0 +1,78 @@
+/** The test of the server that `mayfly init` writes. */
+import { type ServerChoice, serverPath } from './server-template.ts'
+
+const TOKEN = 'a-token-of-the-tests'
+
+/** Over HTTP, as clients come: it holds whatever the server is made with. */
+export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
+  const [hasAuth, isAsking] = [templates.has('auth'), templates.has('asking')]
+  const isOwn = !templates.has('fromSdk')
+  const hasApp = serverPath(templates) !== 'src/server.ts'
+  const authorized = hasAuth ? ', authorized' : ''
+  return `import { expect, it } from 'vitest'
+${isOwn && hasApp ? "import server from '../src/mcp.ts'\n" : ''}import ${hasApp ? 'app' : 'server'} from '../src/server.ts'
+${environment(hasAuth, isAsking)}
+async function post(message: object, headers: Record<string, string> = {}): Promise<Response> {
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+  })
+  return ${hasApp ? 'app' : 'server'}.fetch(request${hasAuth || isAsking ? ', env' : ''})
+}
+${isOwn ? OWN : ''}
+it('answers a client over HTTP', async () => {
+  const params = { name: 'roll_dice', arguments: { count: 30 } }
+  const response = await post({ method: 'tools/call', params }${authorized})
+
+  // Too many dice: the model is told which field is wrong, and can correct itself.
+  expect(await response.json()).toMatchObject({ result: { isError: true } })
+})
+${hasAuth ? REFUSED : ''}${isAsking ? asks(authorized) : ''}`
+}
+
+function environment(hasAuth: boolean, isAsking: boolean): string {
+  const variables = [
+    ...(hasAuth ? [`API_TOKEN: '${TOKEN}'`] : []),
+    ...(isAsking ? ["MAYFLY_SECRET: 'a-secret-of-the-tests-0123456789'"] : []),
+  ]
+  if (variables.length === 0) return ''
+  return `
+const env = { ${variables.join(', ')} }
+${hasAuth ? `const authorized = { authorization: 'Bearer ${TOKEN}' }\n` : ''}`
+}
+
+const OWN = `
+it('rolls as many dice as it is asked to', async () => {
+  const result = await server.executeTool('roll_dice', { count: 3, sides: 6 })
+
+  expect(result).toMatchObject({ total: expect.any(Number) })
+  expect((result as { rolls: number[] }).rolls).toHaveLength(3)
+})
+`
+
+const REFUSED = `
+it('refuses a client without the token', async () => {
+  expect((await post({ method: 'tools/list' })).status).toBe(401)
+})
+`
+
+const asks = (authorized: string): string => `
+it('asks the user for a guess', async () => {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+  }
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'play' }
+  const response = await post(
+    { method: 'tools/call', params: { name: 'play', arguments: {}, _meta } },
+    ${authorized === '' ? 'headers' : '{ ...headers, ...authorized }'},
+  )
+
+  expect(await response.json()).toMatchObject({ result: { resultType: 'input_required' } })
+})
+`

@@ -1,0 +1,108 @@
+/** The role that a workflow of GitHub's takes on to deploy: as AWS CloudFormation reads it. Made once, by hand. */
+
+/** What `sam deploy` and the stack of `template.ts` need, named after the stack where AWS lets resources be named. */
+export function githubRole(name: string): string {
+  return `AWSTemplateFormatVersion: '2010-09-09'
+Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a key that is kept anywhere
+# Once, with your own login and your repository:
+#   aws cloudformation deploy --template-file aws/github-role.yaml --stack-name ${name}-github \\
+#     --capabilities CAPABILITY_IAM --parameter-overrides Repository=owner/name
+#   aws cloudformation describe-stacks --stack-name ${name}-github --query 'Stacks[0].Outputs'
+# An account has one provider for GitHub: where there is one already, add ProviderArn=arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com
+
+Parameters:
+  Repository:
+    Type: String
+    Description: owner/name on GitHub, as it is spelled there
+    AllowedPattern: ^[\\w.-]+/[\\w.-]+$
+  Environment:
+    Type: String
+    Default: production
+    Description: GitHub's environment that may deploy. No other workflow, branch or fork takes the role on.
+  ProviderArn:
+    Type: String
+    Default: ''
+    Description: Of the account's provider for GitHub. Empty makes one.
+
+Conditions:
+  MakesProvider: !Equals [!Ref ProviderArn, '']
+
+Resources:
+  Provider:
+    Type: AWS::IAM::OIDCProvider
+    Condition: MakesProvider
+    Properties:
+      Url: https://token.actions.githubusercontent.com
+      ClientIdList: [sts.amazonaws.com]
+
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      MaxSessionDuration: 3600
+      AssumeRolePolicyDocument:
+        Version: '2012-10-17'
+        Statement:
+          - Effect: Allow
+            Principal: { Federated: !If [MakesProvider, !Ref Provider, !Ref ProviderArn] }
+            Action: sts:AssumeRoleWithWebIdentity
+            Condition:
+              StringEquals:
+                token.actions.githubusercontent.com:aud: sts.amazonaws.com
+                token.actions.githubusercontent.com:sub: !Sub repo:\${Repository}:environment:\${Environment}
+      Policies:
+        - PolicyName: deploy
+          PolicyDocument:
+            Version: '2012-10-17'
+            Statement:
+              - Effect: Allow
+                Action: cloudformation:*
+                Resource:
+                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/${name}/*
+                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/${name}-secrets/*
+                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/aws-sam-cli-managed-default/*
+                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:aws:transform/Serverless-2016-10-31
+              - Effect: Allow
+                Action: [cloudformation:GetTemplateSummary, cloudformation:ValidateTemplate, logs:DescribeLogGroups, secretsmanager:GetRandomPassword]
+                Resource: '*'
+              - Effect: Allow
+                Action: s3:*
+                Resource:
+                  - !Sub arn:\${AWS::Partition}:s3:::aws-sam-cli-managed-default-*
+              - Effect: Allow
+                Action: lambda:*
+                Resource: !Sub arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}-*
+              - Effect: Allow
+                Action: logs:*
+                Resource: !Sub arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:${name}-*
+              - Effect: Allow
+                Action: cloudwatch:*
+                Resource: !Sub arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${name}-*
+              - Effect: Allow
+                Action: apigateway:*
+                Resource: !Sub arn:\${AWS::Partition}:apigateway:\${AWS::Region}::*
+              # CloudFormation names the generated one Secret-…; a stack of its own has the other.
+              - Effect: Allow
+                Action: secretsmanager:*
+                Resource:
+                  - !Sub arn:\${AWS::Partition}:secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:Secret-*
+                  - !Sub arn:\${AWS::Partition}:secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${name}-*
+              - Effect: Allow
+                Action:
+                  - iam:CreateRole
+                  - iam:DeleteRole
+                  - iam:GetRole
+                  - iam:TagRole
+                  - iam:UntagRole
+                  - iam:PassRole
+                  - iam:PutRolePolicy
+                  - iam:GetRolePolicy
+                  - iam:DeleteRolePolicy
+                  - iam:UpdateAssumeRolePolicy
+                Resource: !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-Role-*
+
+Outputs:
+  RoleArn:
+    Description: The variable AWS_ROLE_ARN of GitHub's environment
+    Value: !GetAtt Role.Arn
+`
+}

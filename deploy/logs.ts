@@ -1,0 +1,49 @@
+/** `mayfly logs`: the platform's own tool shows what the deployed server logs, as it comes. */
+import { chooseProject } from './chosen.ts'
+import { CliError } from './cli-error.ts'
+import { parseCommand } from './command-line.ts'
+import { findTool, isLoggedIn, lookUp, runStep } from './deploy-tool.ts'
+import { FOUND, type Project, type Target } from './target.ts'
+import { targetNames } from './targets.ts'
+
+const HELP = `mayfly logs [entry] [--target <name>] [-- <for the tool>...]
+
+  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
+  --         everything after it goes to the platform's own tool
+
+Shows what the deployed server logs, as it comes, until Ctrl-C.
+
+  mayfly logs --target cloudflare
+  mayfly logs --target lambda -- --region eu-west-1
+`
+
+/** Exit code of the platform's tool. Throws `CliError` where there is none, or nobody is logged in to it. */
+export async function logs(args: string[]): Promise<number> {
+  const dashes = args.indexOf('--')
+  const extra = dashes < 0 ? [] : args.slice(dashes + 1)
+  const line = parseCommand('logs', HELP, dashes < 0 ? args : args.slice(0, dashes), {
+    target: { type: 'string' },
+  })
+  if (line === undefined) return 0
+  const { project, target } = chooseProject(line.positionals, line.values.target)
+  return follow(target, project, extra)
+}
+
+async function follow(target: Target, project: Project, extra: readonly string[]): Promise<number> {
+  if (target.logs === undefined) {
+    throw new CliError(`${target.title} runs on a machine of yours: its log is what the server prints there`)
+  }
+  const { tool: named, lookup, step } = target.logs(project, extra)
+  const tool = findTool(named, project.cwd)
+  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
+  if (!(await isLoggedIn(tool, { tool: named, steps: [] }, project.cwd))) {
+    throw new CliError(`you are not logged in to ${named.name}: run ${named.login}, or set ${named.token}`)
+  }
+  const found = lookup === undefined ? '' : await lookUp(lookup, tool)
+  if (found === undefined)
+    throw new CliError(`${lookup?.title} failed: deploy the server first, and see the output above`)
+  const args = step.args.map((arg) => (arg === FOUND ? found : arg))
+  const { code } = await runStep({ ...step, args }, tool, { stdout: 1 })
+  return code
+}

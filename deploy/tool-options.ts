@@ -1,0 +1,27 @@
+/** What a user passes on after `--`: of several tools or steps, each gets the options that it knows. */
+
+/** Of `words`, each option of `names` with its value, as it was written: `--region x` or `--region=x`. */
+export function pickOptions(words: readonly string[], names: readonly string[]): string[] {
+  return words.flatMap((word, at) => {
+    const [name = ''] = word.split('=', 1)
+    if (!names.includes(name)) return []
+    const next = words[at + 1]
+    return word === name && next !== undefined && !next.startsWith('-') ? [word, next] : [word]
+  })
+}
+
+/** The value of the first option of `names` that is there. */
+export function optionValue(words: readonly string[], names: readonly string[]): string | undefined {
+  const [word = '', next] = pickOptions(words, names)
+  return names.includes(word) ? next : word === '' ? undefined : word.slice(word.indexOf('=') + 1)
+}
+
+/** The other words. */
+export function withoutOptions(words: readonly string[], names: readonly string[]): string[] {
+  const picked = pickOptions(words, names)
+  return words.filter((word) => {
+    if (picked[0] !== word) return true
+    picked.shift()
+    return false
+  })
+}

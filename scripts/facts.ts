@@ -1,0 +1,60 @@
+/**
+ * `npm run facts`: writes docs/deploy/facts.md from deploy/facts.ts, and lists the facts that were last checked more than six months
+ * ago, each with its source, oldest first.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FACTS, type Fact, shownValue } from '../deploy/facts.ts'
+
+const FILE = join(import.meta.dirname, '../docs/deploy/facts.md')
+const MONTHS = 6
+
+const HEAD = `<!-- Written by npm run facts from deploy/facts.ts. -->
+
+# Facts about the platforms
+
+What the platforms allow, by their own word, and when that was last read. Limits of builds, \`mayfly doctor\` and these pages come from
+this list. Platforms change: a build over a limit is warned of, and not refused.
+
+`
+
+interface NamedFact extends Fact {
+  readonly platform: string
+  readonly name: string
+}
+
+export const ALL_FACTS: readonly NamedFact[] = Object.entries(FACTS).flatMap(([platform, facts]) =>
+  Object.entries<Fact>(facts).map(([name, fact]) => ({ platform, name, ...fact })),
+)
+
+/** The whole page. */
+export function renderFacts(): string {
+  const rows = ALL_FACTS.map(
+    (fact) =>
+      `| ${fact.platform} | ${fact.says}${fact.isBeta ? ' (beta)' : ''} | ${shownValue(fact)} | [read](${fact.source}) ${fact.checked} |`,
+  )
+  return `${HEAD}| platform | of | value | source |\n|---|---|---|---|\n${rows.join('\n')}\n`
+}
+
+/** The page as it is on disk. */
+export function writtenFacts(): string {
+  return readFileSync(FILE, 'utf8')
+}
+
+/** Those that are to be checked again. */
+export function oldFacts(now: Date, facts: readonly NamedFact[] = ALL_FACTS): NamedFact[] {
+  const limit = new Date(now)
+  limit.setUTCMonth(limit.getUTCMonth() - MONTHS)
+  return facts
+    .filter(({ checked }) => new Date(checked) < limit)
+    .sort((one, other) => one.checked.localeCompare(other.checked))
+}
+
+if (import.meta.main) {
+  writeFileSync(FILE, renderFacts())
+  const old = oldFacts(new Date())
+  for (const fact of old) {
+    console.log(`${fact.checked}  ${fact.platform}.${fact.name}  ${shownValue(fact)}  ${fact.source}`)
+  }
+  console.log(`${old.length} of ${ALL_FACTS.length} facts were checked more than ${MONTHS} months ago`)
+}

@@ -1,0 +1,61 @@
+/**
+ * `npm run test:newest-clis`: the tests of test/platform-clis with the newest version of each tool that installs, where `npm run
+ * test:runtimes` has pinned ones. Needs the registry; the tools themselves reach loopback alone. Ends with vitest's exit code.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const CACHE = join(ROOT, 'node_modules/.cache/newest-clis')
+const TOOLS = ['netlify-cli', 'vercel', 'wrangler', 'supabase'] as const
+
+/** Where the newest does not install: the newest before it that does, and why (as of 2026-11-22). */
+const FALLBACKS: { readonly [tool: string]: string } = {
+  // 61 to 64 want a version of `sandbox` that the registry does not have.
+  vercel: '60.1.3',
+}
+
+const shared = join(CACHE, 'node_modules')
+rmSync(shared, { recursive: true, force: true })
+mkdirSync(shared, { recursive: true })
+for (const tool of TOOLS) {
+  const folder = install(tool, 'latest') ?? install(tool, FALLBACKS[tool])
+  if (folder === undefined) {
+    console.log(`${tool}: does not install; the pinned one is tested`)
+    continue
+  }
+  const installed = join(folder, 'node_modules', tool)
+  symlinkSync(installed, join(shared, tool))
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { version: string }
+  console.log(`${tool} ${version}`)
+}
+
+// Some of them need a newer Node than the machine's.
+const path = `${join(ROOT, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`
+const env = { ...process.env, PATH: path, MAYFLY_TEST_CLIS: CACHE }
+execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, env, stdio: 'inherit' })
+const { status } = spawnSync('npx', ['vitest', 'run', 'test/platform-clis', ...process.argv.slice(2)], {
+  cwd: ROOT,
+  env,
+  stdio: 'inherit',
+})
+process.exit(status ?? 1)
+
+/** Returns the folder; undefined where it does not install. */
+function install(tool: string, version: string | undefined): string | undefined {
+  if (version === undefined) return undefined
+  const folder = join(CACHE, `${tool}-${version}`)
+  // The newest may have changed since.
+  if (version === 'latest') rmSync(folder, { recursive: true, force: true })
+  else if (existsSync(join(folder, 'node_modules', tool))) return folder
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel', 'error', `${tool}@${version}`]
+  const { status, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' })
+  if (status === 0) return folder
+  console.log(
+    `${tool}@${version} does not install: ${/npm error (?!code)(.*)/.exec(stderr)?.[1] ?? stderr.slice(0, 200)}`,
+  )
+  return undefined
+}
