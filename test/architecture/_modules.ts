@@ -9,8 +9,6 @@ export interface Import {
   readonly specifier: string
   /** The imported file, from the root of the repository; undefined for a package. */
   readonly file: string | undefined
-  /** Erased when compiled. `import { type A }` is not: under `verbatimModuleSyntax` the module is still loaded. */
-  readonly isTypeOnly: boolean
 }
 
 export interface Module {
@@ -33,19 +31,18 @@ function readModule(file: string): Module {
 export function parseModule(file: string, text: string): Module {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const imports: Import[] = []
-  const add = (specifier: string, isTypeOnly: boolean): void => {
+  const add = (specifier: string): void => {
     const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
-    imports.push({ specifier, file: target, isTypeOnly })
+    imports.push({ specifier, file: target })
   }
   walk(source, (node) => {
-    if (ts.isImportDeclaration(node))
-      add(textOf(node.moduleSpecifier), node.importClause?.isTypeOnly === true)
+    if (ts.isImportDeclaration(node)) add(textOf(node.moduleSpecifier))
     else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined) {
-      add(textOf(node.moduleSpecifier), node.isTypeOnly)
+      add(textOf(node.moduleSpecifier))
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-      add(textOf(node.argument.literal), true)
+      add(textOf(node.argument.literal))
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(specifierOf(node.arguments[0]!, source), false)
+      add(specifierOf(node.arguments[0]!, source))
     }
   })
   return { file, text, source, imports }

@@ -106,14 +106,18 @@ describe('which files are read', { timeout: TIMEOUT_MS }, () => {
 
   test('what is for all to read, and what a bundle holds by chance, is not refused', async () => {
     await using project = new Project()
-    project.write('.env.example', `API_KEY=${SECRET}\n`)
+    for (const kind of ['example', 'sample', 'template']) {
+      for (const file of [`.env.${kind}`, `.env.local.${kind}`, `.dev.vars.${kind}`]) {
+        project.write(file, `API_KEY=${SECRET}\n`)
+      }
+    }
     project.write(
       '.env',
-      'PORT=3000\nLEVEL=verbose\nHOST=localhost\nNODE_ENV=production\nURL=http://localhost:3000\n',
+      'PORT=3000\nLEVEL=verbose\nHOST=localhost\nNODE_ENV=production\nMODE=development\nURL=http://localhost:3000\n',
     )
     project.write(
       'server.ts',
-      serverWith(`${SECRET} 3000 verbose localhost production http://localhost:3000`),
+      serverWith(`${SECRET} 3000 verbose localhost production development http://localhost:3000`),
     )
     const { code, stderr } = await mayfly(project, ['build', '--target', 'node'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -160,7 +164,9 @@ describe('which built files are searched', { timeout: TIMEOUT_MS }, () => {
     project.write('.env', `API_KEY=${SECRET}\n`)
     project.write('server.ts', serverWith(SECRET))
     const output = await mayfly(project, ['dev', '--target', 'vercel', '--port', '0'])
-    expectRefusal(output, 'API_KEY', '.env', SECRET)
+    const read = 'mayfly: read .env\n'
+    expect(output.stderr.startsWith(read)).toBe(true)
+    expectRefusal({ ...output, stderr: output.stderr.slice(read.length) }, 'API_KEY', '.env', SECRET)
     expectNowhere(project, SECRET, ['.env', 'server.ts'])
     expect(readdirSync(join(project.folder, 'node_modules/.mayfly'))).toEqual([])
   })

@@ -1,15 +1,27 @@
 /** `mayfly build`, spawned for real. */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { sizeWarnings } from '../../deploy/build.ts'
 import { targets } from '../../deploy/targets.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TIMEOUT_MS = 60_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 
 const SERVER = `export default { fetch: () => new Response('hello') }`
+
+/** Bytes that a platform takes, and how its page in docs/deploy says so. */
+const SIZES: { readonly [target: string]: readonly [bytes: readonly number[], page: string, said: RegExp] } =
+  {
+    cloudflare: [[64 * 1024 * 1024], 'cloudflare', /64 MiB uncompressed/],
+    supabase: [[20_000_000], 'supabase', /20 MB of code/],
+    vercel: [[250_000_000], 'vercel', /250 MB on Node/],
+    'vercel-edge': [[1_000_000, 2_000_000], 'vercel', /1 MB gzipped on the Hobby plan, 2 MB on Pro/],
+    lambda: [[250 * 1024 * 1024], 'lambda', /250 MB unzipped/],
+  }
 
 function build(project: Project, ...args: string[]): Promise<Output> {
   return new MayflyProcess(['build', ...args], project.folder).exited
@@ -45,6 +57,10 @@ describe.for([...targets.keys()])('--target %s', { timeout: TIMEOUT_MS }, (targe
       size: { raw: number; gzip: number }
     }
     expect(rest).toMatchObject({ target, out: 'out', limits: expect.any(Array) })
+    const [bytes, page, said] = SIZES[target] ?? [[], 'README', /./]
+    const { limits } = rest as unknown as { limits: { bytes: number }[] }
+    if (bytes.length > 0) expect(limits.map((limit) => limit.bytes)).toEqual(bytes)
+    expect(readFileSync(join(import.meta.dirname, `../../docs/deploy/${page}.md`), 'utf8')).toMatch(said)
     expect(existsSync(join(project.folder, 'out', main))).toBe(true)
     expect(size.raw).toBeGreaterThan(0)
     expect(size.gzip).toBeGreaterThan(0)
@@ -128,14 +144,48 @@ describe('where it writes', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
+describe('a server with sessions', { timeout: TIMEOUT_MS }, () => {
+  test.for([
+    [
+      'lambda',
+      'createSessions(server)',
+      ['mayfly: sessions are kept in one long-lived process, which AWS Lambda'],
+    ],
+    ['lambda', 'server', []],
+    ['node', 'createSessions(server)', []],
+  ] as const)('on %s: %s → %j', async ([target, exported, lines]) => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.write(
+      'server.ts',
+      `import { MCPServer } from 'mayfly-mcp'
+import { createSessions, serve } from 'mayfly-mcp/node'
+const server = new MCPServer({ id: 'a', name: 'a', version: '1' })
+export default ${exported}`,
+    )
+    const { code, stderr } = await build(project, '--target', target)
+    expect(code).toBe(0)
+    expect(stderr.split('\n').slice(0, -1)).toEqual(lines.map((line) => expect.stringContaining(line)))
+  })
+})
+
 describe('sizes', () => {
-  const limits = [{ name: 'a plan', of: 'gzip', bytes: 1000 }] as const
+  const source = 'https://platform.example/limits'
+  const limits = [{ name: 'a plan', of: 'gzip', bytes: 1000, source, checked: '2026-11-01' }] as const
   const title = { title: 'A platform' } as Parameters<typeof sizeWarnings>[1]
   const artefact = (gzip: number) => ({ main: 'a.js', size: { raw: 9000, gzip }, limits })
 
   test.for([
     [799, []],
-    [800, [expect.stringContaining('is near the limit of A platform (a plan: 1 KB)')]],
+    [
+      800,
+      [
+        expect.stringContaining(
+          'is near the limit of A platform (a plan: 1 KB, as https://platform.example/limits said on 2026-11-01)',
+        ),
+      ],
+    ],
     [1001, [expect.stringContaining('is over the limit of A platform')]],
   ] as const)('%i of 1000 bytes → %j', ([gzip, lines]) => {
     expect(sizeWarnings(artefact(gzip), title)).toEqual(lines)

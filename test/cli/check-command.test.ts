@@ -154,13 +154,17 @@ describe('a bad command line is one line, and exit code 2', () => {
     { args: ['shop.example/mcp'], words: ['http://'] },
     { args: ['ftp://shop.example/mcp'], words: ['http://'] },
     { args: ['https://user:hunter22@shop.example/mcp'], words: ['password'] },
-    { args: [url, '--timeout', '0'], words: ['"0" is no timeout'] },
-    { args: [url, '--timeout', 'soon'], words: ['"soon" is no timeout'] },
-    { args: [url, '--deadline', '\x1b[2J'], words: ['" [2J" is no deadline'] },
+    { args: [url, '--timeout', '0'], words: ['"0" is not a valid timeout'] },
+    { args: [url, '--timeout', 'soon'], words: ['"soon" is not a valid timeout'] },
+    { args: [url, '--deadline', '\x1b[2J'], words: ['" [2J" is not a valid deadline'] },
     { args: [url, '--header', 'hunter22'], words: ["pass 'Name: value'"] },
     { args: [url, '--header', 'X-Key: a\r\nHost: b'], words: ["pass 'Name: value'"] },
+    {
+      args: [url, '--header', 'Content-Length: 5'],
+      words: ['--header Content-Length is set by check'],
+    },
     { args: [url, '--bearer', 'hunter 22'], words: ['--bearer'] },
-    { args: [url, '--origin', 'shop'], words: ['"shop" is no origin'] },
+    { args: [url, '--origin', 'shop'], words: ['"shop" is not an origin'] },
     { args: [url, '--nonsense'], words: ['--nonsense'] },
   ])('$args', async ({ args, words }) => {
     const output = await check(args)

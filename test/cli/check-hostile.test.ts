@@ -193,9 +193,9 @@ test('a server that is just in time with each answer: the check ends at its dead
   const { url } = server
   const startedAt = performance.now()
   const options = { url, bearer: undefined, headers: {}, origin: undefined }
-  const report = await runProbes({ ...options, timeoutMs: 1000, deadlineMs: 1500 })
+  const report = await runProbes({ ...options, timeoutMs: 20_000, deadlineMs: 1500 })
 
-  expect(performance.now() - startedAt).toBeLessThan(2500)
+  expect(performance.now() - startedAt).toBeLessThan(8000)
   expect(asExpected(found(report))).toEqual([['afterwards.complete', 'wrong']])
   expect(report.results.map(({ detail }) => detail)).toContain('given up: the check took over 1.5 s')
 })

@@ -92,7 +92,7 @@ test('Mayfly with an issuer at another port of this machine, which is not asked'
   const report = await check(server.url)
 
   expect(faults(report)).toEqual({})
-  expect(detailOf(report, 'authorization.servers')).toContain('is not asked')
+  expect(detailOf(report, 'authorization.servers')).toContain('was not checked')
 })
 
 test.for([

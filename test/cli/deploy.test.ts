@@ -29,6 +29,7 @@ if (isBuild) {
   writeFileSync(out + '/server.js', 'export default { fetch: () => new Response("hello") }')
   process.exit(0)
 }
+if (command === 'check') process.exit(1)
 const input = args.includes('/dev/stdin') ? readFileSync(0, 'utf8') : ''
 appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify({ command, args, input }) + '\\n')
 process.exit(${JSON.stringify(exitCodes)}[command] ?? 0)
@@ -86,6 +87,24 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     expect(JSON.parse(config)).toMatchObject({ name: 'my-shop', main: 'server.js' })
   })
 
+  test('a build that is over the limit of the platform is warned of, and uploaded', async () => {
+    await using project = await arrange()
+    const cli = join(project.folder, 'node_modules/wrangler/cli.js')
+    const large = readFileSync(cli, 'utf8').replace(
+      'export default { fetch',
+      `/* ' + 'x'.repeat(65 * 1024 * 1024) + ' */ export default { fetch`,
+    )
+    project.write('node_modules/wrangler/cli.js', large)
+
+    const { code, stderr } = await deploy(project)
+
+    expect(stderr).toMatch(
+      /is over the limit of Cloudflare Workers \(Worker size.*developers\.cloudflare\.com/,
+    )
+    expect(code).toBe(0)
+    expect(calls(project).map(({ command }) => command)).toEqual(['whoami', 'deploy'])
+  })
+
   test('--secret goes to the tool on stdin, into no file, and onto no screen', async () => {
     await using project = await arrange()
     project.write('.env', `MAYFLY_SECRET=${SECRET}\nOTHER=stays-at-home\n`)
@@ -96,7 +115,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     expect(JSON.parse(calls(project)[1]?.input ?? '')).toEqual({ MAYFLY_SECRET: SECRET })
     expect(calls(project)[1]?.args.join(' ')).not.toContain(SECRET)
     expect(stdout + stderr).not.toContain(SECRET)
-    expect(stderr).toContain('OTHER stays here: pass --secret OTHER')
+    expect(stderr).toContain('OTHER is not uploaded: pass --secret OTHER')
     const built = join(project.folder, 'dist/cloudflare')
     for (const name of readdirSync(built))
       expect(readFileSync(join(built, name), 'utf8')).not.toContain(SECRET)
@@ -119,13 +138,26 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
   test('--dry-run prints no token, whichever way the tool is given one', async () => {
     await using project = await arrange()
     const env = { CLOUDFLARE_API_TOKEN: 'a-token-of-the-environment' }
-    const extra = ['--token', SECRET, `--api-key=${SECRET}`, '-x', 'a-token-of-the-environment']
+    const extra = [
+      '-t',
+      SECRET,
+      '-e',
+      `DB=${SECRET}`,
+      `--env=K=${SECRET}`,
+      '--env',
+      'staging',
+      '--token',
+      SECRET,
+      `--api-key=${SECRET}`,
+      '-x',
+      'a-token-of-the-environment',
+    ]
     const args = ['deploy', '--target', 'cloudflare', '--dry-run', '--', ...extra]
 
     const { code, stdout, stderr } = await new MayflyProcess(args, project.folder, undefined, env).exited
 
     expect(code).toBe(0)
-    expect(stdout).toMatch(/ --token … --api-key=… -x …\n$/)
+    expect(stdout).toMatch(/ -t … -e … --env=… --env staging --token … --api-key=… -x …\n$/)
     expect(stdout + stderr).not.toMatch(new RegExp(`${SECRET}|a-token-of`))
   })
 
@@ -136,7 +168,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
 
     expect(code).toBe(1)
     expect(stderr).toContain(
-      'mayfly: nobody is logged in to wrangler: run npx wrangler login, or set CLOUDFLARE_API_TOKEN\n',
+      'mayfly: you are not logged in to wrangler: run npx wrangler login, or set CLOUDFLARE_API_TOKEN\n',
     )
     expect(calls(project)).toHaveLength(1)
   })
@@ -163,7 +195,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
       const args = ['deploy', '--target', target]
       const { code, stderr } = await new MayflyProcess(args, project.folder).exited
       expect(code).toBe(1)
-      expect(stderr).toMatch(/mayfly: there is no platform to deploy this to: [^\n]+\n$/)
+      expect(stderr).toMatch(/mayfly: this target has no platform to deploy to: [^\n]+\n$/)
     },
   )
 })

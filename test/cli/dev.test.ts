@@ -156,7 +156,8 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     const left = leftIn(project)
     await first.signal('SIGKILL')
     await until(() => !areAlive(started))
-    await until(() => readdirSync(env.TMPDIR).length === 0)
+    // What a platform's own tool leaves there when it is ended in the middle is not ours to remove.
+    await until(() => !readdirSync(env.TMPDIR).some((name) => name.startsWith('mayfly-')))
 
     await using second = new MayflyProcess(args, project.folder, undefined, env)
     await second.ready()
@@ -226,13 +227,10 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     expect(stderr).toContain('not-installed')
   })
 
-  test('an entry that throws → exit code 1, its message on stderr', async () => {
+  test('an entry that throws → one line, without a stack', async () => {
     await using project = new Project()
     project.write('server.ts', `${server('1')}\nthrow new TypeError('tools.x needs a description')`)
-    const { code, stdout, stderr } = await run(project)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('tools.x needs a description')
-    expect(stderr).toMatch(/\nmayfly: [^\n]+\n$/)
+    expectOneLine(await run(project), 'server.ts cannot be loaded: TypeError: tools.x needs a description')
   })
 
   test('a server that does not answer JSON-RPC at /mcp → says so', async () => {

@@ -53,6 +53,16 @@ describe('mayfly doctor', { timeout: 60_000 }, () => {
     expect(stdout).not.toContain('a line of the server')
   })
 
+  test.for([
+    ['', 'warning', 'does not know its public URL: set http.publicUrl'],
+    ["http: { publicUrl: 'https://shop.example/mcp' },", 'ok', 'knows its public URL'],
+    ['http: { trustProxy: true },', 'ok', 'knows its public URL'],
+  ] as const)('on a machine with auth and %j → %s', async ([http, level, message]) => {
+    await using project = arrange(`auth: { admit: () => ({ ok: true }) }, ${http}`)
+    const { findings } = await report(project, 'node')
+    expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
+  })
+
   test.for([...targets.keys()])(
     '--target %s has something to say, and nothing of it is wrong',
     async (target) => {
@@ -109,6 +119,33 @@ describe('mayfly doctor', { timeout: 60_000 }, () => {
   })
 
   test.for([
+    ['node', []],
+    ['bun', []],
+    ['deno', []],
+    ['lambda', ['AWS Lambda does not promise']],
+    ['cloudflare', ['Cloudflare Workers does not promise']],
+  ] as const)(
+    'sessions on %s: what the server needs is told, and whether they can be kept',
+    async ([target, warned]) => {
+      await using project = arrange()
+      project.write(
+        'server.ts',
+        `import { createTool, MCPServer } from 'mayfly-mcp'
+import { createSessions } from 'mayfly-mcp/node'
+const hello = createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' })
+export default createSessions(new MCPServer({ id: 'a', name: 'a', version: '1', tools: { hello } }))`,
+      )
+      const { findings, degrades } = await report(project, target)
+      expect(findings).toContainEqual({ level: 'ok', message: 'the server loads, with 1 tool' })
+      const warnings = findings.filter(({ message }) => message.includes('one long-lived process'))
+      expect(warnings).toEqual(
+        warned.map((message) => ({ level: 'warning', message: expect.stringContaining(message) })),
+      )
+      expect(degrades.flatMap(({ features }) => features)).not.toContain('elicitation.form (legacy)')
+    },
+  )
+
+  test.for([
     [`export default { fetch: () => new Response('') }`, 'warning', 'not written with Mayfly'],
     [
       `throw new TypeError('tools.x needs a description')\nexport default { fetch() {} }`,
@@ -116,12 +153,27 @@ describe('mayfly doctor', { timeout: 60_000 }, () => {
       'tools.x needs a description',
     ],
     ['export const server = 1', 'error', 'has no default export'],
-    ['export default {}', 'error', 'has no fetch function'],
+    ['export default {}', 'error', 'or fromSdk(() => ...) for a server of an official SDK'],
   ] as const)('a server %j → %s', async ([source, level, message]) => {
     await using project = arrange()
     project.write('server.ts', source)
     const { findings } = await report(project)
     expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
+  })
+
+  test.for(['vercel', 'netlify', 'supabase'])('%s without its tool → what installs it', async (target) => {
+    await using project = arrange()
+    const { findings } = await report(project, target)
+    const message = expect.stringMatching(
+      /^\w+ is not installed, and deploy needs it: run npm install --save-dev \S+$/,
+    )
+    expect(findings).toContainEqual({ level: 'warning', message })
+  })
+
+  test.for(['node', 'lambda'])('%s names Node’s version once', async (target) => {
+    await using project = arrange()
+    const { findings } = await report(project, target)
+    expect(findings.filter(({ message }) => message.includes(process.version))).toHaveLength(1)
   })
 
   test.for([

@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { Hono } from 'hono'
 import { expect, test, vi } from 'vitest'
 import { type FetchServer, nodeListener, serve } from '../../adapters/node.ts'
+import { bearer } from '../../src/auth.ts'
 import { createMemoryBus, createTool, MCPServer, type RequestPlatform } from '../../src/index.ts'
 
 /** A promise and the function that settles it. */
@@ -45,6 +46,96 @@ test('handle is called with the platform in full, fetch is not', async () => {
     },
   ])
 })
+
+/** What code of a server's author is given of a request, and whether it is a real one that can be copied. */
+const copies: string[] = []
+const copy = (request: Request): void => {
+  const { url, method, headers, signal } = request
+  // As a whole only before its body is read.
+  const copied = new Request(url, { method, headers: new Headers(headers), signal })
+  copies.push(`${copied.method} ${new URL(copied.url).pathname} ${copied.headers.get('x-own')}`)
+}
+
+const copying = (): MCPServer =>
+  new MCPServer({
+    id: 'desk',
+    name: 'Desk',
+    version: '1.0.0',
+    log: false,
+    auth: bearer((_token, { request }) => {
+      // Its body is still to be read.
+      copy(request.clone())
+      return { clientId: 'ann' }
+    }),
+    setup: (_server, request) => copy(request),
+    tools: {
+      copy: createTool({
+        id: 'copy',
+        execute: (_input, { request }) => {
+          copy(request!)
+          return 'copied'
+        },
+      }),
+    },
+  })
+
+const callCopy = (url: string): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer t', 'x-own': 'kept' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"copy","arguments":{}}}',
+  })
+
+/** Ways to put something around a server: each makes real requests and responses of what it is given. */
+const AROUND: Record<string, (server: MCPServer) => FetchServer> = {
+  'the server itself': (server) => server,
+  'its own handle, around it': (server) => ({
+    fetch: server.fetch,
+    handle: async (request, platform) => {
+      const response = await server.handle(new Request(request), platform)
+      const headers = new Headers(response.headers)
+      headers.set('x-around', 'yes')
+      return new Response(response.body, { status: response.status, headers })
+    },
+  }),
+  'a copy with another handle': (server) => ({
+    ...server,
+    leanHandle: server.leanHandle,
+    fetch: server.fetch,
+    handle: async (request, platform) => {
+      const response = await server.handle(new Request(request), platform)
+      response.headers.set('x-around', 'yes')
+      return response
+    },
+  }),
+  'a subclass': () => {
+    const server = copying()
+    const { handle } = server
+    server.handle = async (request, platform) => {
+      const response = await handle.call(server, new Request(request), platform)
+      response.headers.set('x-around', 'yes')
+      return response
+    }
+    return server
+  },
+}
+
+test.each(Object.keys(AROUND))(
+  '%s: user code gets real requests, and makes what it likes of responses',
+  async (how) => {
+    copies.length = 0
+    const running = await serve(AROUND[how]!(copying()), { port: 0 })
+    const response = await callCopy(running.url)
+    const { result, error } = (await response.json()) as { result?: object; error?: object }
+    expect(error).toBeUndefined()
+    await running.close()
+
+    expect(result).toMatchObject({ content: [{ text: 'copied' }] })
+    expect(copies).toEqual(Array(3).fill('POST /mcp kept'))
+    expect(response.headers.get('x-around')).toBe(how === 'the server itself' ? null : 'yes')
+    expect(response.headers.get('content-type')).toBe('application/json')
+  },
+)
 
 test('a Hono app gets env and waitUntil', async () => {
   const app = new Hono<{ Bindings: { KEY: string } }>()

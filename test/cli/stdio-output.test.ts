@@ -162,6 +162,8 @@ describe('stdout carries messages alone', { timeout: 60_000 }, () => {
     // The transport goes on after whatever the server did to stdout.
     send(call(2, 'size', { text: 'x'.repeat(2_000_000) }))
     await until(() => lines().length >= 2)
+    // When the connection has ended, stdout is the program's again.
+    await until(() => words.every((word) => new RegExp(`${word} ${LAST}\\b`).test(errors())))
     child.stdin?.end()
 
     expect(await exited, errors()).toBe(0)
@@ -195,8 +197,8 @@ describe('stdout carries messages alone', { timeout: 60_000 }, () => {
 
 describe('a line that never ends', { timeout: 60_000 }, () => {
   test.for([
-    ['mayfly stdio', QUIET, 1, /^mayfly: A line of more than 10000000 bytes came in[^\n]+\n$/],
-    ['a program', QUIET_EMBEDDED, 3, /ended: A line of more than 10000000 bytes came in[^\n]+\n$/],
+    ['mayfly stdio', QUIET, 1, /^mayfly: A line of more than 10000000 bytes arrived[^\n]+\n$/],
+    ['a program', QUIET_EMBEDDED, 3, /ended: A line of more than 10000000 bytes arrived[^\n]+\n$/],
   ] as const)('%s → a JSON-RPC error, a line on stderr, exit code', async ([how, source, code, said]) => {
     const { lines, errors, send, exited } = start(source, how)
     send(call(1, 'size', { text: 'x'.repeat(9_000_000) }))
@@ -212,6 +214,21 @@ describe('a line that never ends', { timeout: 60_000 }, () => {
     expect(others).toEqual([])
     expect(errors()).toMatch(said)
   })
+})
+
+test('a larger http.maxBodyBytes is the limit of a line, too', { timeout: 60_000 }, async () => {
+  const source = QUIET.replace(
+    "version: '1.0.0',",
+    "version: '1.0.0',\n    http: { maxBodyBytes: 12_000_000 },",
+  )
+  expect(source).toContain('12_000_000')
+  const { lines, errors, send, exited } = start(source, 'mayfly stdio')
+  send(call(1, 'size', { text: 'x'.repeat(11_000_000) }))
+  await until(() => lines().length >= 1)
+  expect(JSON.parse(lines()[0]!)).toMatchObject({ result: { content: [{ text: '11000000' }] } })
+  send('x'.repeat(12_500_000))
+  expect(await exited).toBe(1)
+  expect(errors()).toMatch(/^mayfly: A line of more than 12000000 bytes arrived[^\n]+\n$/)
 })
 
 describe('the end', { timeout: 60_000 }, () => {

@@ -13,7 +13,8 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../_eventually.ts'
 import { Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -135,14 +136,14 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     expect(progress).toEqual([1])
     await client.subscribeResource({ uri: 'note://1' })
     await client.callTool({ name: 'change' })
-    await vi.waitFor(() => expect(heard).toEqual(['tools', 'note://1']))
+    await eventually(() => expect(heard).toEqual(['tools', 'note://1']))
 
     const cancel = new AbortController()
     const waiting = client.callTool({ name: 'wait' }, undefined, { signal: cancel.signal })
     await client.listTools()
     cancel.abort()
     await expect(waiting).rejects.toThrow()
-    await vi.waitFor(() => expect(errors()).toContain('aborted'))
+    await eventually(() => expect(errors()).toContain('aborted'))
     expect(errors()).toContain('a line of the module')
     expect(errors()).toContain('a line of the tool')
   })
@@ -163,7 +164,7 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
     client.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('tools'))
     const subscription = await client.listen({ toolsListChanged: true })
     await client.callTool({ name: 'change' })
-    await vi.waitFor(() => expect(heard).toEqual(['tools']))
+    await eventually(() => expect(heard).toEqual(['tools']))
     await subscription.close()
   })
 
@@ -190,11 +191,83 @@ describe('mayfly stdio', { timeout: 60_000 }, () => {
       output += text
     })
     child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
-    await vi.waitFor(() => expect(output).toContain('"id":1'), { timeout: 20_000 })
+    await eventually(() => expect(output).toContain('"id":1'))
     child.stdin.end()
     const [code] = await once(child, 'exit')
     expect(code).toBe(0)
     expect(output).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+  })
+
+  /** Writes lines to a server that speaks `protocolVersion`, and returns its answers, `count` of them. */
+  async function converse(protocolVersion: string, count: number, lines: readonly (string | Buffer)[]) {
+    const { command: program, args, cwd, env } = command(createProject())
+    const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'i', method: 'initialize', params })}\n`)
+    await eventually(() => expect(output).toContain('"id":"i"'))
+    output = ''
+    for (const line of lines) child.stdin.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]))
+    child.stdin.write('{"jsonrpc":"2.0","id":"last","method":"ping"}\n')
+    const answers = () => output.split('\n').slice(0, -1)
+    await eventually(() => expect(answers().length).toBeGreaterThan(count))
+    child.stdin.end()
+    await once(child, 'exit')
+    return answers()
+      .map((line) => JSON.parse(line))
+      .filter(({ id }) => id !== 'last')
+  }
+
+  test('what is no request is answered as over HTTP', async () => {
+    const answers = await converse('2025-11-25', 8, [
+      'garbage',
+      Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
+      '5',
+      '{"id":1,"method":"ping"}',
+      '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+      '{"jsonrpc":"2.0","id":2,"method":"ping","params":[]}',
+      '[{"jsonrpc":"2.0","id":3,"method":"ping"}]',
+      `{"jsonrpc":"2.0","id":4,"method":"ping","params":{"deep":${'['.repeat(1000)}${']'.repeat(1000)}}}`,
+    ])
+    // In whatever order they were ready.
+    expect(answers.map(({ id, error }) => `${error.code} ${id ?? 'without id'}`).sort()).toEqual([
+      '-32600 1',
+      '-32600 2',
+      '-32600 4',
+      '-32600 without id',
+      '-32600 without id',
+      '-32600 without id',
+      '-32700 without id',
+      '-32700 without id',
+    ])
+  })
+
+  test('blank lines, answers to nothing and notifications get none; one member more does no harm', async () => {
+    const answers = await converse('2025-11-25', 1, [
+      '',
+      ' \r',
+      '{"jsonrpc":"2.0","id":"nobody","result":{}}',
+      '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}',
+      '{"jsonrpc":"2.0","method":"notifications/unheard"}',
+      '{"jsonrpc":"2.0","id":1,"method":"ping","more":"é"}\r',
+    ])
+    expect(answers).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
+  })
+
+  test('a batch is answered with a batch where 2025-03-26 was agreed on', async () => {
+    const answers = await converse('2025-03-26', 1, [
+      '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/unheard"},{"jsonrpc":"2.0","id":2,"method":"ping"}]',
+      '[{"jsonrpc":"2.0","method":"notifications/unheard"}]',
+    ])
+    expect(answers).toEqual([
+      [
+        { jsonrpc: '2.0', id: 1, result: {} },
+        { jsonrpc: '2.0', id: 2, result: {} },
+      ],
+    ])
   })
 
   test.for([

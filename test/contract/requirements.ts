@@ -116,7 +116,7 @@ export const REQUIREMENTS = {
   },
   'schemas.standard': {
     statement:
-      'Any Standard Schema validates; one that cannot say its JSON Schema is advertised as no more than true.',
+      'Any Standard Schema validates; one that cannot say its JSON Schema is refused as input, and describes an output as no more than true.',
     source: ['docs/tools.md', `${BASIC}#json-schema-usage`],
   },
   'schemas.shape': {
@@ -675,7 +675,7 @@ export const REQUIREMENTS = {
     source: ['docs/http.md'],
   },
   'http.no-sniff': {
-    statement: 'Every answer forbids sniffing, and none is stored by shared caches.',
+    statement: 'Every answer with a body forbids sniffing, and none is stored by shared caches.',
     source: [`${RFC}/rfc9111#section-5.2.2.5`],
   },
   'guard.host': {

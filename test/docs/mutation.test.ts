@@ -17,6 +17,16 @@ it('SECURITY.md has the table of the last run', () => {
   for (const { name } of measured) expect(writtenTable()).toContain(`(\`${name}\`)`)
 })
 
+it('the first eight groups must kill 90 %, as SECURITY.md says, and no other must', () => {
+  expect(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').replaceAll('\n', ' ')).toContain(
+    'In the first eight groups at least 90 % of the changes must fail a test.',
+  )
+  expect(GROUPS.map(({ atLeast }) => atLeast)).toEqual([
+    ...Array(8).fill(90),
+    ...Array(GROUPS.length - 8).fill(undefined),
+  ])
+})
+
 it.each(measured.flatMap(({ name, atLeast }) => (atLeast === undefined ? [] : [[name, atLeast] as const])))(
   '%s: at least %d %% of the mutants were killed',
   (name, atLeast) => {

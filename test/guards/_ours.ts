@@ -76,6 +76,7 @@ export function createOurs(probe: Probe, guarded: Guarded): MCPServer {
       },
     }),
     wait: createTool({ id: 'wait', execute: (_input, ctx) => probe.wait(ctx.signal) }),
+    stubborn: createTool({ id: 'stubborn', execute: () => probe.wait(new AbortController().signal) }),
     rule: createTool({ id: 'rule', scopes: ADMIN, execute: () => String(happened.push('rule')) }),
     later: createTool({
       id: 'later',

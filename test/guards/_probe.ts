@@ -38,6 +38,8 @@ export class Probe {
   allowed = Number.POSITIVE_INFINITY
   /** What the server's code throws from now on. */
   failure: Failure | undefined
+  /** Whether the log, the audit trail and `onError` reject. */
+  cannotWrite = false
   /** Whether what makes a server leaves work behind that fails. */
   leavesWork = false
   /** Tells those who listen that a resource has changed. */
@@ -74,9 +76,13 @@ export class Probe {
   }
 
   readonly write = {
-    log: (entry: LogEntry) => void this.log.push(entry),
-    audit: { record: (entry: AuditEntry) => void this.audit.push(entry) },
-    onError: (error: unknown) => void this.reports.push(textOf(error)),
+    log: (entry: LogEntry) => this.#written(this.log.push(entry)),
+    audit: { record: (entry: AuditEntry) => this.#written(this.audit.push(entry)) },
+    onError: (error: unknown) => this.#written(this.reports.push(textOf(error))),
+  }
+
+  #written(_count: number): Promise<never> | undefined {
+    return this.cannotWrite ? Promise.reject(new Error('cannot be written')) : undefined
   }
 
   /** Goes on until it is released or aborted. */

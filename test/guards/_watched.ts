@@ -1,11 +1,7 @@
 /** What every test here ends with: all that it started is closed, and no rejection was left unhandled. */
-import { afterAll, afterEach, expect, vi } from 'vitest'
+import { afterAll, afterEach, expect } from 'vitest'
 import type { Entry, Started } from './_entries.ts'
 import type { Start } from './_scenarios.ts'
-
-/** Waits until `check` throws no more: for what is seen only after the answer to a request. */
-export const eventually = <Value>(check: () => Value | Promise<Value>): Promise<Value> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 10 })
 
 export interface Watched {
   /** Called when the test is over, the last one first. */

@@ -3,19 +3,21 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import {
+  createResource,
   createTool,
   MCPServer,
   type MCPServerConfig,
   type RequestContext,
   type RequestPlatform,
 } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import * as clients from './_clients.ts'
-import { IMPLEMENTED, toCall } from './_entries.ts'
+import { IMPLEMENTED, listenTo, toCall } from './_entries.ts'
 import { FRONTS, type Front } from './_fronts.ts'
 import { Exchange, type HttpRequest } from './_http.ts'
 import { createOurs, type Guarded } from './_ours.ts'
 import { Probe } from './_probe.ts'
-import { eventually, watchTests } from './_watched.ts'
+import { watchTests } from './_watched.ts'
 
 const { onEnd, starting } = watchTests()
 
@@ -115,31 +117,82 @@ describe('hooks that throw end no call', () => {
   const boom = () => {
     throw new Error('boom')
   }
+  const rejects = async () => boom()
   const span = { run: <Result>(work: () => Result) => work(), end: () => {} }
 
-  it.each<[string, Partial<MCPServerConfig>]>([
-    ['telemetry.start', { telemetry: { start: boom } }],
-    ['span.run', { telemetry: { start: () => ({ ...span, run: boom }) } }],
-    [
-      'span.run, when its work is done',
-      { telemetry: { start: () => ({ ...span, run: (work) => [work(), boom()] as never }) } },
-    ],
-    ['span.end', { telemetry: { start: () => ({ ...span, end: boom }) } }],
-    ['log', { log: boom }],
-    ['audit.record', { audit: { record: boom } }],
-    ['audit.arguments', { audit: { record: () => {}, arguments: boom } }],
-    ['the rate limiter', { http: { maxConcurrentCalls: 1, rateLimiter: { limit: boom } } }],
-  ])('%s', async (_hook, config) => {
-    const [front, probe] = await serveOne(config)
-    const client = await clients.modern({ ...front, token: undefined })
-    for (const name of ['say', 'stream', 'say']) {
-      const _meta = { progressToken: 1 }
-      const [reply] = await client.send([{ method: 'tools/call', params: { name, arguments: {}, _meta } }])
-      expect(reply!.message?.result, name).toMatchObject({
-        content: [{ text: `${name === 'say' ? 'said' : 'streamed'}` }],
-      })
+  describe.each([
+    ['throws', boom],
+    ['rejects', rejects],
+  ])('one that %s', (_how, fail) => {
+    it.each<[string, Partial<MCPServerConfig>]>([
+      ['telemetry.start', { telemetry: { start: fail as never } }],
+      ['span.run', { telemetry: { start: () => ({ ...span, run: fail as never }) } }],
+      [
+        'span.run, when its work is done',
+        { telemetry: { start: () => ({ ...span, run: (work) => [work(), boom()] as never }) } },
+      ],
+      ['span.end', { telemetry: { start: () => ({ ...span, end: fail }) } }],
+      ['log', { log: fail }],
+      ['audit.record', { audit: { record: fail } }],
+      ['audit.arguments', { audit: { record: () => {}, arguments: fail } }],
+      ['the rate limiter', { http: { maxConcurrentCalls: 1, rateLimiter: { limit: fail as never } } }],
+      ['onError', { log: boom, onError: fail }],
+    ])('%s', async (hook, config) => {
+      const printed = vi.spyOn(console, 'error')
+      onEnd(() => printed.mockRestore())
+      const [front, probe] = await serveOne(config)
+      const client = await clients.modern({ ...front, token: undefined })
+      for (const name of ['say', 'stream', 'say']) {
+        const _meta = { progressToken: 1 }
+        const [reply] = await client.send([{ method: 'tools/call', params: { name, arguments: {}, _meta } }])
+        expect(reply!.message?.result, name).toMatchObject({
+          content: [{ text: `${name === 'say' ? 'said' : 'streamed'}` }],
+        })
+      }
+      const threw = () =>
+        printed.mock.calls.flat().filter((line) => String(line).includes('onError threw: boom'))
+      await eventually(() => expect(hook === 'onError' ? threw() : probe.reports).toHaveLength(3))
+      if (hook !== 'onError') expect(probe.reports).toEqual(['boom', 'boom', 'boom'])
+    })
+  })
+
+  const entries = Object.entries(IMPLEMENTED).filter(([id]) => id !== 'stdio')
+  it.each(entries)('a log, an audit trail and onError that reject: %s', async (_id, entry) => {
+    const { probe, connect } = await starting(entry)()
+    const client = await connect()
+    probe.cannotWrite = true
+    const [reply] = await client.send([toCall(entry, 'nothing')])
+    expect(reply!.message).toBeDefined()
+    await eventually(() => {
+      expect(probe.audit.length).toBeGreaterThan(0)
+      expect(probe.reports.slice(0, 2)).toEqual(['cannot be written', 'cannot be written'])
+    })
+  })
+
+  it('a bus that cannot be left ends no process, and keeps no place', async () => {
+    const printed = vi.spyOn(console, 'error')
+    onEnd(() => printed.mockRestore())
+    const bus = { publish: () => {}, subscribe: () => rejects }
+    const resources = [createResource({ uri: 'note://open', read: () => 'open' })]
+    const server = new MCPServer({
+      id: 'b',
+      name: 'B',
+      version: '1',
+      log: false,
+      bus,
+      resources,
+      http: { maxConcurrentCalls: 1 },
+    })
+    const front = await FRONTS.serve(server, {})
+    onEnd(front.close)
+    for (let time = 0; time < 2; time++) {
+      const client = await clients.listen({ ...front, token: undefined })
+      const { heard, leave } = client.begin(listenTo())
+      await eventually(() => expect(heard[0]?.method).toContain('acknowledged'))
+      await Object.values(leave)[0]!()
+      await eventually(() => expect(printed.mock.calls.flat().join('')).toContain('Leaving the bus: boom'))
+      printed.mockClear()
     }
-    expect(probe.reports).toEqual(['boom', 'boom', 'boom'])
   })
 
   it.each<[string, Partial<MCPServerConfig>]>([

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createSessions, type SessionsOptions, serve } from '../../adapters/node.ts'
 import { bearer } from '../../src/auth.ts'
 import { MCPServer } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import * as clients from './_clients.ts'
 import { IMPLEMENTED, toCall } from './_entries.ts'
 import { FRONTS } from './_fronts.ts'
@@ -11,7 +12,7 @@ import { Exchange, type HttpRequest } from './_http.ts'
 import { createOurs, type Guarded } from './_ours.ts'
 import { Probe } from './_probe.ts'
 import { startProcess } from './_stdio.ts'
-import { eventually, watchTests } from './_watched.ts'
+import { watchTests } from './_watched.ts'
 
 const { onEnd, starting } = watchTests()
 
@@ -185,9 +186,9 @@ describe('a session', () => {
     },
   )
 
-  it('every call aborts when it ends, those that share an id, too', async () => {
+  it('every call aborts when it ends', async () => {
     const { probe, begin, send } = await openSession({ http: { maxConcurrentCalls: 2 } })
-    const calls = [1, 2].map(() => begin({ headers: JSON_BODY, body: body(7, WAIT) }))
+    const calls = [7, 8].map((id) => begin({ headers: JSON_BODY, body: body(id, WAIT) }))
     await eventually(() => expect(probe.count('wait')).toBe(2))
     await send({ method: 'DELETE' })
     await eventually(() => expect(probe.count('aborted')).toBe(2))
@@ -283,24 +284,33 @@ describe.each(SSE_FRONTS)('HTTP+SSE (%s)', (front) => {
     stream.destroy()
   })
 
-  it.each([
-    '5',
-    '{}',
-    '[]',
-    `[${body(1, SAY)}]`,
-    '{"jsonrpc":"1.0","id":1,"method":"ping"}',
-    '{"jsonrpc":"2.0","id":1,"method":"ping","more":1}',
-  ])('%s is refused with 400, a line in the log and an entry in the audit trail', async (text) => {
-    const { probe, connect, ...started } = await starting(entry)()
+  it.each(['5', '{}', '[]', `[${body(1, SAY)}]`, '{"jsonrpc":"1.0","id":1,"method":"ping"}'])(
+    '%s is refused with 400, a line in the log and an entry in the audit trail',
+    async (text) => {
+      const { probe, connect, ...started } = await starting(entry)()
+      const { port, path } = started.front!
+      const stream = new Exchange({ port, path, method: 'GET', headers: STREAM })
+      await stream.until(() => stream.endpoint !== undefined)
+      probe.forget()
+      const posted = await ended({ port, path: stream.endpoint!, headers: JSON_BODY, body: text })
+      expect(posted.status).toBe(400)
+      expect(probe.log).toMatchObject([{ status: 400, httpMethod: 'POST' }])
+      expect(probe.audit).toHaveLength(1)
+      expect(probe.audit[0]!.outcome).not.toBe('done')
+      stream.destroy()
+    },
+  )
+
+  it('a message with a member that no revision has is served, as without a stream', async () => {
+    const { connect, ...started } = await starting(entry)()
     const { port, path } = started.front!
     const stream = new Exchange({ port, path, method: 'GET', headers: STREAM })
     await stream.until(() => stream.endpoint !== undefined)
-    probe.forget()
-    const posted = await ended({ port, path: stream.endpoint!, headers: JSON_BODY, body: text })
-    expect(posted.status).toBe(400)
-    expect(probe.log).toMatchObject([{ status: 400, httpMethod: 'POST' }])
-    expect(probe.audit).toHaveLength(1)
-    expect(probe.audit[0]!.outcome).not.toBe('done')
+    const more = '{"jsonrpc":"2.0","id":1,"method":"ping","more":1}'
+    const posted = await ended({ port, path: stream.endpoint!, headers: JSON_BODY, body: more })
+    expect(posted.status).toBe(202)
+    await stream.until(() => stream.messages.length > 0)
+    expect(stream.messages[0]).toMatchObject({ id: 1, result: {} })
     stream.destroy()
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FetchServer } from '../../adapters/node.ts'
 import { fromNode } from '../../src/from-node.ts'
 import { fromSdk } from '../../src/sdk.ts'
+import { eventually } from '../_eventually.ts'
 import * as clients from './_clients.ts'
 import { IMPLEMENTED, toCall } from './_entries.ts'
 import { createSdkV1, createSdkV2 } from './_foreign.ts'
@@ -11,7 +12,7 @@ import { FRONTS } from './_fronts.ts'
 import { Exchange } from './_http.ts'
 import { type Guarded, hosting } from './_ours.ts'
 import { Probe } from './_probe.ts'
-import { eventually, watchTests } from './_watched.ts'
+import { watchTests } from './_watched.ts'
 
 const { onEnd } = watchTests()
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -86,9 +87,11 @@ export function createProject(tools: { readonly [name: string]: string }): Deplo
   }
 }
 
-/** A package of this repository, or of the platforms' tools beside this file. */
+/** A package of this repository, or of the platforms' tools beside this file (`MAYFLY_TEST_CLIS`: in another folder). */
 export function installed(name: string, where: 'repository' | 'tools'): string {
-  return join(where === 'tools' ? fileURLToPath(new URL('.', import.meta.url)) : ROOT, 'node_modules', name)
+  const tools = process.env.MAYFLY_TEST_CLIS ?? fileURLToPath(new URL('.', import.meta.url))
+  const folder = join(where === 'tools' ? tools : ROOT, 'node_modules', name)
+  return existsSync(folder) ? folder : join(ROOT, 'node_modules', name)
 }
 
 /** Runs what a platform was sent, and lets each official client call it. */
@@ -100,7 +103,7 @@ export async function expectToServe(
   const port = await testPort()
   const project = { cwd: folder, entry: join(folder, 'server.ts'), name: 'shop' }
   const log = openSync(join(folder, 'uploaded.log'), 'w')
-  const running = startPreview(target, project, uploaded, port, log)
+  const running = startPreview(target, project, uploaded, { port, output: log })
   try {
     await running.ready
     for (const { connect } of CLIENTS) {

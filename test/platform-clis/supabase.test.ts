@@ -1,4 +1,7 @@
-/** `mayfly deploy --target supabase`: the real Supabase CLI, against its Management API as far as it needs it. */
+/**
+ * `mayfly deploy --target supabase`: the real Supabase CLI, against its Management API as far as it needs it. The double's paths and
+ * status codes are those of the API's description (`/v1/projects/{ref}/functions/deploy` and `/secrets`, both 201; read on 2026-11-22).
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -13,6 +16,7 @@ import {
   type Output,
   SECRET,
 } from './_project.ts'
+import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
 
 const REF = 'abcdefghijklmnopqrst'
 
@@ -112,6 +116,20 @@ it('secrets arrive as they are, whatever they are made of', async () => {
     Object.entries(values).map(([name, value]) => ({ name, value })),
   )
 }, 90_000)
+
+it('hostile values are in no output, process list or file', async () => {
+  using project = linkedProject()
+  await using api = await startDouble(answer)
+  const { values, names } = HOSTILE_SECRETS
+
+  const { code, output, leaks } = await withWatch(project, (env) => deploy(project, api, names, env))
+
+  expect(code, output).toBe(0)
+  expect(leaks).toEqual([])
+  const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
+  const sent = JSON.parse(secrets!.body.toString()) as { name: string; value: string }[]
+  expect(Object.fromEntries(sent.map(({ name, value }) => [name, value]))).toEqual(values)
+}, 120_000)
 
 it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
   'a value %j that no .env file can hold is refused',

@@ -1,4 +1,7 @@
-/** `mayfly deploy --target vercel`: the real Vercel CLI, against its API as far as it needs it. */
+/**
+ * `mayfly deploy --target vercel`: the real Vercel CLI, against its API as far as it needs it. The double's paths, headers and errors
+ * (`x-now-digest`, `missing_files`) are those that the CLI's own code asks for and reads (`dist` of 58.10.0, compared on 2026-11-22).
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -6,6 +9,7 @@ import type { Target } from '../../deploy/target.ts'
 import { vercel, vercelEdge } from '../../deploy/vercel/target.ts'
 import { type Received, type Reply, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
 
 interface DeploymentFile {
   readonly file: string
@@ -84,6 +88,7 @@ it.each<[string, Target]>([
 
     expect(output).not.toContain(SECRET)
     expect(code, output).toBe(0)
+    expect(output).toContain('deployed https://shop.localhost/mcp\n')
     const variable = api.received.find(({ method, path }) => method === 'POST' && /\/env\b/.test(path))
     const sent = [JSON.parse(variable!.body.toString()) as object].flat()
     expect(sent).toMatchObject([
@@ -111,3 +116,29 @@ it.each<[string, Target]>([
   },
   90_000,
 )
+
+it('hostile values are stored as they are, and are in no output, process list or file', async () => {
+  using project = createProject({
+    vercel: installed('vercel', 'tools'),
+    esbuild: installed('esbuild', 'repository'),
+  })
+  project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+  await using api = await startDouble(createAnswer())
+  const { values, names } = HOSTILE_SECRETS
+  const named = names.flatMap((name) => ['--secret', name])
+
+  const { code, output, leaks } = await withWatch(project, (env) =>
+    project.deploy('vercel', [...named, '--', '--token', 'token', '--api', api.url], {
+      ...env,
+      VERCEL_TOKEN: 'token',
+      VERCEL_TELEMETRY_DISABLED: '1',
+    }),
+  )
+
+  expect(code, output).toBe(0)
+  expect(leaks).toEqual([])
+  const sent = api.received
+    .filter(({ method, path }) => method === 'POST' && /\/env\b/.test(path))
+    .flatMap(({ body }) => [JSON.parse(body.toString()) as { key: string; value: string }].flat())
+  expect(Object.fromEntries(sent.map(({ key, value }) => [key, value]))).toEqual(values)
+}, 120_000)

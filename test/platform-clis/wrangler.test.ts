@@ -1,10 +1,14 @@
-/** `mayfly deploy --target cloudflare`: the real wrangler, against Cloudflare's API as far as it needs it. */
+/**
+ * `mayfly deploy --target cloudflare`: the real wrangler, against Cloudflare's API as far as it needs it. The double's paths, error codes
+ * and results are those that wrangler's own code asks for and reads (`wrangler-dist/cli.js` of 4.155.0, compared on 2026-11-22).
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cloudflare } from '../../deploy/cloudflare/target.ts'
 import { formOf, type Received, type Reply, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
 
 const ACCOUNT = '/client/v4/accounts/acc/workers'
 
@@ -26,7 +30,7 @@ function answer({ method, path }: Received): Reply {
 }
 
 it('wrangler uploads what was built, with the secret as a secret; the upload serves official clients', async () => {
-  using project = createProject({ wrangler: installed('wrangler', 'repository') })
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
   await using api = await startDouble(answer)
 
   const { code, output } = await project.deploy('cloudflare', ['--secret', 'MAYFLY_SECRET'], {
@@ -39,6 +43,7 @@ it('wrangler uploads what was built, with the secret as a secret; the upload ser
 
   expect(output).not.toContain(SECRET)
   expect(code, output).toBe(0)
+  expect(output).toMatch(/deployed https:\/\/shop\.shop\.workers\.dev\/mcp\n/)
   const upload = api.received.find(
     ({ method, path }) => method !== 'GET' && /\/scripts\/shop(?:\/versions)?(?:\?|$)/.test(path),
   )
@@ -47,6 +52,8 @@ it('wrangler uploads what was built, with the secret as a secret; the upload ser
   expect(metadata.bindings).toContainEqual({ name: 'MAYFLY_SECRET', type: 'secret_text', text: SECRET })
   const files = project.artefact('cloudflare')
   for (const [name, content] of files) expect(content, name).not.toContain(SECRET)
+  // Stack traces name the sources.
+  expect([...form.keys()]).toContain(`${metadata.main_module}.map`)
   const script = await text(form.get(metadata.main_module))
   expect(script).toBe(files.get('server.js'))
 
@@ -56,6 +63,35 @@ it('wrangler uploads what was built, with the secret as a secret; the upload ser
   writeFileSync(join(uploaded, 'wrangler.json'), files.get('wrangler.json')!)
   await expectToServe(cloudflare, uploaded, project.folder)
 }, 90_000)
+
+it('hostile values are stored as they are, and are in no output, process list or file', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  await using api = await startDouble(answer)
+  const { values, names } = HOSTILE_SECRETS
+  const named = names.flatMap((name) => ['--secret', name])
+
+  const { code, output, leaks } = await withWatch(project, (env) =>
+    project.deploy('cloudflare', named, {
+      ...env,
+      CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4`,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: 'acc',
+      WRANGLER_SEND_METRICS: 'false',
+      WRANGLER_HIDE_BANNER: 'true',
+    }),
+  )
+
+  expect(code, output).toBe(0)
+  expect(leaks).toEqual([])
+  const upload = api.received.find(
+    ({ method, path }) => method !== 'GET' && /\/scripts\/shop(?:\/versions)?(?:\?|$)/.test(path),
+  )
+  const metadata = JSON.parse(await text((await formOf(upload!)).get('metadata'))) as {
+    bindings: { type: string; name: string; text: string }[]
+  }
+  const secrets = metadata.bindings.filter(({ type }) => type === 'secret_text')
+  expect(Object.fromEntries(secrets.map(({ name, text }) => [name, text]))).toEqual(values)
+}, 120_000)
 
 function text(part: FormDataEntryValue | null): Promise<string> {
   return new Response(part).text()

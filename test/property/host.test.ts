@@ -115,6 +115,10 @@ describe('an IPv6 address', () => {
     )
   })
 
+  test('an IPv4 address is a network of its own', () => {
+    expect(toNetwork('192.0.2.1')).toBe('192.0.2.1')
+  })
+
   test.each([
     ['::1', 'loopback'],
     ['[::1]:3000', 'loopback'],
@@ -186,6 +190,10 @@ describe('a name', () => {
     ['home.arpa', 'private'],
     ['arpa.example', 'public'],
     ['10.example.com', 'public'],
+    ['8.127.0.1', 'public'],
+    ['8.10.0.1', 'public'],
+    ['1.192.168.1', 'public'],
+    ['172.16.0.1.example', 'public'],
     ['127.0.0.1.nip.io', 'public'],
     ['mcp.example', 'public'],
     ['my_service', 'private'],
@@ -218,6 +226,10 @@ describe('what is no host', () => {
     'localhost:123456',
     '[::1',
     '::1]',
+    'evil.example[::1]',
+    'evil.example[::1]:80',
+    '[::1]evil.example',
+    'evil]:80',
     '[]',
     '[localhost]',
     '1.2.3.4.5',
@@ -229,6 +241,32 @@ describe('what is no host', () => {
     expect(reachOf(host)).toBe('private')
     expect(isLoopbackAddress(host)).toBe(false)
   })
+
+  test('a name may have 255 characters, and no more', () => {
+    const name = `${'a.'.repeat(124)}example`
+    expect(parseHost(name)?.name).toHaveLength(255)
+    expect(parseHost(`a${name}`)).toBeUndefined()
+  })
+
+  test.each([
+    '',
+    'unknown',
+    '_hidden',
+    'a.1x.example',
+    'mcp.example',
+    'for=',
+    '"',
+    'for="a.1"b"',
+    '1.2.3.4"5',
+  ])('%j is no address', (text) => expect(toAddress(text)).toBeUndefined())
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    [' 192.0.2.1 ', '192.0.2.1'],
+    ['"192.0.2.1:80"', '192.0.2.1'],
+    ['For="[2001:db8::1]:80"', '2001:db8::1'],
+    ['for=192.0.2.1', '192.0.2.1'],
+  ])('%j is one, of %s', (text, address) => expect(toAddress(text)).toBe(address))
 
   test('any text → an answer', async () => {
     await check(

@@ -139,6 +139,61 @@ test('found in base64 at any place of any other text, and by its words in a quer
   )
 })
 
+/** Ways to write text down; each of them leaves no line break, or one that counts. */
+const writings = fc.constantFrom<(text: string) => string>(
+  (text) => text,
+  (text) => text.replaceAll('\n', '\r\n'),
+  (text) => `key: |\n    ${text.replaceAll('\n', '\n    ')}\n`,
+  (text) => `-----BEGIN SECRET-----\n${text}\n-----END SECRET-----`,
+  (text) => JSON.stringify({ text }),
+  // As some libraries do, so that it can be a part of a page.
+  (text) => JSON.stringify(text).replaceAll('/', '\\/').replaceAll('+', '\\u002B'),
+  (text) => `x = ${JSON.stringify(JSON.stringify([text]))}`,
+  (text) => `const text = "${text.replaceAll('\n', '\\\n')}"`,
+  (text) => new URLSearchParams({ text }).toString(),
+  (text) => encodeURIComponent(encodeURIComponent(text)),
+)
+
+const inLines = (text: string, width: number): string =>
+  text.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n')
+
+test('found in base64 in lines of any length, however they are written down', async () => {
+  const text = fc.string({ maxLength: 20 })
+  const width = fc.integer({ min: 1, max: 76 })
+  const alphabet = fc.constantFrom('base64' as const, 'base64url' as const)
+  await check(
+    fc.property(
+      value,
+      text,
+      text,
+      alphabet,
+      width,
+      writings,
+      (secret, before, after, encoding, columns, write) => {
+        const encoded = Buffer.from(before + secret + after).toString(encoding)
+        expect(isFound(secret, write(inLines(encoded, columns)))).toBe(true)
+      },
+    ),
+    1000,
+  )
+})
+
+test('found in base64 in lines of something that escapes it', async () => {
+  const width = fc.integer({ min: 16, max: 76 })
+  await check(
+    fc.property(value, fc.string(), width, writings, (secret, before, columns, write) => {
+      const encoded = Buffer.from(JSON.stringify({ before, secret })).toString('base64')
+      expect(isFound(secret, write(inLines(encoded, columns)))).toBe(true)
+    }),
+    500,
+  )
+})
+
+test('text like base64 of any length is searched in time with its length', () => {
+  for (const part of ['a', 'abcdefghijkl ', 'abcdefghijkl\n', 'abcdefghijkl \n  ', '\\', '%25', '\\\\n'])
+    expect(isFound('a secret value', part.repeat(200_000))).toBe(false)
+})
+
 test('a key of several lines is found however it is indented, or in one line', () => {
   const key =
     '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQ==\n-----END PRIVATE KEY-----\n'

@@ -44,7 +44,7 @@ export async function serveArtefact(
   await buildInto(target, project, outDir)
   const port = await testPort()
   const output = openSync(log, 'w')
-  const running = startPreview(target, project, outDir, port, output)
+  const running = startPreview(target, project, outDir, { port, output })
   const stop = async (): Promise<void> => {
     await running.stop()
     closeSync(output)

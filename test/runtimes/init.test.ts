@@ -60,9 +60,11 @@ function install(project: string): void {
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
     devDependencies: Record<string, string>
+    optionalDependencies?: Record<string, string>
   }
   const modules = join(project, 'node_modules')
-  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
     const source = SOURCES.map((root) => join(root, 'node_modules', name)).find((path) => existsSync(path))
     const target = name === 'mayfly-mcp' ? packed.installed : source
     if (target === undefined) continue

@@ -1,6 +1,7 @@
 /** Checked by the compiler alone: what `createTool` and its siblings infer, and which mistakes they refuse. */
 import * as v from 'valibot'
 import * as z from 'zod'
+import { staticTokens } from '../../src/auth.ts'
 import {
   type AnyTool,
   createPrompt,
@@ -182,3 +183,9 @@ server.registerTool('contextual', {}, (ctx) => expectType<RequestContext>()(ctx)
 server.registerTool('two', {}, (_input, ctx) => String(ctx))
 // @ts-expect-error the output must match
 server.registerTool('bad', { outputSchema: { n: z.number() } }, () => ({ n: 'one' }))
+
+// Tokens from the environment: `env` is `Env`, unless it says what it is.
+export const declared = staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN }])
+export const checked = staticTokens((env) => [{ token: String(env.CI_TOKEN) }])
+// @ts-expect-error: nothing says that this is text.
+export const unknownToken = staticTokens((env) => [{ token: env.CI_TOKEN }])

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { type AuditEntry, type AuditOptions, createTool, ErrorCode, jsonSchema } from '../../src/index.ts'
-import { createServer, modernRequest, type SendOptions } from './_client.ts'
+import { eventually } from '../_eventually.ts'
+import { callTool, createServer, deferred, modernRequest, type SendOptions } from './_client.ts'
 
 const tools = {
   pay: createTool({
@@ -138,6 +139,42 @@ describe('audit', () => {
       (args as { card: string }).card.slice(-2),
     ]
     expect((await audited({ audit: { arguments: keep } }))[0]?.arguments).toEqual(['pay', '42'])
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such vault')
+      },
+    ],
+    ['rejects', async () => Promise.reject(new Error('no such vault'))],
+  ])(
+    'what decides on the arguments %s → their names, and a report [audit.redaction]',
+    async (_how, decide) => {
+      const onError = vi.fn()
+      const entries: AuditEntry[] = []
+      const audit = { record: (entry: AuditEntry) => void entries.push(entry), arguments: decide }
+      await callTool(createServer({ tools: { pay: tools.pay }, audit, onError }), 'pay', { card: '4242' })
+      await eventually(() =>
+        expect(entries).toMatchObject([{ arguments: { card: '[redacted]' }, target: 'pay' }]),
+      )
+      expect(onError).toHaveBeenCalledOnce()
+    },
+  )
+
+  it('waits for what is kept of the arguments [audit.redaction]', async () => {
+    const entries = await audited({ audit: { arguments: async () => 'hashed' } })
+    await eventually(() => expect(entries).toMatchObject([{ arguments: 'hashed' }]))
+  })
+
+  it('a trail that is written later outlives the response [audit.entry]', async () => {
+    const waitUntil = vi.fn()
+    const { promise, resolve } = deferred()
+    const server = createServer({ audit: { record: () => promise } })
+    await server.handle(modernRequest('server/discover'), { waitUntil })
+    expect(waitUntil).toHaveBeenCalledOnce()
+    resolve()
   })
 
   it('arguments and tokens are in no log line [audit.redaction]', async () => {

@@ -1,14 +1,17 @@
 /** Each message of a batch is held to what it would be held to alone. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import {
   type AuditEntry,
   createMemoryRateLimiter,
   createTool,
+  type HttpConfig,
   type LogEntry,
   type MCPServerConfig,
+  type Rendezvous,
 } from '../../src/index.ts'
 import { fromSdk } from '../../src/sdk.ts'
+import { eventually } from '../_eventually.ts'
 import { createServer, deferred, post } from './_client.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
 
@@ -54,6 +57,66 @@ async function sendBatch(
 }
 
 const ADD = { a: 2, b: 3 }
+
+describe('messages without an answer, in a batch', () => {
+  /** A server whose rendezvous is slow, and counts what is delivered. */
+  function slow(http: HttpConfig) {
+    const delivered = { all: 0, now: 0, atOnce: 0 }
+    const rendezvous: Rendezvous = {
+      wait: async () => ({ answer: Promise.resolve(undefined) }),
+      deliver: async () => {
+        delivered.all++
+        delivered.atOnce = Math.max(delivered.atOnce, ++delivered.now)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        delivered.now--
+      },
+    }
+    const audit: AuditEntry[] = []
+    const lines: LogEntry[] = []
+    const server = createServer({
+      legacy: 'rendezvous',
+      rendezvous,
+      http,
+      audit: { record: (entry) => void audit.push(entry) },
+      log: (line) => void lines.push(line),
+    })
+    return { server, delivered, audit, lines }
+  }
+
+  const answers = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ jsonrpc: '2.0', id: `mayfly-${index}`, result: {} }))
+  const notifications = (count: number) =>
+    Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'notifications/progress' }))
+  const five = () => createMemoryRateLimiter({ calls: 5, windowMs: 60_000 })
+
+  it('answers are counted, and delivered one by one [batch.guards]', async () => {
+    const { server, delivered, audit, lines } = slow({ maxConcurrentCalls: 3, rateLimiter: five() })
+    const response = await server.handle(post(answers(100)), { clientAddress: '192.0.2.1' })
+    expect([response.status, response.headers.has('retry-after')]).toEqual([429, true])
+    expect(delivered).toEqual({ all: 5, now: 0, atOnce: 1 })
+    expect(audit.filter(({ status }) => status === 429)).toHaveLength(95)
+    expect(lines).toMatchObject([{ method: 'batch', status: 429 }])
+  })
+
+  it('notifications are counted [batch.guards]', async () => {
+    const { server, audit } = slow({ rateLimiter: five() })
+    const response = await server.handle(post(notifications(8)), { clientAddress: '192.0.2.1' })
+    expect(response.status).toBe(429)
+    expect(audit.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429])
+  })
+
+  it('as many as are allowed are taken: 202 [batch.guards]', async () => {
+    const { server, delivered } = slow({ maxConcurrentCalls: 3, rateLimiter: five() })
+    const response = await server.handle(post(answers(5)), { clientAddress: '192.0.2.1' })
+    expect([response.status, delivered.all]).toEqual([202, 5])
+  })
+
+  it('an answer needs no place: who waits for it has it', async () => {
+    const { server, delivered } = slow({ maxConcurrentCalls: 0 })
+    expect((await server.handle(post(answers(1)[0]!), {})).status).toBe(202)
+    expect(delivered.all).toBe(1)
+  })
+})
 
 describe.each(SERVERS)('a batch for %s', (_name, create) => {
   it('each message counts for the rate limiter [batch.guards]', async () => {
@@ -133,7 +196,7 @@ describe('a batch', () => {
       server,
       [1, 2, 3].map((id) => callOf(id, 'wait')),
     )
-    await vi.waitFor(() => expect(started).toBe(2))
+    await eventually(() => expect(started).toBe(2))
     expect((await server.handle(post(message(9, 'ping')), {})).status).toBe(503)
     resolve('done')
     const parts = await sent
@@ -154,7 +217,7 @@ describe('a batch', () => {
       })
       const [part] = await sendBatch(server, [callOf(1, 'wait')])
       expect(part?.error?.data?.limit).toBe('deadline')
-      await vi.waitFor(() => expect(seen.aborted).toBe(true))
+      await eventually(() => expect(seen.aborted).toBe(true))
 
       const patient = fromSdk((context) => factory(context, seen), {
         log: false,
@@ -163,11 +226,11 @@ describe('a batch', () => {
       seen.aborted = false
       const leave = new AbortController()
       const left = patient.handle(post([callOf(1, 'wait')], { signal: leave.signal }), {})
-      await vi.waitFor(() => expect(seen.waiting).toBe(2))
+      await eventually(() => expect(seen.waiting).toBe(2))
       expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(503)
       leave.abort()
       await left
-      await vi.waitFor(() => expect(seen.aborted).toBe(true))
+      await eventually(() => expect(seen.aborted).toBe(true))
       expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(200)
     },
   )

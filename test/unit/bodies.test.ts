@@ -1,4 +1,6 @@
 /** How a body is read: what is wrong with it is said, and time and bytes are counted to the last. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ErrorCode } from '../../src/index.ts'
 import { createServer, post, readAnswer, type SendOptions } from './_client.ts'
@@ -44,6 +46,30 @@ describe('bytes', () => {
     expect((await sendTo(http, chunked(...parts))).result).toEqual({})
     expect((await sendTo(http, chunked(...parts, ' '))).status).toBe(413)
   })
+})
+
+it('of a body in many chunks no chunk is kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const bytes = new TextEncoder().encode(PING.padEnd(1000))
+  const chunks: WeakRef<Uint8Array>[] = []
+  let kept: number | undefined
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (chunks.length === bytes.length) {
+        // What a WeakRef was made of stays until its turn is over.
+        await new Promise((resolve) => setTimeout(resolve))
+        collect()
+        kept = chunks.filter((chunk) => chunk.deref() !== undefined).length
+        return controller.close()
+      }
+      const chunk = bytes.slice(chunks.length, chunks.length + 1)
+      chunks.push(new WeakRef(chunk))
+      controller.enqueue(chunk)
+    },
+  })
+  expect((await sendTo({}, body)).result).toEqual({})
+  expect(kept).toBeLessThan(10)
 })
 
 describe('time', () => {

@@ -1,7 +1,13 @@
 /** When a call ends: by the platform's limit or the server's own, whichever comes first, or by none. And how large its answer may be. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTool, type HttpConfig, type RequestContext, type RequestPlatform } from '../../src/index.ts'
-import { createServer, deferred, modernRequest, readAnswer, textOf } from './_client.ts'
+import {
+  createTool,
+  type HttpConfig,
+  jsonSchema,
+  type RequestContext,
+  type RequestPlatform,
+} from '../../src/index.ts'
+import { callTool, createServer, deferred, META, modernRequest, readAnswer, textOf } from './_client.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
 const START = 1_800_000_000_000
@@ -24,6 +30,14 @@ async function waiting(
   const server = createServer({ tools: { tool }, http: { deadlineMarginMs: 100, ...http } })
   const response = server.handle(modernRequest('tools/call', { name: 'tool' }, options), platform)
   return { ctx: await started.promise, answer, answered: response.then(readAnswer) }
+}
+
+type ToolFunction = (input: unknown, ctx: RequestContext) => unknown
+
+/** An `AbortController` whose `abort` can be passed on. */
+function controller() {
+  const over = new AbortController()
+  return { signal: over.signal, abort: () => over.abort() }
 }
 
 const DAY_MS = 86_400_000
@@ -122,6 +136,69 @@ describe('a call', () => {
     expect(ctx.deadline).toBe(START + 9000)
     answer('')
     await answered
+  })
+})
+
+describe('the place of a tool that never ends', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: START }))
+  afterEach(() => void vi.useRealTimers())
+
+  /** A server for one call at once, whose caller has left. */
+  async function left(http: HttpConfig, platform: RequestPlatform, execute: ToolFunction) {
+    const started = deferred()
+    const run: ToolFunction = (input, ctx) => {
+      started.resolve()
+      return execute(input, ctx)
+    }
+    const tools = {
+      tool: createTool({ id: 'tool', execute: run }),
+      other: createTool({ id: 'other', execute: () => 'served' }),
+    }
+    const server = createServer({
+      tools,
+      http: { maxConcurrentCalls: 1, deadlineMarginMs: 0, ...http },
+    })
+    const { signal, abort } = controller()
+    const options = { headers: JSON_ONLY, signal, meta: { [META.clientCapabilities]: { elicitation: {} } } }
+    const response = server.handle(modernRequest('tools/call', { name: 'tool' }, options), platform)
+    await started.promise
+    // Before a question that was just asked could suspend the call.
+    abort()
+    expect((await response).status).toBe(499)
+    return async () => (await callTool(server, 'other')).status
+  }
+
+  const never = () => new Promise<never>(() => {})
+
+  it.each<[string, HttpConfig, RequestPlatform]>([
+    ['maxCallMs', { maxCallMs: 5000 }, {}],
+    ['the platform’s deadline', { maxCallMs: 0 }, { deadline: START + 5000 }],
+  ])('is held until %s, and no longer', async (_what, http, platform) => {
+    const other = await left(http, platform, never)
+    expect(await other()).toBe(503)
+    await vi.advanceTimersByTimeAsync(4999)
+    expect(await other()).toBe(503)
+    await vi.advanceTimersByTimeAsync(2)
+    expect(await other()).toBe(200)
+  })
+
+  it('is given back at once by a tool that stops when it is told to', async () => {
+    const other = await left({}, {}, (_input, ctx) => {
+      const { signal } = ctx
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    })
+    expect(await other()).toBe(200)
+  })
+
+  it('is given back at once by a tool that waits for an answer which cannot come any more', async () => {
+    const other = await left({}, {}, (_input, ctx) => {
+      const asked = ctx.elicit('Go on?', jsonSchema({ type: 'object', properties: {} }))
+      return Promise.race([asked, never()])
+    })
+    // What the question is called is digested outside of the clock.
+    await vi.waitFor(async () => expect(await other()).toBe(200))
   })
 })
 

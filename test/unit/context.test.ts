@@ -6,6 +6,7 @@ import {
   type MCPServerConfig,
   type RequestContext,
 } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import {
   CLIENT,
   callTool,
@@ -128,6 +129,26 @@ describe('ctx', () => {
     expect(extra).not.toHaveProperty('authInfo')
     expect(extra).not.toHaveProperty('sessionId')
   })
+
+  it('mcp.extra can be copied, as the pages for the SDKs say; its id is the message’s, that of ctx the request’s [context.extra]', async () => {
+    const members = [
+      'signal',
+      'requestId',
+      '_meta',
+      'requestInfo',
+      'sendNotification',
+      'sendRequest',
+      'mcpReq',
+      'http',
+    ]
+    const { copy, ctx } = await seen((context) => ({ copy: { ...context.mcp.extra }, ctx: context }), {
+      id: 'rpc-7',
+    })
+    for (const member of members) expect(copy, member).toHaveProperty(member)
+    expect(copy.requestId).toBe('rpc-7')
+    expect(ctx.requestId).not.toBe('rpc-7')
+    expect((copy as { signal: unknown }).signal).toBe(ctx.signal)
+  })
 })
 
 describe('ctx.requestId', () => {
@@ -204,7 +225,7 @@ describe('ctx.waitUntil', () => {
   it('without one on the platform → the work runs all the same [context.wait-until]', async () => {
     const onError = vi.fn()
     await seen((ctx) => ctx.waitUntil(Promise.reject(new Error('too late'))), {}, { onError })
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+    await eventually(() => expect(onError).toHaveBeenCalledOnce())
   })
 })
 

@@ -55,7 +55,9 @@ describe('allowedHosts', () => {
     '%j, which is no host, is not one of them, whatever else is declared [guard.host]',
     async (host) => {
       const url = 'https://evil.example/mcp'
-      expect(await statusOf({ url, host, http: { allowedHosts: [...http.allowedHosts, '', ' '] } })).toBe(403)
+      expect(await statusOf({ url, host, http })).toBe(403)
+      const env = { MAYFLY_ALLOWED_HOSTS: [...http.allowedHosts, '', ' '].join() }
+      expect(await statusOf({ url, host, platform: { env } })).toBe(403)
     },
   )
 

@@ -20,15 +20,22 @@ const browse = (path: string, http?: HttpConfig) =>
   fixture(http).fetch(request(path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }))
 
 describe('any path', () => {
-  it.each(['/', '/mcp', '/api/v1/mcp/', '/functions/v1/shop', '/mcp?session=1', '/a%20b'])(
-    'POST %s → served [http.any-path]',
-    async (path) => {
-      const response = await fixture().fetch(
-        modernRequest('tools/list', {}, { url: `https://mcp.example${path}` }),
-      )
-      expect(response.status).toBe(200)
-    },
-  )
+  it.each([
+    '/',
+    '/mcp',
+    '/api/v1/mcp/',
+    '/functions/v1/shop',
+    '/mcp?session=1',
+    '/a%20b',
+    '/healthz',
+    '/favicon.ico',
+    '/.well-known/oauth-protected-resource/mcp',
+  ])('POST %s → served [http.any-path]', async (path) => {
+    const response = await fixture().fetch(
+      modernRequest('tools/list', {}, { url: `https://mcp.example${path}` }),
+    )
+    expect(response.status).toBe(200)
+  })
 
   it('inside a Hono app, beside its own routes [http.any-path]', async () => {
     const server = fixture()
@@ -48,6 +55,18 @@ describe('any path', () => {
     const answer = await app.fetch(modernRequest('tools/list', {}, { url: 'https://mcp.example/api/mcp' }))
     expect((await readAnswer(answer)).result).toHaveProperty('tools')
   })
+})
+
+it.each([
+  [{ replaceRequest: false as const }, 'https://mcp.example/api/mcp'],
+  // As docs/mounting.md warns.
+  [undefined, 'https://mcp.example/mcp'],
+])('mounted in Hono with %j the page shows %s [page.shown]', async (options, endpoint) => {
+  const app = new Hono().mount('/api', fixture().fetch, options as never)
+  const response = await app.request('https://mcp.example/api/mcp', { headers: { accept: 'text/html' } })
+  const page = await response.text()
+  expect(page).toContain(`${endpoint}<`)
+  expect(page.includes('https://mcp.example/api/mcp')).toBe(endpoint.includes('/api/'))
 })
 
 describe('methods', () => {
@@ -102,6 +121,18 @@ describe('every answer', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('cache-control')).toMatch(/no-store|no-cache/)
   })
+})
+
+it('of a server that cannot be compiled, too [http.no-sniff]', async () => {
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const broken = createServer({ resources: [{ name: 'lost', read: () => '' }] as never })
+  const { status, headers } = await broken.fetch(modernRequest('tools/list'))
+  expect([status, headers.get('x-content-type-options'), headers.get('cache-control')]).toEqual([
+    500,
+    'nosniff',
+    'no-store',
+  ])
+  reported.mockRestore()
 })
 
 describe('the page', () => {

@@ -102,8 +102,12 @@ describe('executeTool', () => {
     const server = createServer({ tools: { t: createTool({ id: 't', execute }) } })
     const auth = { token: 't', clientId: 'c', scopes: [] }
     expect(
-      await server.executeTool('t', undefined, { env: { KEY: 1 }, auth, signal: AbortSignal.abort() }),
-    ).toBe(true)
+      await server.executeTool('t', undefined, {
+        env: { KEY: 1 },
+        auth,
+        signal: new AbortController().signal,
+      }),
+    ).toBe(false)
     expect(execute.mock.calls[0]?.[1]).toMatchObject({
       env: { KEY: 1 },
       auth,

@@ -330,7 +330,7 @@ describe('other events', () => {
     const handler = lambda({ fetch: () => new Response() })
 
     await expect(handler(event, context)).rejects.toThrow(
-      /no HTTP trigger.*Function URL.*API Gateway.*Load Balancer/,
+      /not from an HTTP trigger.*Function URL.*API Gateway.*Load Balancer/,
     )
   })
 })

@@ -12,6 +12,7 @@ import {
 import {
   CLIENT,
   createServer,
+  deferred,
   ENDPOINT,
   initialize,
   legacy,
@@ -20,6 +21,7 @@ import {
   post,
   StreamReader,
   send,
+  textOf,
 } from './_client.ts'
 
 const everything: Partial<MCPServerConfig> = {
@@ -231,6 +233,28 @@ describe('notifications and responses', () => {
     const response = await createServer().fetch(post(body))
     expect([response.status, await response.text()]).toEqual([202, ''])
   })
+})
+
+it('notifications/cancelled reaches no call of a stateless server: it goes on, and is answered [legacy.notification]', async () => {
+  const released = deferred<string>()
+  const begun = deferred()
+  let signal: AbortSignal | undefined
+  const wait = createTool({
+    id: 'wait',
+    execute: (_input, ctx) => {
+      signal = ctx.signal
+      begun.resolve()
+      return released.promise
+    },
+  })
+  const server = createServer({ tools: { wait } })
+  const answer = legacy(server, 'tools/call', { name: 'wait' }, { id: 'call-7' })
+  await begun.promise
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'call-7' } }
+  expect((await server.fetch(post(cancelled))).status).toBe(202)
+  expect(signal?.aborted).toBe(false)
+  released.resolve('done')
+  expect(textOf(await answer)).toBe('done')
 })
 
 describe('GET and DELETE', () => {

@@ -49,6 +49,27 @@ beforeEach(() => {
   return () => reported.mockRestore()
 })
 
+it('a fault that quotes what a client sent is cut, and says where it happened [log.line]', async () => {
+  const long = '$& '.repeat(1_000_000)
+  const onError = vi.fn()
+  const quote = createTool({
+    id: 'quote',
+    execute: () => {
+      throw new Error(`cannot find ${long}`)
+    },
+  })
+  await callTool(createServer({ tools: { quote }, onError }), 'quote')
+  const line = String(reported.mock.calls[0]?.[0])
+  expect(line.length).toBeLessThan(8000)
+  expect(JSON.parse(line)).toMatchObject({
+    message: expect.stringMatching(/^cannot find .*…$/),
+    tool: 'quote',
+  })
+  expect(JSON.parse(line).stack).toContain('logging.test.ts')
+  // The hook is given the error itself.
+  expect(onError.mock.calls[0]?.[0].message).toHaveLength(long.length + 12)
+})
+
 it('what a client makes up is cut: a line stays short [log.line]', async () => {
   const long = 'x'.repeat(1_000_000)
   const lines: object[] = []

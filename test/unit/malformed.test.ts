@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTool, ErrorCode } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import {
   type Answer,
   createServer,
@@ -197,7 +198,7 @@ describe('size', () => {
       { highWaterMark: 0 },
     )
     expect((await sendRaw(body, {}, { maxBodyBytes: 10_000 })).status).toBe(413)
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce())
+    await eventually(() => expect(cancel).toHaveBeenCalledOnce())
   })
 
   it('a Content-Length that lies → the bytes count [http.size]', async () => {

@@ -11,8 +11,9 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTool } from '../../src/index.ts'
-import { openTelemetry } from '../../src/otel.ts'
+import { bearer } from '../../src/auth.ts'
+import { createTool, ErrorCode, ProtocolError } from '../../src/index.ts'
+import { openTelemetry, type Telemetry, type TracedOutcome } from '../../src/otel.ts'
 import { createServer, legacyRequest, modernRequest, type SendOptions } from './_client.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -39,6 +40,38 @@ afterAll(() => {
   context.disable()
   propagation.disable()
   trace.disable()
+})
+
+it('what a client makes up is cut', async () => {
+  const long = 'x'.repeat(1_000_000)
+  await server.fetch(legacyRequest('tools/call', { name: long }, { id: long }))
+  await server.fetch(legacyRequest('resources/read', { uri: long }, { headers: { 'mcp-session-id': long } }))
+  await server.fetch(legacyRequest(long))
+  const spans = exporter.getFinishedSpans()
+  expect(spans).toHaveLength(3)
+  for (const { name, attributes } of spans) {
+    expect(name.length).toBeLessThan(300)
+    for (const value of Object.values(attributes)) expect(String(value).length).toBeLessThan(300)
+  }
+})
+
+it('a client that leaves a stream is the outcome, whatever comes of its call', async () => {
+  const outcomes: TracedOutcome[] = []
+  const telemetry: Telemetry = {
+    start: () => ({ run: (work) => work(), end: (outcome) => void outcomes.push(outcome) }),
+  }
+  const chatty = createTool({
+    id: 'chatty',
+    execute: (_input, ctx) => {
+      ctx.log('info', 'begun')
+      return new Promise(() => {})
+    },
+  })
+  const response = await createServer({ telemetry, tools: { chatty } }).fetch(
+    legacyRequest('tools/call', { name: 'chatty' }),
+  )
+  await response.body!.cancel()
+  expect(outcomes).toMatchObject([{ status: 499 }])
 })
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -125,6 +158,60 @@ describe('openTelemetry', () => {
       status: { code: SpanStatusCode.ERROR },
       attributes: { 'error.type': type },
     })
+  })
+
+  it('holds no arguments, results, errors, tokens or queries, whatever comes of it [telemetry.span]', async () => {
+    const hush = 'hunter2'
+    const secretive = createServer({
+      telemetry: openTelemetry(),
+      auth: bearer((token) => ({ clientId: 'desk', scopes: [], extra: { token } })),
+      tools: {
+        tell: createTool({ id: 'tell', execute: () => hush }),
+        fail: createTool({
+          id: 'fail',
+          execute: () => {
+            throw new Error(hush)
+          },
+        }),
+        refuse: createTool({
+          id: 'refuse',
+          execute: () => {
+            throw new ProtocolError(ErrorCode.invalidParams, hush, { hush })
+          },
+        }),
+      },
+    })
+    for (const name of ['tell', 'fail', 'refuse']) {
+      for (const make of [modernRequest, legacyRequest]) {
+        const params = { name, arguments: { [hush]: hush } }
+        const url = `https://mcp.example/mcp?key=${hush}`
+        const headers = { authorization: `Bearer ${hush}`, cookie: hush, 'x-api-key': hush }
+        await (await secretive.fetch(make('tools/call', params, { url, headers }))).text()
+      }
+    }
+    const spans = exporter.getFinishedSpans()
+    expect(spans).toHaveLength(6)
+    const told = spans.map(({ name, attributes, status, events, links }) => [
+      name,
+      attributes,
+      status,
+      events,
+      links,
+    ])
+    expect(JSON.stringify(told)).not.toContain(hush)
+  })
+
+  it('what a client makes up is cut, as in the log [telemetry.span]', async () => {
+    const long = 'x'.repeat(1_000_000)
+    await spansOf('tools/call', { name: long })
+    await spansOf('prompts/get', { name: long })
+    await spansOf('resources/read', { uri: `x://${long}` })
+    await spansOf('no/such', {}, { id: long })
+    await (await server.fetch(legacyRequest(long))).text()
+    const spans = exporter.getFinishedSpans()
+    expect(spans).toHaveLength(5)
+    for (const { name, attributes } of spans)
+      for (const value of [name, ...Object.values(attributes)]) expect(String(value).length).toBeLessThan(300)
   })
 
   it('legacy requests have spans too [telemetry.span]', async () => {

@@ -113,3 +113,11 @@ describe('lists that depend on the request', () => {
     ])
   })
 })
+
+it('a page has 1000 items where nothing else is said [pagination.pages]', async () => {
+  const tools = Object.fromEntries(
+    Array.from({ length: 1001 }, (_, index) => [`n${index}`, createTool({ id: 'n', execute: () => '' })]),
+  )
+  const pages = await allPages(createServer({ tools }), 'tools/list')
+  expect(pages.map((page) => namesIn(page).length)).toEqual([1000, 1])
+})

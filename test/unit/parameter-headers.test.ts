@@ -1,7 +1,8 @@
 /** `Mcp-Param-*` against the arguments: numbers by value, all else as text, and types are for the schema to refuse. */
 import { describe, expect, it } from 'vitest'
+import { createSessions } from '../../adapters/node.ts'
 import { createTool, jsonSchema } from '../../src/index.ts'
-import { callTool, createServer, textOf } from './_client.ts'
+import { CLIENT, callTool, createServer, post, textOf } from './_client.ts'
 
 const mirrored = (type: string, header: string) => ({ type, 'x-mcp-header': header })
 const query = createTool({
@@ -20,6 +21,48 @@ const query = createTool({
 const server = createServer({ tools: { query } })
 const call = (args: object, headers: { [name: string]: string }) =>
   callTool(server, 'query', args, { headers })
+
+describe('a call of the legacy era', () => {
+  const message = (region: string, id = 1) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'query', arguments: { region } },
+  })
+  const version = { 'mcp-protocol-version': '2025-03-26' }
+
+  async function openSession() {
+    const sessions = createSessions(server)
+    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: CLIENT }
+    const opened = await sessions.fetch(post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }))
+    await opened.text()
+    const headers = { ...version, 'mcp-session-id': opened.headers.get('mcp-session-id')! }
+    return { send: async (request: Request) => sessions.fetch(request), headers }
+  }
+
+  const stateless = async () => ({ send: server.fetch, headers: version })
+
+  const WAYS: [string, typeof stateless | typeof openSession, boolean][] = [
+    ['alone', stateless, false],
+    ['in a batch', stateless, true],
+    ['in a session', openSession, false],
+    ['in a batch in a session', openSession, true],
+  ]
+  it.each(WAYS)('%s: needs no header, and one that is there must not lie', async (_way, open, isBatch) => {
+    const { send, headers } = await open()
+    const answerTo = async (own: { [name: string]: string }) => {
+      const body = isBatch ? [message('eu', 1), message('us', 2)] : message('eu')
+      return (await send(post(body, { headers: { ...headers, ...own } }))).text()
+    }
+    expect(await answerTo({})).not.toContain('error')
+    const lied = await answerTo({ 'mcp-param-region': 'us' })
+    expect(lied).toContain('-32020')
+    // Of a batch the other call is told no lie.
+    expect(lied.includes('result')).toBe(isBatch)
+    expect(await answerTo({ 'mcp-param-limit': '1' })).toContain('-32020')
+    if (!isBatch) expect(await answerTo({ 'mcp-param-region': 'eu' })).not.toContain('error')
+  })
+})
 
 describe('a number', () => {
   it.each([

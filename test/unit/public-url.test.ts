@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { bearer } from '../../src/auth.ts'
 import { type HttpConfig, MCPServer, type RequestPlatform } from '../../src/index.ts'
 import { createServer, modernRequest } from './_client.ts'
 
@@ -62,6 +63,21 @@ describe('the address that the page shows', () => {
       'https://shop.example/api/mcp',
     ],
     [
+      'of a trusted proxy that is an address',
+      'http://10.0.0.7/mcp',
+      { http: { trustProxy: true }, headers: { 'x-forwarded-host': '[2001:db8::7]:8443' } },
+      'http://[2001:db8::7]:8443/mcp',
+    ],
+    [
+      'of a trusted proxy with a prefix of several segments',
+      'http://10.0.0.7/mcp',
+      {
+        http: { trustProxy: true },
+        headers: { 'x-forwarded-host': 'shop.example', 'x-forwarded-prefix': '/api/v1.2/~shop' },
+      },
+      'http://shop.example/api/v1.2/~shop/mcp',
+    ],
+    [
       'of a trusted proxy that only ends TLS',
       'http://shop.example/mcp',
       { http: { trustProxy: true }, headers: { 'x-forwarded-proto': 'https' } },
@@ -118,6 +134,18 @@ describe('the address that the page shows', () => {
     expect(text).toContain('>https://a.example/mcp<')
     expect(text).not.toContain('evil')
   })
+
+  it.each(['/..', '/.', '/../admin', '/api/..', '/api/.', '//evil.example'])(
+    'the prefix %j, even of a trusted proxy, is in no URL that a client is sent to [platform.public-url]',
+    async (prefix) => {
+      const server = createServer({ http: { trustProxy: true }, auth: bearer(() => undefined) })
+      const headers = { 'x-forwarded-prefix': prefix }
+      const response = await server.fetch(modernRequest('server/discover', {}, { headers }))
+      expect(response.headers.get('www-authenticate')).toBe(
+        'Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"',
+      )
+    },
+  )
 
   it.each([
     { 'x-forwarded-host': 'a"><script>' },
@@ -178,3 +206,45 @@ it.each(['shop.example/mcp', '/mcp', 'ftp://shop.example/mcp'])(
     expect(() => new MCPServer(config)).toThrow(/http\.publicUrl/)
   },
 )
+
+describe('OAuth metadata without TLS', () => {
+  const METADATA = '/.well-known/oauth-protected-resource/mcp'
+
+  async function faults(
+    urls: readonly string[],
+    http: HttpConfig = {},
+    headers: Record<string, string> = {},
+  ): Promise<string[]> {
+    const told: string[] = []
+    const server = new MCPServer({
+      id: 'shop',
+      name: 'Shop',
+      version: '1.0.0',
+      auth: bearer(() => undefined),
+      http,
+      log: false,
+      onError: (error) => void told.push((error as Error).message),
+    })
+    for (const url of urls) expect((await server.fetch(new Request(url, { headers }))).status).toBe(200)
+    return told
+  }
+
+  it('of a server that is not local is reported, once, with what to set', async () => {
+    const told = await faults([`http://shop.example${METADATA}`, `http://other.example${METADATA}`])
+    expect(told).toEqual([
+      expect.stringMatching(
+        /names http:\/\/shop\.example, without TLS: set http\.publicUrl .* or http\.trustProxy/,
+      ),
+    ])
+  })
+
+  it.each<[string, string, HttpConfig, Record<string, string>]>([
+    ['on this machine', 'http://localhost:3000', {}, {}],
+    ['on this machine, by address', 'http://[::1]:3000', {}, {}],
+    ['with TLS', 'https://shop.example', {}, {}],
+    ['with an https publicUrl', 'http://10.0.0.1', { publicUrl: 'https://shop.example/mcp' }, {}],
+    ['behind a trusted proxy', 'http://shop.example', { trustProxy: true }, { 'x-forwarded-proto': 'https' }],
+  ])('%s is not', async (_where, origin, http, headers) => {
+    expect(await faults([origin + METADATA], http, headers)).toEqual([])
+  })
+})

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { createMemoryRendezvous } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -20,7 +21,7 @@ it.each([
       return new WeakRef(signal)
     }
     const signal = await begin()
-    await vi.waitFor(() => {
+    await eventually(() => {
       collectGarbage()
       // Not given to `expect`, which would hold it.
       expect(signal.deref() === undefined).toBe(true)

@@ -1,8 +1,14 @@
 /** Who may read which resource of an MCPServer, however its URI is spelled. */
 import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import { createMemoryBus, createResource, type MCPServer, type MCPServerConfig } from '../../src/index.ts'
-import { type Answer, createServer, legacy, modernRequest, StreamReader } from './_client.ts'
+import {
+  createMemoryBus,
+  createMemoryRendezvous,
+  createResource,
+  type MCPServer,
+  type MCPServerConfig,
+} from '../../src/index.ts'
+import { type Answer, CLIENT, createServer, legacy, modernRequest, StreamReader } from './_client.ts'
 
 const shown = vi.fn(({ variables }: { variables: Record<string, string> }) => JSON.stringify(variables))
 
@@ -80,6 +86,46 @@ describe.each([
     expect(await heardOf(token, uris)).toEqual(['shop://window', 'shop://door'])
   })
 })
+
+/** What a session of this caller is subscribed to, once it has asked for these. */
+async function subscribedTo(
+  token: string | undefined,
+  uris: string[],
+  server = createShop(),
+): Promise<string[]> {
+  const subscribed = new Set<string>()
+  const declared = { protocolVersion: '2025-11-25', clientInfo: CLIENT, clientCapabilities: {} }
+  const session = {
+    id: 'one',
+    declared,
+    logLevel: undefined,
+    subscribed,
+    rendezvous: createMemoryRendezvous(),
+  }
+  for (const uri of uris) {
+    const { result } = await legacy(
+      server,
+      'resources/subscribe',
+      { uri },
+      { ...withToken(token), platform: { session } },
+    )
+    // That it is not there is not told: it would tell what is guarded.
+    expect(result).toEqual({})
+  }
+  return [...subscribed]
+}
+
+it.each([
+  ['a token without the scope', 'none'],
+  ['no token', undefined],
+] as const)(
+  '%s: its session hears of no change that it may not read either [auth.spelling]',
+  async (_who, token) => {
+    const uris = ['shop://window', 'shop://door', 'shop://till', ...SPELLINGS, 'unknown://x', 'SHOP://till']
+    expect(await subscribedTo(token, uris)).toEqual(['shop://window', 'shop://door'])
+    expect(await subscribedTo('vault', ['shop://till'])).toEqual(['shop://till'])
+  },
+)
 
 it('with the scope every spelling is served as its template reads it [auth.spelling]', async () => {
   expect((await read('vault', 'shop://till')).result?.contents).toMatchObject([{ text: 'gold' }])

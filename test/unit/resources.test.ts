@@ -103,6 +103,16 @@ describe('declared resources', () => {
     expect(part?.text).toBe('me')
   })
 
+  it('the first template that matches wins over the next [resources.template]', async () => {
+    const [narrow, wide] = ['users://me/{id}', 'users://{+path}'].map((uriTemplate) =>
+      createResource({ uriTemplate, read: () => uriTemplate }),
+    )
+    const textFrom = async (...resources: (typeof narrow)[]) =>
+      contentsOf(await read('users://me/1', createServer({ resources: resources as never })))[0]?.text
+    expect(await textFrom(narrow, wide)).toBe('users://me/{id}')
+    expect(await textFrom(wide, narrow)).toBe('users://{+path}')
+  })
+
   it.each([
     ['{+path}', 'f://a/b.txt', { path: 'a/b.txt' }],
     ['{/a,b}', 'f:///x/y', { a: 'x', b: 'y' }],

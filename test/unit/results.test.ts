@@ -55,6 +55,53 @@ describe('what a tool returns', () => {
     })
   })
 
+  const NO_OBJECTS: [string, unknown, unknown][] = [
+    ['a date', new Date('2026-07-28'), '2026-07-28T00:00:00.000Z'],
+    ['a URL', new URL('https://shop.example/'), 'https://shop.example/'],
+    [
+      'a class whose toJSON gives a number',
+      new (class {
+        toJSON = () => 7
+      })(),
+      7,
+    ],
+    ['an object whose toJSON gives nothing but null', { toJSON: () => null }, null],
+    ['a boxed string', Object('boxed'), 'boxed'],
+  ]
+  describe.each([modern, legacy])('what JSON makes no object of', (call) => {
+    it.each(NO_OBJECTS)('%s → text alone [results.value]', async (_what, output, json) => {
+      expect(await resultOf(output, call)).toEqual({
+        content: [{ type: 'text', text: JSON.stringify(json) }],
+      })
+    })
+
+    it.each(NO_OBJECTS)(
+      '%s in a full result → no object to a client [results.value]',
+      async (_what, output, json) => {
+        const { structuredContent } = await resultOf({ content: [], structuredContent: output }, call)
+        expect(structuredContent).toEqual(call === modern ? json : undefined)
+      },
+    )
+
+    it.each(NO_OBJECTS)(
+      '%s where an object is promised → the server’s fault [results.output-schema]',
+      async (_what, output) => {
+        const outputSchema = jsonSchema({ type: 'object' })
+        const tool = createTool({ id: 'tool', outputSchema, execute: () => output as never })
+        const { result } = await call(createServer({ tools: { tool } }), 'tools/call', { name: 'tool' })
+        expect(result).toMatchObject({ isError: true })
+      },
+    )
+  })
+
+  it('an instance of a class is an object to every client [results.value]', async () => {
+    const output = new (class Order {
+      total = 3
+    })()
+    for (const call of [modern, legacy])
+      expect((await resultOf(output, call)).structuredContent).toEqual({ total: 3 })
+  })
+
   it.each([
     ['a circular object', () => ring()],
     ['a bigint', () => ({ count: 1n })],

@@ -82,17 +82,49 @@ describe('zod', () => {
   })
 })
 
+const standard = (vendor: string) => ({
+  '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) },
+})
+
 describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
-  it('validates, and is advertised as any object [schemas.standard]', async () => {
-    const { call, advertised } = echoServer(
-      v.object({ seat: v.object({ row: v.pipe(v.string(), v.toUpperCase()) }) }),
-    )
-    expect(await advertised()).toEqual({ type: 'object' })
+  const seat = v.object({ seat: v.object({ row: v.pipe(v.string(), v.toUpperCase()) }) })
+
+  it('that is told its JSON Schema validates, and is advertised so [schemas.standard]', async () => {
+    const described = { type: 'object', properties: { seat: { type: 'object' } } }
+    const jsonSchema = { input: () => described, output: () => described }
+    const { call, advertised } = echoServer({
+      ...seat,
+      '~standard': { ...seat['~standard'], jsonSchema },
+    } as typeof seat)
+    expect(await advertised()).toEqual(described)
     expect(textOf(await call({ seat: { row: 'a' } }))).toBe('{"seat":{"row":"A"}}')
     const refused = await call({ seat: { row: 5 } })
     expect(refused.result).toMatchObject({ isError: true })
     expect(textOf(refused)).toContain('seat.row: ')
   })
+
+  it.each<[string, unknown, string]>([
+    [
+      'valibot as it is',
+      seat,
+      '(valibot) cannot be written as JSON Schema: wrap it in toStandardJsonSchema()',
+    ],
+    ['one field of a shape', { a: v.string() }, 'a in inputSchema of tool "t" (valibot) cannot be written'],
+    ['what no JSON Schema says', z.object({ d: z.date() }), 'as JSON Schema: Date cannot be represented'],
+    ['zod 3.23', { safeParse: () => {}, _def: {} }, 'is a schema of zod 3: use zod 4.2 or newer'],
+    ['a shape of zod 3.23', { a: { safeParse: () => {}, _def: {} } }, 'is a schema of zod 3'],
+    ['zod 4.0', standard('zod'), '(zod) cannot be written as JSON Schema: use zod 4.2 or newer'],
+    ['another library', standard('other'), '(other) cannot be written as JSON Schema: use a library with'],
+  ])(
+    '%s as inputSchema → an error that names the tool and what to write [schemas.standard]',
+    (_what, schema, text) => {
+      const t = createTool({ id: 't', inputSchema: schema as z.ZodType, execute: () => 'x' })
+      const list = () => createServer({ tools: { t } }).getToolListInfo()
+      expect(list).toThrow(TypeError)
+      expect(list).toThrow('inputSchema of tool "t"')
+      expect(list).toThrow(text)
+    },
+  )
 
   it('as outputSchema of a list → not advertised as an object [schemas.standard] [results.legacy-object]', async () => {
     const names = createTool({ id: 'names', outputSchema: v.array(v.string()), execute: () => ['ada'] })
@@ -110,7 +142,7 @@ describe('a shape of schemas', () => {
   const shape = {
     city: z.string().describe('Where'),
     days: z.number().default(3),
-    unit: v.optional(v.string()),
+    unit: z.string().optional(),
   }
 
   it('→ an object schema; what accepts undefined is not required [schemas.shape]', async () => {
@@ -119,7 +151,7 @@ describe('a shape of schemas', () => {
       properties: {
         city: { type: 'string', description: 'Where' },
         days: { type: 'number', default: 3 },
-        unit: {},
+        unit: { type: 'string' },
       },
       required: ['city'],
     })

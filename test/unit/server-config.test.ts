@@ -8,6 +8,7 @@ import {
   MCPServer,
   type MCPServerConfig,
 } from '../../src/index.ts'
+import { fromSdk } from '../../src/sdk.ts'
 import { createServer, modern } from './_client.ts'
 
 const VALID = { id: 'test', name: 'Test', version: '1.0.0' }
@@ -21,10 +22,42 @@ beforeEach(() => {
 })
 
 describe('new MCPServer', () => {
+  it('without id: its name, in lower case and without spaces [config.required]', () => {
+    expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).id).toBe('my-shop')
+    expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).getServerInfo()).toMatchObject({
+      id: 'my-shop',
+    })
+  })
+
+  it('without releaseDate: no release date, rather than one that is none', () => {
+    expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).getServerDetail().version_detail).toEqual({
+      version: '1.0.0',
+      is_latest: true,
+    })
+  })
+
+  it('prompts with listPrompts alone → TypeError at once [config.required]', () => {
+    expect(() => construct({ ...VALID, prompts: { listPrompts: () => [] } })).toThrow('getPromptMessages')
+  })
+
+  it.each(['startStdio', 'startHTTP', 'startSSE', 'startHonoSSE'] as const)(
+    '%s → TypeError that names the entry point which has it',
+    (method) => {
+      expect(() => construct(VALID)[method]({})).toThrow(
+        new TypeError(`${method} needs a process: import MCPServer from 'mayfly-mcp/node'.`),
+      )
+    },
+  )
+
+  it('elicitation.sendRequest → TypeError that names ctx.elicit', () => {
+    const params = { message: '?', requestedSchema: { type: 'object' as const, properties: {} } }
+    expect(() => construct(VALID).elicitation.sendRequest(params)).toThrow(/ctx\.elicit/)
+  })
+
   it.each(['id', 'name', 'version'])(
     'without %s, or with an empty one → TypeError that names it [config.required]',
     (option) => {
-      for (const value of [undefined, '', 5]) {
+      for (const value of option === 'id' ? ['', 5] : [undefined, '', 5]) {
         expect(() => construct({ ...VALID, [option]: value })).toThrow(TypeError)
         expect(() => construct({ ...VALID, [option]: value })).toThrow(`"${option}"`)
       }
@@ -49,6 +82,63 @@ describe('new MCPServer', () => {
       expect(() => construct(config), String(value)).toThrow(option)
     }
   })
+
+  it.each([
+    ['allowedHosts', 'https://app.example.com/', '"app.example.com"'],
+    ['allowedHosts', 'http://app.example.com:8080/mcp', '"app.example.com:8080"'],
+    ['allowedHosts', '*', 'like example.com'],
+    ['allowedHosts', '', 'like example.com'],
+    ['allowedHosts', 5, 'like example.com'],
+    ['allowedOrigins', 'app.example.com', '"https://app.example.com"'],
+    ['allowedOrigins', 'https://app.example.com/', '"https://app.example.com"'],
+    ['allowedOrigins', 'https://APP.example.com:443', '"https://app.example.com"'],
+    ['allowedOrigins', 'https://app.example.com/path', '"https://app.example.com"'],
+    ['allowedOrigins', 'https://*.example.com', 'like https://app.example.com'],
+    ['allowedOrigins', '', 'like https://app.example.com'],
+    ['allowedOrigins', /app/, 'like https://app.example.com'],
+  ])(
+    'http.%s with %j, which no request has → TypeError that says what to write [config.required]',
+    (option, entry, remedy) => {
+      const create = () =>
+        construct({
+          ...VALID,
+          http: { [option]: ['localhost', entry].slice(option === 'allowedHosts' ? 0 : 1) },
+        })
+      expect(create).toThrow(TypeError)
+      expect(create).toThrow(`"http.${option}"`)
+      expect(create).toThrow(remedy)
+      expect(() => construct({ ...VALID, http: { [option]: entry } })).toThrow(TypeError)
+      expect(() => fromSdk(() => undefined as never, { http: { [option]: [entry] } as never })).toThrow(
+        remedy,
+      )
+    },
+  )
+
+  it('hosts and origins as requests have them → taken [config.required]', () => {
+    const allowedHosts = ['localhost', 'APP.example.', '[::1]:3000', '::1', '192.0.2.1:80', 'bücher.example']
+    const allowedOrigins = [
+      '*',
+      'null',
+      'https://app.example.com',
+      'http://localhost:5173',
+      'vscode-webview://abc',
+    ]
+    construct({ ...VALID, http: { allowedHosts, allowedOrigins } })
+  })
+
+  it.each(['argument', 'Explain', '', null, true])(
+    'legacy: %j → TypeError that names what is allowed [config.required]',
+    (legacy) => {
+      expect(() => construct({ ...VALID, legacy })).toThrow(/"legacy".*"explain", "arguments", "rendezvous"/)
+    },
+  )
+
+  it.each(['short', '', [], ['s'.repeat(32), 'short']])(
+    'secret: %j → TypeError [config.required]',
+    (secret) => {
+      expect(() => construct({ ...VALID, secret })).toThrow(TypeError)
+    },
+  )
 
   it('a tool without execute → TypeError that names it [config.required]', () => {
     expect(() => construct({ ...VALID, tools: { idle: { id: 'idle' } } })).toThrow(/"idle"/)
@@ -93,7 +183,6 @@ describe('what only compiling can tell', () => {
     ['an empty expression', { resources: [{ uriTemplate: 'a://{}', read }] }, /a:\/\//],
     ['a variable named twice', { resources: [{ uriTemplate: 'a://{id}/{id}', read }] }, /a:\/\//],
     ['listResources alone', { resources: { listResources: () => [] } }, /getResourceContent/],
-    ['listPrompts alone', { prompts: { listPrompts: () => [] } }, /getPromptMessages/],
     ['a prompt without get', { prompts: { mute: {} } }, /"mute"/],
     [
       'a prompt with plain JSON Schema',

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { createTool, ErrorCode, ProtocolError, type RequestContext } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import { callTool, createServer, itemsIn, legacy, modern, namesIn, textOf } from './_client.ts'
 
 const greet = createTool({
@@ -200,9 +201,15 @@ describe('hooks', () => {
       execute: ({ n }) => ({ n: n * 2 }),
     })
     await callTool(createServer({ tools: { double } }), 'double', { n: '4' })
-    const context = expect.objectContaining({ era: 'modern' })
-    expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith({ input: { n: 4 }, toolName: 'double', context })
-    expect(onOutput).toHaveBeenCalledExactlyOnceWith({ output: { n: 8 }, toolName: 'double', context })
+    const call = {
+      toolName: 'double',
+      context: expect.objectContaining({ era: 'modern' }),
+      toolCallId: expect.stringMatching(/./),
+      messages: [],
+      abortSignal: expect.any(AbortSignal),
+    }
+    expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith({ input: { n: 4 }, ...call })
+    expect(onOutput).toHaveBeenCalledExactlyOnceWith({ output: { n: 8 }, ...call })
   })
 
   it.each([
@@ -214,8 +221,67 @@ describe('hooks', () => {
     const answer = await callTool(createServer({ tools: { steady }, onError }), 'steady')
     expect(answer.result).toMatchObject({ content: [{ type: 'text', text: 'fine' }] })
     expect(answer.result?.isError).toBeUndefined()
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(2))
+    await eventually(() => expect(onError).toHaveBeenCalledTimes(2))
     expect(onError.mock.calls[0]?.[0]).toEqual(new Error('The shop is closed.'))
+  })
+
+  it('are not waited for: one that never ends holds no answer [tools.hooks]', async () => {
+    const endless = vi.fn(() => new Promise<never>(() => {}))
+    const steady = createTool({
+      id: 'steady',
+      onInputAvailable: endless,
+      onOutput: endless,
+      execute: () => 'fine',
+    })
+    expect(textOf(await callTool(createServer({ tools: { steady } }), 'steady'))).toBe('fine')
+    expect(endless).toHaveBeenCalledTimes(2)
+  })
+
+  it('onOutput: with an outputSchema it is the value, whatever is around it; an error is none [tools.hooks]', async () => {
+    const onOutput = vi.fn()
+    const outputSchema = z.object({ n: z.number() })
+    const whole = createTool({
+      id: 'whole',
+      inputSchema: z.object({ isError: z.boolean() }),
+      outputSchema,
+      onOutput,
+      execute: ({ isError }) => ({
+        content: [{ type: 'text', text: '1' }],
+        structuredContent: { n: 1 },
+        isError,
+      }),
+    })
+    const server = createServer({ tools: { whole } })
+    await callTool(server, 'whole', { isError: true })
+    expect(onOutput).not.toHaveBeenCalled()
+    await callTool(server, 'whole', { isError: false })
+    expect(onOutput).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ output: { n: 1 } }))
+  })
+
+  it('onInputStart and onInputDelta are never called: arguments come at once [tools.hooks]', async () => {
+    const never = vi.fn()
+    const calm = createTool({ id: 'calm', onInputStart: never, onInputDelta: never, execute: () => 'fine' })
+    expect(textOf(await callTool(createServer({ tools: { calm } }), 'calm'))).toBe('fine')
+    expect(never).not.toHaveBeenCalled()
+  })
+
+  it('executeTool runs them, with the ids it is given [tools.hooks]', async () => {
+    const onInputAvailable = vi.fn()
+    const onOutput = vi.fn()
+    const echo = createTool({
+      id: 'echo',
+      inputSchema: z.object({ n: z.number() }),
+      onInputAvailable,
+      onOutput,
+      execute: ({ n }) => n,
+    })
+    const messages = [{ role: 'user', content: 'one' }]
+    await createServer({ tools: { echo } }).executeTool('echo', { n: 1 }, { toolCallId: 'call-1', messages })
+    const call = { toolName: 'echo', toolCallId: 'call-1', messages }
+    expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ input: { n: 1 }, ...call }),
+    )
+    expect(onOutput).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ output: 1, ...call }))
   })
 
   it('do not run for invalid arguments, nor onOutput after a throw [tools.hooks]', async () => {

@@ -26,8 +26,11 @@ async function flood(
     if (response.write(block)) await new Promise((resolve) => setImmediate(resolve))
     else {
       await new Promise<void>((resolve) => {
-        response.once('drain', resolve)
-        response.once('close', resolve)
+        const goOn = (): void => {
+          response.off('drain', goOn).off('close', goOn)
+          resolve()
+        }
+        response.on('drain', goOn).on('close', goOn)
       })
     }
   }
@@ -76,11 +79,11 @@ export const endlessEvent = (era?: Era): Promise<HostileServer> =>
     return flood(exchange.response)
   }, era)
 
-/** An event of short lines that never ends. */
-export const endlessLines = (): Promise<HostileServer> =>
+/** Short lines without the empty one that ends an event. */
+export const endlessLines = (line = 'data: aaaaaaaa'): Promise<HostileServer> =>
   onCall((exchange) => {
     exchange.response.writeHead(200, EVENTS_TYPE)
-    return flood(exchange.response, 'data: aaaaaaaa\n'.repeat(4000))
+    return flood(exchange.response, `${line}\n`.repeat(4000))
   })
 
 /** Short events without end, with a status or a type with which nobody reads events. */

@@ -28,6 +28,45 @@ export const MALFORMED: { readonly [what: string]: unknown } = {
       properties: { 'a\u001b[2J': { type: 'number', 'x-mcp-header': 'x\u001b[2J' } },
     },
   },
+  'a header whose name is a number': withHeaders({ a: { type: 'string', 'x-mcp-header': 5 } }),
+  'a header whose name has no text': withHeaders({
+    a: { type: 'string', 'x-mcp-header': { toString: 1, valueOf: 1 } },
+  }),
+  'a header whose name is empty': withHeaders({ a: { type: 'string', 'x-mcp-header': '' } }),
+  'a header that breaks its line': withHeaders({ a: { type: 'string', 'x-mcp-header': 'X\r\nEvil: 1' } }),
+  'a header that is used twice': withHeaders({
+    a: { type: 'string', 'x-mcp-header': 'X' },
+    b: { type: 'object', properties: { c: { type: 'boolean', 'x-mcp-header': 'x' } } },
+  }),
+  'a header for an object': withHeaders({ a: { type: 'object', 'x-mcp-header': 'X' } }),
+  'a header for any number': withHeaders({ a: { type: 'number', 'x-mcp-header': 'X' } }),
+  'a header for a parameter of no type': withHeaders({ a: { 'x-mcp-header': 'X' } }),
+  'a header for items': withHeaders({
+    a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'X' } },
+  }),
+  'a header for all arguments': { name: 'bad', inputSchema: { ...INPUT, 'x-mcp-header': 'X' } },
+}
+
+/** Output schemas that servers of 2025 must not have, since their results are objects; modern ones may have all but the last two. */
+export const OUTPUTS_OF_NO_OBJECT: { readonly [what: string]: object } = {
+  'of anything': {},
+  'of a list': { type: 'array', items: { type: 'string' } },
+  'of one of several': { oneOf: [{ type: 'object' }] },
+  'of several types': { type: ['object', 'null'] },
+  'with required that is no list': { type: 'object', required: 5 },
+  'with properties that are a list': { type: 'object', properties: [] },
+}
+
+/** Parameters that are no schemas; the protocol allows any JSON. */
+export const ODD_PARAMETERS: { readonly [what: string]: unknown } = {
+  null: null,
+  text: 'string',
+  'a type that has no text': { type: [{ toString: 1, valueOf: 1 }] },
+  'a description that has no text': { description: { toString: 1, valueOf: 1 } },
+}
+
+function withHeaders(properties: object): object {
+  return { name: 'bad', inputSchema: { ...INPUT, properties } }
 }
 
 function nested(levels: number): object {

@@ -23,6 +23,8 @@ export interface FunctionOptions {
   /** How many processes at most. Default 1. */
   readonly max?: number
   readonly env?: { readonly [name: string]: string }
+  /** The file of a runtime interface client. Default AWS's. */
+  readonly ric?: string
 }
 
 export interface RunningFunction extends AsyncDisposable {
@@ -53,7 +55,7 @@ export async function buildFunction(entry: string): Promise<Built> {
     file: (name) => join(folder, name),
     start: async (options) => {
       const { trigger, handler = 'index.handler', stage, timeoutMs = 20_000, max = 1, env = {} } = options
-      const ric = runtimeClient(CWD)
+      const ric = options.ric ?? runtimeClient(CWD)
       const environments = createEnvironments(
         { ric, taskRoot, handler, timeoutMs, env: { ...process.env, ...env } },
         max,

@@ -6,6 +6,7 @@ import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildInto } from '../../../deploy/build.ts'
+import { githubRole } from '../../../deploy/lambda/github-role.ts'
 import { lambda } from '../../../deploy/lambda/target.ts'
 import { SECRETS_TEMPLATE, TEMPLATE } from '../../../deploy/lambda/template.ts'
 import type { Deployment, Project } from '../../../deploy/target.ts'
@@ -60,6 +61,8 @@ describe('the templates', () => {
   it.each([
     {},
     { Endpoint: 'http-api' },
+    { Endpoint: 'rest-api', TimeoutSeconds: '900' },
+    { AlarmTopic: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
     { StoredVariables: 'shop-secrets', StoredVersion: 'v', MaxConcurrency: '5', TimeoutSeconds: '900' },
   ])('valid with %j', (parameters) => {
     expect(faults(TEMPLATE, parameters)).toEqual([])
@@ -69,10 +72,21 @@ describe('the templates', () => {
     expect(faults(SECRETS_TEMPLATE)).toEqual([])
   })
 
+  it('the role that GitHub takes on is valid, and is the workflow’s environment’s alone', () => {
+    expect(faults(githubRole('shop'), { Repository: 'acme/shop' })).toEqual([])
+    expect(githubRole('shop')).toMatch(/:sub: !Sub repo:\$\{Repository\}:environment:\$\{Environment\}\n/)
+    expect(
+      faults(githubRole('shop').replace('Type: AWS::IAM::OIDCProvider', 'Type: AWS::IAM::Oidc')),
+    ).not.toEqual([])
+  })
+
   it('a misspelt property is a fault', () => {
     expect(faults(TEMPLATE.replace('InvokedViaFunctionUrl', 'InvokedViaUrl'))).not.toEqual([])
     expect(faults(TEMPLATE.replace('InvokeMode: RESPONSE_STREAM', 'InvokeMode: STREAM'))).not.toEqual([])
     expect(faults(TEMPLATE.replace('!GetAtt Role.Arn', '!GetAtt Roll.Arn'))).not.toEqual([])
+    expect(
+      faults(TEMPLATE.replace('ResponseTransferMode: STREAM', 'ResponseTransferMode: MAYBE')),
+    ).not.toEqual([])
   })
 
   it('the role may write its own log and nothing else', () => {

@@ -31,6 +31,7 @@ import {
 } from '../../../adapters/node.ts'
 import { bearer, staticTokens } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
+import { eventually } from '../../_eventually.ts'
 import { createFixture, type SessionFixture } from './_session-server.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -104,18 +105,18 @@ describe('a legacy client in a session', () => {
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
     await client.subscribeResource({ uri: 'note://1' })
     // Until its stream is open nothing can be heard.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await server.tools.notifyListChanged()
       expect(heard).toContain('tools')
     })
     await server.resources.notifyUpdated({ uri: 'note://1' })
     await server.resources.notifyUpdated({ uri: 'note://2' })
-    await vi.waitFor(() => expect(heard).toContain('note://1'))
+    await eventually(() => expect(heard).toContain('note://1'))
     await client.unsubscribeResource({ uri: 'note://1' })
     heard.length = 0
     await server.resources.notifyUpdated({ uri: 'note://1' })
     await server.tools.notifyListChanged()
-    await vi.waitFor(() => expect(heard).toContain('tools'))
+    await eventually(() => expect(heard).toContain('tools'))
     expect(heard.filter((what) => what !== 'tools')).toEqual([])
   })
 
@@ -131,7 +132,7 @@ describe('a legacy client in a session', () => {
     const client = await connect(new URL(url))
     const heard: string[] = []
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'))
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await call(client, 'change')
       expect(heard).toContain('tools')
     })
@@ -167,7 +168,7 @@ describe('a legacy client in a session', () => {
     waiting.catch(() => {})
     await call(client, 'can')
     cancel.abort()
-    await vi.waitFor(() => expect(aborted).toHaveLength(1))
+    await eventually(() => expect(aborted).toHaveLength(1))
     expect(await call(client, 'can')).toContain('features')
   })
 
@@ -268,9 +269,9 @@ describe('what holds for a stateless call holds in a session', () => {
         ({ message }) => (message as { method?: string }).method === `notifications/${list}/list_changed`,
       )
     await server.tools.notifyListChanged()
-    await vi.waitFor(() => expect(kept('tools')).toHaveLength(2))
+    await eventually(() => expect(kept('tools')).toHaveLength(2))
     await server.prompts.notifyListChanged()
-    await vi.waitFor(() => expect(kept('prompts')).toHaveLength(2))
+    await eventually(() => expect(kept('prompts')).toHaveLength(2))
     for (const { body } of streams) await body?.cancel()
 
     const [first] = kept('tools')
@@ -392,7 +393,7 @@ describe('what holds for a stateless call holds in a session', () => {
     const session = await openRaw(new URL(`http://127.0.0.1:${port}/mcp`))
     const answer = await session.send(request(1, 'tools/call', { name: 'background', arguments: {} }))
     expect(await answer.text()).toContain('done')
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+    await eventually(() => expect(onError).toHaveBeenCalledOnce())
     await new Promise((resolve) => setImmediate(resolve))
     expect(rejected).toEqual([])
     vi.restoreAllMocks()
@@ -423,12 +424,12 @@ describe('sessions', () => {
   })
 
   it('expire when nobody uses them', async () => {
-    const { url, sessions } = await start({ idleMs: 100 })
+    const { url, sessions } = await start({ idleMs: 1000 })
     const client = await connect(url)
     await call(client, 'can')
     await client.close()
     expect(sessions.size).toBe(1)
-    await vi.waitFor(() => expect(sessions.size).toBe(0), { timeout: 3000 })
+    await eventually(() => expect(sessions.size).toBe(0))
   })
 
   it('are no more than maxSessions', async () => {
@@ -461,7 +462,73 @@ describe('sessions', () => {
     waiting.catch(() => {})
     await expect(call(client, 'can')).rejects.toThrow('Too many concurrent calls')
     cancel.abort()
-    await vi.waitFor(async () => expect(await call(client, 'can')).toContain('features'))
+    await eventually(async () => expect(await call(client, 'can')).toContain('features'))
+  })
+
+  /** Sends messages of a client that is in a session, by hand. */
+  async function join(options: SessionsOptions = {}) {
+    const running = await start(options)
+    const client = await connect(running.url)
+    const { sessionId } = client.transport as StreamableHTTPClientTransport
+    const send = (body: unknown) =>
+      fetch(running.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-session-id': sessionId!,
+        },
+        body: JSON.stringify(body),
+      })
+    const cancel = (requestId: unknown) =>
+      send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+    return { ...running, client, send, cancel }
+  }
+  const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' })
+  const wait = (id: unknown) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'wait', arguments: {} },
+  })
+
+  it('two requests with one id at once → 400 for the second, and the first keeps its stream', async () => {
+    const { send, cancel } = await join()
+
+    const waiting = await send(wait(77))
+    const [again, inBatch] = [await send(ping(77)), await send([ping(78), ping(77)])]
+    expect([again.status, inBatch.status]).toEqual([400, 400])
+    expect(await again.json()).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining('the id 77 is still running') },
+    })
+    // What was refused holds no id, and text is another id than a number.
+    for (const id of [78, '77']) expect(await (await send(ping(id))).text()).toContain('"result":{}')
+
+    await cancel(77)
+    await waiting.text()
+    expect(await (await send(ping(77))).text()).toContain('"result":{}')
+    const racing = await Promise.all(Array.from({ length: 8 }, () => send(wait(79))))
+    expect(racing.filter(({ status }) => status === 200)).toHaveLength(1)
+    await cancel(79)
+  })
+
+  it.each([
+    ['a stream, without an answer', {}, wait(1), 'event', /^(?!.*jsonrpc)/s],
+    ['JSON, with an error', { enableJsonResponse: true }, wait(1), 'json', /"id":1,.*cancelled/s],
+    ['that of a batch, with the other answers', {}, [wait(1), ping(2)], 'event', /"id":2,"result":\{\}/],
+  ])('a cancelled call ends its exchange: %s', async (_what, options, body, type, text) => {
+    const { sessions, client, send, cancel, aborted } = await join({ idleMs: 200, ...options })
+    const answering = send(body)
+    await eventually(async () => {
+      await cancel(1)
+      expect(aborted).toHaveLength(1)
+    })
+    const response = await answering
+    expect(response.headers.get('content-type')).toContain(type)
+    expect(await response.text()).toMatch(text)
+    // Nothing keeps the session any more but the stream that its client listens on.
+    await client.close()
+    await eventually(() => expect(sessions.size).toBe(0))
   })
 
   it('belong to their principal, and the tool knows who calls', async () => {
@@ -535,7 +602,7 @@ describe('sessions', () => {
     const { url, sessions, aborted } = await start()
     const client = await connect(url)
     const order = call(client, 'order', { item: 'plums' })
-    await vi.waitFor(() => expect(sessions.size).toBe(1))
+    await eventually(() => expect(sessions.size).toBe(1))
     const answered = await order
     await sessions.close()
     expect(answered).toBe('3 plums')

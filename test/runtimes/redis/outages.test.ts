@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { redisBus, redisRateLimiter, redisRendezvous } from '../../../adapters/redis.ts'
 import type { ChangeEvent } from '../../../src/index.ts'
+import { eventually } from '../../_eventually.ts'
 import { type Connected, connect, type Instance, startInstance } from './_redis.ts'
 
 const CHANGE: ChangeEvent = { type: 'toolsListChanged' }
 const NEVER = new AbortController().signal
-const SOON = { timeout: 10_000, interval: 50 }
 
 describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   let redis: Instance
@@ -76,8 +76,8 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       await answer
       await recover[outage]()
       // Everything that was queued before this is done with.
-      await vi.waitFor(async () => expect(await meets(meeting, 'after')).toBe('yes'), SOON)
-      await vi.waitFor(async () => expect(await redis.channels()).toEqual([]), SOON)
+      await eventually(async () => expect(await meets(meeting, 'after')).toBe('yes'))
+      await eventually(async () => expect(await redis.channels()).toEqual([]))
     })
 
     it('an answer is refused in time; once Redis is back it arrives [redis.down]', async () => {
@@ -87,7 +87,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       expect(refused).toMatchObject({ error: expect.any(Error) })
       expect(refused.ms).toBeLessThan(2000)
       await recover[outage]()
-      await vi.waitFor(async () => expect(await meets(meeting, 'b')).toBe('yes'), SOON)
+      await eventually(async () => expect(await meets(meeting, 'b')).toBe('yes'))
     })
 
     it('the limiter fails in time, the calls after it at once, and counts again [redis.down]', async () => {
@@ -100,7 +100,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       const others = await Promise.all(Array.from({ length: 100 }, () => settle(limit('ann'))))
       expect(others.filter(({ ms }) => ms < 250).length).toBeGreaterThan(90)
       await recover[outage]()
-      await vi.waitFor(async () => expect(await limit('bob')).toMatchObject({ ok: true }), SOON)
+      await eventually(async () => expect(await limit('bob')).toMatchObject({ ok: true }))
     })
 
     it('publishing fails in time; a listener that could not subscribe deafens no later one [redis.bus]', async () => {
@@ -112,13 +112,13 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       expect(refused.ms).toBeLessThan(2000)
       await recover[outage]()
       const heard = vi.fn()
-      const stop = await vi.waitFor(() => changes.subscribe(heard), SOON)
-      await vi.waitFor(async () => {
+      const stop = await eventually(() => changes.subscribe(heard))
+      await eventually(async () => {
         await changes.publish(CHANGE)
         expect(heard).toHaveBeenCalledWith(CHANGE)
-      }, SOON)
+      })
       stop()
-      await vi.waitFor(async () => expect(await redis.channels()).toEqual([]), SOON)
+      await eventually(async () => expect(await redis.channels()).toEqual([]))
     })
   })
 
@@ -132,10 +132,10 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     // One for each of the two clients, however often they try.
     expect(onError.mock.calls.length).toBeLessThanOrEqual(2)
     await redis.start()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await changes.publish(CHANGE)
       expect(heard).toHaveBeenCalledWith(CHANGE)
-    }, SOON)
+    })
   })
 
   it('a wait outlives a restart: what is delivered afterwards arrives [redis.wait]', async () => {
@@ -143,8 +143,8 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     const { answer } = await meeting.wait('a', Date.now() + 20_000, NEVER)
     await redis.kill()
     await redis.start()
-    await vi.waitFor(async () => expect(await redis.channels()).toHaveLength(1), SOON)
-    await vi.waitFor(() => meeting.deliver('a', { action: 'accept' }), SOON)
+    await eventually(async () => expect(await redis.channels()).toHaveLength(1))
+    await eventually(() => meeting.deliver('a', { action: 'accept' }))
     expect(await answer).toEqual({ action: 'accept' })
   })
 
@@ -157,7 +157,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       expect(await (await meeting.wait('a', deadline, signal)).answer).toBeUndefined()
     }
     expect(await meets(meeting, 'b')).toBe('yes')
-    await vi.waitFor(async () => expect(await redis.channels()).toEqual([]), SOON)
+    await eventually(async () => expect(await redis.channels()).toEqual([]))
   })
 
   it('a wait that has its answer, or ends, is subscribed no longer [redis.wait]', async () => {
@@ -169,7 +169,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     call.abort()
     expect(await Promise.all([answer, late])).toEqual([undefined, undefined])
     expect(await meets(meeting, 'c')).toBe('yes')
-    await vi.waitFor(async () => expect(await redis.channels()).toEqual([]), SOON)
+    await eventually(async () => expect(await redis.channels()).toEqual([]))
   })
 
   it.each([
@@ -190,7 +190,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     await changes.publish(CHANGE)
     await meeting.deliver('a', 'yes')
     expect(await answer).toBe('yes')
-    await vi.waitFor(() => expect(heard).toHaveBeenCalledExactlyOnceWith(CHANGE), SOON)
+    await eventually(() => expect(heard).toHaveBeenCalledExactlyOnceWith(CHANGE))
   })
 
   it('a listener that throws keeps no other from hearing [redis.bus]', async () => {
@@ -201,7 +201,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     })
     await changes.subscribe(heard)
     await changes.publish(CHANGE)
-    await vi.waitFor(() => expect(heard).toHaveBeenCalledExactlyOnceWith(CHANGE), SOON)
+    await eventually(() => expect(heard).toHaveBeenCalledExactlyOnceWith(CHANGE))
   })
 
   it('every count expires, one that was left without an end as well [redis.limiter]', async () => {

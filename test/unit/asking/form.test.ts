@@ -71,14 +71,65 @@ describe('a form', () => {
     expect(await refusal(field(schema))).toContain('"field"')
   })
 
-  it.each(['password', 'apiKey', 'api_key', 'token', 'clientSecret', 'PIN'])(
-    'a field %s → throws, and names URL mode [ask.sensitive]',
-    async (name) => {
-      const schema = z.object({ [name]: z.string() })
-      expect(await refusal(schema)).toContain('URL mode')
-      expect(await refusal(schema, { notSecret: [name] })).toBeUndefined()
+  it.each([
+    ['a regex', z.string().regex(/^[A-Z]{3}$/), 'abc', 'ABC', { type: 'string' }],
+    [
+      'a format that forms have not',
+      z.uuid(),
+      'no',
+      '7e3fbd4c-6a8b-4e0c-9f5e-0d9a5a0a9d11',
+      { type: 'string' },
+    ],
+    ['an exclusive bound', z.number().positive(), 0, 0.5, { type: 'number' }],
+    ['a step', z.number().multipleOf(5), 4, 10, { type: 'number' }],
+  ])(
+    '%s of a library → not shown, and the answer is validated by it',
+    async (_label, schema, bad, good, shown) => {
+      const form = z.object({ field: schema })
+      expect(await requested(form)).toEqual({ field: shown })
+      const answers = [bad, good]
+      const { answer } = await converse(serverOf(form), { name: 't' }, () =>
+        accept({ field: answers.shift() }),
+      )
+      expect(answers).toEqual([])
+      expect(answer.result?.structuredContent).toEqual({ action: 'accept', content: { field: good } })
     },
   )
+
+  it.each([
+    'max_tokens',
+    'maxTokens',
+    'secretary',
+    'passenger',
+    'tokenizer',
+    'pinned',
+    'keyboard',
+    'compass',
+  ])('a field %s → is no secret', async (name) => {
+    expect(await refusal(z.object({ [name]: z.string() }))).toBeUndefined()
+  })
+
+  it.each([
+    'password',
+    'apiKey',
+    'APIKey',
+    'api_key',
+    'token',
+    'accessTokens',
+    'refresh-token',
+    'userpassword',
+    'passwordConfirmation',
+    'password2',
+    'clientSecret',
+    'client secrets',
+    'privateKey',
+    'cardCvc',
+    'PIN',
+  ])('a field %s → throws, and names URL mode [ask.sensitive]', async (name) => {
+    const schema = z.object({ [name]: z.string() })
+    expect(await refusal(schema)).toContain('URL mode')
+    expect(await refusal(schema, { notSecret: [name] })).toBeUndefined()
+  })
 
   it('an answer → gets the defaults and transforms of its schema', async () => {
     const server = serverOf(z.object({ plan: z.enum(['free', 'paid']).default('free') }))

@@ -4,9 +4,9 @@ import { ProtocolError } from '../../../src/index.ts'
 import { EMPTY_JOURNAL, type Journal } from '../../../src/interaction/journal.ts'
 import type { Binding, Opened, Seal } from '../../../src/interaction/seal.ts'
 import {
-  keepJournal,
   restoreJournal,
   type StateOptions,
+  sealIfNeeded,
   sealJournal,
 } from '../../../src/interaction/state.ts'
 
@@ -45,7 +45,7 @@ function optionsOf(more: Partial<StateOptions> = {}) {
 }
 
 const keep = (journal: Partial<Journal>, more: Partial<StateOptions> = {}) =>
-  keepJournal({ ...EMPTY_JOURNAL, ...journal }, binding, optionsOf(more).options)
+  sealIfNeeded({ ...EMPTY_JOURNAL, ...journal }, binding, optionsOf(more).options)
 
 const claim = () => true
 

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig, type RequestContext } from '../../../src/index.ts'
 import { createSeal } from '../../../src/interaction/seal.ts'
-import { createServer } from '../_client.ts'
+import { CLIENT, callTool, createServer, legacy, modern } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
 
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
@@ -250,6 +250,36 @@ describe('MAYFLY_SECRET', () => {
   it.each(['', ',', ' , ', 5, undefined])('%j → is none', async (text) => {
     expect((await stateWith(text)).error?.message).toContain('set MAYFLY_SECRET')
   })
+
+  it.each(['short', `${SECRET},short`])(
+    '%j is too short → fails only what needs it, and is reported once',
+    async (MAYFLY_SECRET) => {
+      vi.spyOn(console, 'error').mockReturnValue(undefined)
+      const onError = vi.fn()
+      const say = createTool({ id: 'say', execute: () => 'said' })
+      const server = createServer({ tools: { ...tools, say }, onError })
+      const platform = { env: { MAYFLY_SECRET } }
+      expect((await modern(server, 'server/discover', {}, { platform })).status).toBe(200)
+      expect((await callTool(server, 'say', {}, { platform })).result).toMatchObject({
+        content: [{ text: 'said' }],
+      })
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
+      const opened = await legacy(server, 'initialize', params, {
+        platform,
+        headers: { 'mcp-protocol-version': undefined },
+      })
+      expect(opened.error).toBeUndefined()
+      expect(onError.mock.calls.map(([error]) => String(error))).toEqual([
+        expect.stringMatching(/MAYFLY_SECRET is not used: .* at least 32 characters.*openssl rand/),
+      ])
+      expect(String(onError.mock.calls)).not.toContain(SECRET)
+      const answer = await round(server, { name: 'a' }, { platform })
+      expect(answer.error).toMatchObject({
+        code: -32603,
+        message: expect.stringContaining('set MAYFLY_SECRET'),
+      })
+    },
+  )
 
   it('of another environment → is another secret', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)

@@ -47,6 +47,23 @@ describe('a question inside a step', () => {
     expect(caught).toMatchObject({ name: 'QuestionError', code: 'INSIDE_STEP' })
   })
 
+  it('deep inside of its functions → the same, and stack traces stay as long as they were [ask.inside-step]', async () => {
+    const deep = async (ctx: RequestContext, depth: number): Promise<unknown> => {
+      if (depth === 0) return ctx.elicit('?', name)
+      await turn()
+      return await deep(ctx, depth - 1)
+    }
+    const server = serverOf((ctx) => ctx.step('pay', () => deep(ctx, 50)))
+    const before = Error.stackTraceLimit
+    try {
+      Error.stackTraceLimit = 10 // Node's own
+      expect(textOf(await round(server, { name: 't' }))).toMatch(/asked inside the step "pay"/)
+      expect(Error.stackTraceLimit).toBe(10)
+    } finally {
+      Error.stackTraceLimit = before
+    }
+  })
+
   it('of another call, on a server in the same process → is asked', async () => {
     const inner = serverOf(async (ctx) => (await ctx.elicit('inner?', name)).action)
     const outer = serverOf((ctx) =>

@@ -78,7 +78,9 @@ describe('who brings no good token', () => {
 
   it('a malformed one is told so [auth.challenge]', async () => {
     const response = await discover(protectedServer(), undefined, { headers: { authorization: 'Basic abc' } })
-    expect(challengeOf(response)).toContain('error_description="The Authorization header is malformed."')
+    expect(challengeOf(response)).toContain(
+      'error="invalid_token", error_description="The Authorization header is malformed."',
+    )
     expect(await response.text()).toContain('The Authorization header is malformed.')
   })
 
@@ -98,6 +100,11 @@ describe('who brings no good token', () => {
       expect((await discover(protectedServer(), token)).status).toBe(200)
     },
   )
+
+  it('as many spaces before it as a client likes [auth.challenge]', async () => {
+    const headers = { authorization: 'bEARER   good' }
+    expect((await discover(protectedServer(), undefined, { headers })).status).toBe(200)
+  })
 
   it('no longer than 16384 characters [auth.challenge]', async () => {
     expect((await discover(protectedServer(), 'a'.repeat(16_384))).status).toBe(200)
@@ -152,6 +159,30 @@ describe('who brings no good token', () => {
     expect(verify).not.toHaveBeenCalled()
   })
 
+  it('one anywhere but in the header is not looked at, cookies included [auth.header-only]', async () => {
+    const verify = vi.fn(() => ({ clientId: 'a', scopes: [] }))
+    const server = createServer({ auth: bearer(verify) })
+    const url = 'https://mcp.example/mcp'
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const elsewhere = [
+      ...['cookie', 'x-access-token', 'x-api-key', 'proxy-authorization', 'cf-access-jwt-assertion'].map(
+        (name) =>
+          modernRequest(
+            'server/discover',
+            {},
+            { headers: { [name]: name === 'cookie' ? 'token=good' : 'Bearer good' } },
+          ),
+      ),
+      modernRequest('server/discover', { access_token: 'good' }, { meta: { authorization: 'Bearer good' } }),
+      new Request(url, { method: 'POST', headers: form, body: 'access_token=good' }),
+    ]
+    for (const request of elsewhere) {
+      const { status } = await server.fetch(request)
+      expect([401, 415]).toContain(status)
+    }
+    expect(verify).not.toHaveBeenCalled()
+  })
+
   it('the body is not read before [auth.before-body]', async () => {
     const body = new ReadableStream({ pull: () => expect.unreachable('read') }, { highWaterMark: 0 })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -167,7 +198,11 @@ describe('who brings no good token', () => {
 
   it('a token that has expired, whatever its verifier says → 401 [auth.challenge]', async () => {
     const server = createServer({ auth: bearer(() => ({ clientId: 'a', scopes: [], expiresAt: 1 })) })
-    expect((await discover(server, 'a')).status).toBe(401)
+    const response = await discover(server, 'a')
+    expect(response.status).toBe(401)
+    expect(challengeOf(response)).toContain(
+      'error="invalid_token", error_description="The token has expired."',
+    )
   })
 
   it('a reason is told without what could end the header [auth.challenge]', async () => {
@@ -243,6 +278,23 @@ describe('metadata (RFC 9728)', () => {
     expect(await inside.json()).toMatchObject({ resource: 'https://shop.example/api/mcp' })
     expect((await get('http://10.0.0.7/.well-known/oauth-protected-resource/other', http)).status).toBe(404)
   })
+
+  it.each([
+    ['/mcp', '/shop/v1/.well-known/oauth-protected-resource/mcp'],
+    ['/mcp/', '/shop/v1/.well-known/oauth-protected-resource/mcp'],
+    ['/v1/mcp', '/shop/.well-known/oauth-protected-resource/v1/mcp'],
+    ['/shop/v1/mcp', '/.well-known/oauth-protected-resource/shop/v1/mcp'],
+    ['/', '/.well-known/oauth-protected-resource/shop/v1/mcp'],
+    ['/other', '/.well-known/oauth-protected-resource/shop/v1/mcp'],
+    ['/xmcp', '/.well-known/oauth-protected-resource/shop/v1/mcp'],
+  ])(
+    'of publicUrl, for a request that arrives at %s: behind what the proxy took away [auth.metadata]',
+    async (path, metadata) => {
+      const server = protectedServer({}, { http: { publicUrl: 'https://shop.example/shop/v1/mcp' } })
+      const response = await discover(server, undefined, { url: `http://10.0.0.7${path}` })
+      expect(challengeOf(response)).toBe(`Bearer resource_metadata="https://shop.example${metadata}"`)
+    },
+  )
 
   it('a spoofed X-Forwarded-Host changes nothing unless trustProxy allows it [auth.metadata]', async () => {
     const headers = { 'x-forwarded-host': 'evil.example' }
@@ -682,6 +734,7 @@ describe('options of the gate', () => {
     ['scopesSupported', { scopesSupported: ['shop', 5] }],
     ['authorizationServers', { authorizationServers: 'https://login.example' }],
     ['authorizationServers', { authorizationServers: ['login.example'] }],
+    ['authorizationServers', { authorizationServers: [new URL('https://login.example')] }],
     ['anonymous', { anonymous: true }],
     ['anonymous', { anonymous: ['look'] }],
     ['anonymous', { anonymous: null }],

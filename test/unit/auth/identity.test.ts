@@ -48,6 +48,8 @@ describe('an answer that says no', () => {
     [{ verified: false, sub: 'ann' }],
     [{ error: 'expired', sub: 'ann' }],
     [{ error: new Error('expired'), sub: 'ann' }],
+    [{ error: true, sub: 'ann' }],
+    [{ error: '', sub: 'ann' }],
   ])('%j → 401, and nothing to report [auth.identity]', async (answer) => {
     const onError = vi.fn()
     const response = await discover(createServer({ auth: answering(answer), onError }), TOKEN)
@@ -106,7 +108,7 @@ describe('an answer that is no identity', () => {
       const response = await discover(server, TOKEN)
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toContain(
-        'error_description="The token is not valid."',
+        'error="invalid_token", error_description="The token is not valid."',
       )
       expect(await response.text()).not.toMatch(/clientId|bearer\(/)
     }
@@ -122,6 +124,19 @@ describe('an answer that is no identity', () => {
     const { message } = onError.mock.calls[0]![0] as Error
     expect(message).toMatch(/clientId/)
     expect(message).not.toMatch(/hunter2|ann/)
+  })
+
+  it.each([
+    ['clientId', { clientId: {} }],
+    ['subject', { clientId: 'desk', sub: {} }],
+    ['extra', { clientId: 'desk', extra: 5 }],
+    ['scopes', { clientId: 'desk', scopes: 5 }],
+    ['expiresAt', { clientId: 'desk', exp: 'soon' }],
+  ])('the report names the %s that is wrong [auth.identity]', async (member, answer) => {
+    const onError = vi.fn()
+    await discover(createServer({ auth: answering(answer), onError }), TOKEN)
+    const { message } = onError.mock.calls[0]![0] as Error
+    expect(message.split(': return')[0]).toContain(member)
   })
 
   it('a verifier whose tolerance is no number lets no token in that has an end [auth.identity]', async () => {
@@ -191,6 +206,34 @@ describe('an identity', () => {
     [
       { clientId: 'desk', scopes: undefined, expiresAt: null, extra: null },
       { clientId: 'desk', scopes: [] },
+    ],
+    [
+      { clientId: 'desk', scopes: null, scope: null, expiresAt: null, exp: null },
+      { clientId: 'desk', scopes: [] },
+    ],
+    [
+      { clientId: 'desk', scopes: null, scope: 'shop', expiresAt: null, exp: 4_102_444_800 },
+      { clientId: 'desk', scopes: ['shop'], expiresAt: 4_102_444_800 },
+    ],
+    [
+      { clientId: 'desk', scope: ' shop  read ' },
+      { clientId: 'desk', scopes: ['shop', 'read'] },
+    ],
+    [
+      { clientId: 'desk', scope: '' },
+      { clientId: 'desk', scopes: [] },
+    ],
+    [
+      { clientId: 'desk', error: null },
+      { clientId: 'desk', scopes: [], extra: { error: null } },
+    ],
+    [
+      { clientId: 'desk', error: false },
+      { clientId: 'desk', scopes: [], extra: { error: false } },
+    ],
+    [
+      { clientId: 'desk', error: undefined },
+      { clientId: 'desk', scopes: [], extra: { error: undefined } },
     ],
     [{ valid: true }, { clientId: DERIVED, scopes: [] }],
     [

@@ -27,7 +27,7 @@ describe('a good token', () => {
       auth: jwt({ issuer: issuer.url, audience: AUDIENCE }),
       tools: { who: createTool({ id: 'who', execute: seen }) },
     })
-    const token = await issuer.sign({ scope: 'shop read', permissions: ['till'] })
+    const token = await issuer.sign({ scope: 'shop read', permissions: ['till', 5, null, {}] })
     const headers = { authorization: `Bearer ${token}` }
     await (await own.fetch(modernRequest('tools/call', { name: 'who' }, { headers }))).text()
     expect(seen.mock.calls[0]![1].auth).toMatchObject({

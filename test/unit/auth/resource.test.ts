@@ -56,6 +56,10 @@ describe('a verifier that compares with `resource`', () => {
       'allowedHosts name its port',
       { http: { allowedHosts: ['mcp.example:8443'] }, url: 'https://mcp.example:8443/mcp' },
     ],
+    [
+      'MAYFLY_ALLOWED_HOSTS name the host beside what is none',
+      { platform: { env: { MAYFLY_ALLOWED_HOSTS: 'no host,mcp.example' } } },
+    ],
     ['MAYFLY_ALLOWED_HOSTS name the host', { platform: { env: { MAYFLY_ALLOWED_HOSTS: 'mcp.example' } } }],
     ['the platform vouches for the host', { platform: { vouchesForHost: true } }],
     [
@@ -104,6 +108,14 @@ describe('a verifier that compares with `resource`', () => {
       {
         http: { allowedHosts: ['mcp.example'] },
         url: 'https://evil.example/mcp',
+        headers: { host: 'mcp.example' },
+      },
+    ],
+    [
+      'the URL’s host is none that could be compared',
+      {
+        http: { allowedHosts: ['mcp.example'] },
+        url: 'https://mcp..example/mcp',
         headers: { host: 'mcp.example' },
       },
     ],

@@ -122,21 +122,30 @@ it('a server that tells nobody is an error at once, and nothing is kept of the w
   await client.resources.unsubscribe('silent', NEWS)
 })
 
-it('a listener that throws is reported, and the others hear', async () => {
+it.each([
+  [
+    'throws',
+    () => {
+      throw new Error('mine')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('mine'))],
+])('a listener that %s is reported, and the others hear', async (_what, fail) => {
   const { server, url } = await startNews()
   const codes: string[] = []
   const heard: string[] = []
   const client = createClient({ servers: { news: { url } }, onError: ({ code }) => codes.push(code) })
-  client.resources.onUpdated('news', () => {
-    throw new Error('mine')
-  })
+  client.resources.onUpdated('news', fail)
   client.resources.onUpdated('news', ({ uri }) => heard.push(uri))
   await client.resources.subscribe('news', NEWS)
+  await client.prompts.onListChanged('news', fail)
+  await client.prompts.onListChanged('news', () => heard.push('prompts'))
 
   await server.resources.notifyUpdated({ uri: NEWS })
+  await server.prompts.notifyListChanged()
 
-  await expect.poll(() => heard).toEqual([NEWS])
-  expect(codes).toEqual(['LISTENER_FAILED'])
+  await expect.poll(() => heard).toEqual([NEWS, 'prompts'])
+  expect(codes).toEqual(['LISTENER_FAILED', 'LISTENER_FAILED'])
 })
 
 it('resources and prompts are listed by server, read and got', async () => {

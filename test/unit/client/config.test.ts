@@ -30,7 +30,7 @@ it.each<[string, MCPClientConfig, string]>([
   [
     'a provider of two servers',
     { servers: { a: { url, authProvider: SHARED }, b: { url: 'https://b.example', authProvider: SHARED } } },
-    'servers.b.authProvider is that of servers.a too',
+    'servers.b.authProvider is also used by servers.a',
   ],
 ])('%s → TypeError that names the option', (_case, config, message) => {
   expect(() => new MCPClient(config)).toThrow(TypeError)
@@ -50,7 +50,7 @@ it('a second client of the same configuration → DUPLICATE_CLIENT, until the fi
   expect(() => new MCPClient(config())).toThrow(
     expect.objectContaining({
       code: 'DUPLICATE_CLIENT',
-      message: expect.stringMatching(/disconnect\(\).* id /),
+      message: expect.stringMatching(/disconnect\(\).* different id/),
     }),
   )
 

@@ -51,7 +51,8 @@ describe('an answer that is too large', () => {
     ['JSON without end, modern', () => endlessJson('modern')],
     ['a line without end', () => endlessEvent()],
     ['a line without end, modern', () => endlessEvent('modern')],
-    ['lines without end', endlessLines],
+    ['lines without end', () => endlessLines()],
+    ['comments without end', () => endlessLines(': still here')],
     ['what unpacks without end', gzipBomb],
     ['9 MiB', () => hugeJson(9 * MIB)],
   ])('%s → RESPONSE_TOO_LARGE, and no more is taken than the limit', async (_what, start) => {
@@ -220,7 +221,7 @@ describe('an answer that takes its time', () => {
 
     await expect(call()).rejects.toMatchObject({
       code: 'REQUEST_FAILED',
-      message: expect.stringContaining('ended its answer'),
+      message: expect.stringContaining('ended its response'),
     })
 
     expect(Date.now() - startedAt).toBeLessThan(5000)

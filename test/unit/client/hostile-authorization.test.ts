@@ -1,7 +1,12 @@
 /** Servers that lead those who sign in astray, and what of the client's they get to see. */
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMemoryOAuthStorage, createOAuthProvider, type MCPClientError } from '../../../src/client.ts'
+import {
+  createMemoryOAuthStorage,
+  createOAuthProvider,
+  type MCPClientError,
+  type OAuthStorage,
+} from '../../../src/client.ts'
 import { type Astray, collector, told, wantingToken } from '../../hostile/server/authorization.ts'
 import type { HostileServer } from '../../hostile/server/server.ts'
 import { createClient } from './_servers.ts'
@@ -232,6 +237,26 @@ describe('a user', () => {
     expect(storage.size).toBeLessThan(12)
     await client.finishAuth('evil', agreed(redirects[0]!))
     expect(Object.keys(await client.listTools())).toEqual(['evil_hello'])
+  })
+
+  it('those that are finished at the same moment keep no others from beginning', async () => {
+    const values = new Map<string, string>()
+    const latency = () => new Promise((resolve) => setTimeout(resolve, 10))
+    const storage: OAuthStorage = {
+      get: (key) => latency().then(() => values.get(key)),
+      set: (key, value) => latency().then(() => values.set(key, value)),
+      delete: (key) => latency().then(() => values.delete(key)),
+    }
+    const server = await start(wantingToken({ scope: (count) => `scope${count}` }))
+    const { client, redirects } = openDesk({ evil: server.url }, storage)
+    for (let count = 0; count < 8; count++) await client.listTools()
+    expect(redirects.length).toBe(8)
+    await Promise.all(redirects.map((redirect) => client.finishAuth('evil', agreed(redirect))))
+
+    // Each token is refused.
+    for (let count = 0; count < 8; count++) await client.listTools()
+
+    expect(redirects.length).toBe(16)
   })
 })
 

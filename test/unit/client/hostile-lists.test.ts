@@ -1,6 +1,13 @@
 /** Lists with something wrong in them, results that do not match, and schemas that nobody should run. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { duplicates, MALFORMED, malformed, TEDIOUS_SCHEMAS, withOutput } from '../../hostile/server/lists.ts'
+import {
+  duplicates,
+  MALFORMED,
+  malformed,
+  OUTPUTS_OF_NO_OBJECT,
+  TEDIOUS_SCHEMAS,
+  withOutput,
+} from '../../hostile/server/lists.ts'
 import { type Era, HELLO, startHostile } from '../../hostile/server/server.ts'
 import { visit } from './_hostile.ts'
 import { createClient } from './_servers.ts'
@@ -24,6 +31,55 @@ it.each(ERAS.flatMap((era) => Object.entries(MALFORMED).map(([what, tool]) => [w
     expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
   },
 )
+
+it.each(ERAS)('the report of a tool with a wrong header (%s) says what is wrong with it', async (era) => {
+  const { client, reported } = await visit(malformed(era, [MALFORMED['a header that is used twice']]))
+
+  await client.listTools()
+
+  expect(reported.map(({ message }) => message)).toEqual([
+    'MCP server "evil" lists tools that are malformed, and they are left out: "bad" (x-mcp-header "x" is used twice).',
+  ])
+})
+
+it.each(Object.entries(OUTPUTS_OF_NO_OBJECT))(
+  'a tool of a legacy server whose outputSchema is none of an object (%s) hides no other',
+  async (_what, outputSchema) => {
+    const { client, reported } = await visit(malformed('legacy', [{ ...HELLO, name: 'bad', outputSchema }]))
+
+    expect(Object.keys(await client.listTools())).toEqual(['evil_hello'])
+
+    expect(client.errors).toEqual({})
+    expect(reported).toMatchObject([
+      { code: 'MALFORMED', message: expect.stringContaining('"bad" (its outputSchema ') },
+    ])
+  },
+)
+
+it('of a modern server, outputs may be any JSON', async () => {
+  const { client, reported } = await visit(withOutput({ type: 'array' }, ['x'], 'modern'))
+
+  expect(await (await client.listTools()).evil_hello!.execute({})).toEqual(['x'])
+
+  expect(reported).toEqual([])
+})
+
+it('a tool of very many headers takes no time', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 60_000 }, (_, index) => [
+      `p${index}`,
+      { type: 'string', 'x-mcp-header': `h${index}` },
+    ]),
+  )
+  const { client } = await visit(
+    malformed('legacy', [{ name: 'many', inputSchema: { type: 'object', properties } }]),
+  )
+  const before = process.cpuUsage()
+
+  expect(Object.keys(await client.listTools())).toEqual(['evil_many', 'evil_hello'])
+
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(4000)
+})
 
 it('very many malformed tools are one report', async () => {
   const { client, reported } = await visit(

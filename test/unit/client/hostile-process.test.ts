@@ -57,7 +57,10 @@ it.each(WAYS)(
     const [own, child] = pids() as [number, number]
     expect([isAlive(own), isAlive(child)]).toEqual([true, true])
 
+    const startedAt = Date.now()
     await client.disconnect()
+    // 2 seconds to end by itself, 2 more once it was asked.
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(3900)
 
     expect([isAlive(own), isAlive(child)]).toEqual([false, false])
   },

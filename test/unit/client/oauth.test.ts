@@ -1,5 +1,5 @@
 /** Signing in at a real authorization server, and who keeps what. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { jwt } from '../../../src/auth.ts'
 import { createMemoryOAuthStorage, createOAuthProvider, type OAuthStorage } from '../../../src/client.ts'
 import { createTool } from '../../../src/index.ts'
@@ -62,6 +62,17 @@ function createStore(values = new Map<string, string>()): OAuthStorage {
   }
 }
 
+/** The same over a network: whoever asks at the same moment gets the same answer. */
+function createRemoteStore(values = new Map<string, string>()): OAuthStorage {
+  const store = createStore(values)
+  const latency = () => new Promise((resolve) => setTimeout(resolve, 20))
+  return {
+    get: (key) => latency().then(() => store.get(key)),
+    set: (key, value) => latency().then(() => store.set(key, value)),
+    delete: (key) => latency().then(() => store.delete(key)),
+  }
+}
+
 it('one process sends the user to sign in, another takes the redirect, a third calls', async () => {
   const [url, storage] = [await startShop(), createStore()]
   const first = openDesk(url, storage)
@@ -97,6 +108,82 @@ it('a redirect that this storage did not ask for is refused, and ends nothing; o
   await client.finishAuth('shop', searchParams)
   expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
   await expect(client.finishAuth('shop', searchParams)).rejects.toMatchObject(refusal)
+})
+
+it('a redirect that was asked for more than an hour ago is refused, and one of less is not', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const url = await startShop()
+  for (const [minutes, isGood] of [
+    [59, true],
+    [61, false],
+  ] as const) {
+    const { client, redirects } = openDesk(url, createStore())
+    await client.listTools()
+    vi.setSystemTime(Date.now() + minutes * 60_000)
+    const { searchParams } = await signIn(redirects[0]!, REDIRECT_URL)
+    const finished = client.finishAuth('shop', searchParams)
+    if (isGood) expect(await finished).toBeUndefined()
+    else await expect(finished).rejects.toMatchObject({ code: 'UNAUTHORIZED', operation: 'authorize' })
+  }
+})
+
+it('a redirect that comes several times at once, to several clients, counts once', async () => {
+  const [url, storage] = [await startShop(), createRemoteStore()]
+  const [one, other] = [openDesk(url, storage), openDesk(url, storage)]
+  await one.client.listTools()
+  const { searchParams } = await signIn(one.redirects[0]!, REDIRECT_URL)
+
+  const finished = await Promise.allSettled(
+    [one, one, other, other].map(({ client }) => client.finishAuth('shop', searchParams)),
+  )
+
+  expect(finished.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const outcome of finished) {
+    if (outcome.status === 'rejected')
+      expect(outcome.reason).toMatchObject({ code: 'UNAUTHORIZED', operation: 'authorize' })
+  }
+  expect(await other.client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
+})
+
+it('a redirect that comes to several processes at once counts once, where the storage says who deleted it', async () => {
+  const [url, values] = [await startShop(), new Map<string, string>()]
+  // Each process has an object of its own for the one store.
+  const [one, other] = [openDesk(url, createRemoteStore(values)), openDesk(url, createRemoteStore(values))]
+  await one.client.listTools()
+  const { searchParams } = await signIn(one.redirects[0]!, REDIRECT_URL)
+
+  const finished = await Promise.allSettled(
+    [one, other].map(({ client }) => client.finishAuth('shop', searchParams)),
+  )
+
+  expect(finished.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(finished).toContainEqual({
+    status: 'rejected',
+    reason: expect.objectContaining({ code: 'UNAUTHORIZED', operation: 'authorize' }),
+  })
+})
+
+it('a storage that fails while a redirect is taken leaves it to be taken again', async () => {
+  const [url, storage] = [await startShop(), createStore()]
+  let isDown = false
+  const failing: OAuthStorage = {
+    ...storage,
+    get: (key) => {
+      if (isDown) throw new Error('The store is down.')
+      return storage.get(key)
+    },
+  }
+  const { client, redirects } = openDesk(url, failing)
+  await client.listTools()
+  const { searchParams } = await signIn(redirects[0]!, REDIRECT_URL)
+  isDown = true
+  await expect(client.finishAuth('shop', searchParams)).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
+  isDown = false
+
+  await client.finishAuth('shop', searchParams)
+
+  expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
 })
 
 it('requests during a sign-in send the user to the same, which stays good', async () => {
@@ -149,6 +236,37 @@ it('an expired token is refreshed without the user', async () => {
   expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
   expect(redirects).toEqual([])
   expect(JSON.parse(kept(storage, 'tokens')!).access_token).not.toBe(expired)
+})
+
+it('a call whose token is refused is sent again with a fresh one, once, and not if that is refused too', async () => {
+  const [url, storage] = [await startShop(), createStore()]
+  const { redirects } = await signedIn(url, storage)
+  let answer = (): Response | undefined => undefined
+  let calls = 0
+  const authProvider = createOAuthProvider({
+    storage,
+    redirectUrl: REDIRECT_URL,
+    clientMetadata: { client_name: 'desk', application_type: 'native' },
+    onRedirect: (redirect) => redirects.push(redirect),
+  })
+  const through: typeof fetch = async (input, init) => {
+    if (!String(init?.body).includes('"tools/call"')) return fetch(input, init)
+    calls++
+    return answer() ?? fetch(input, init)
+  }
+  const client = createClient({ servers: { shop: { url, authProvider, fetch: through } }, onError: () => {} })
+  await client.listTools()
+  const refusal = () =>
+    new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+
+  answer = () => (calls === 1 ? refusal() : undefined)
+  expect(await client.callTool('shop', 'who')).toMatchObject({ content: [{ text: 'ann' }] })
+  expect(calls).toBe(2)
+
+  calls = 0
+  answer = refusal
+  await expect(client.callTool('shop', 'who')).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  expect(calls).toBe(2)
 })
 
 it('finishAuth of a server without such a provider → TypeError', async () => {

@@ -1,5 +1,5 @@
 /** Tools as an agent, or a server of one's own, gets them. */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import * as z from 'zod'
 import type { MCPClientError } from '../../../src/client.ts'
 import { type AnyTool, createTool, type MCPServerConfig } from '../../../src/index.ts'
@@ -182,8 +182,8 @@ it('progress reaches the listener of the server and the one of the call', async 
   await client.callTool('v1', 'count', {}, { onProgress: (update) => ofCall.push(update) })
 
   expect(updates).toEqual([
-    { tool: 'count', progress: 1, total: 2 },
-    { tool: 'count', progress: 2, total: 2 },
+    { tool: 'count', progressToken: expect.any(String), progress: 1, total: 2 },
+    { tool: 'count', progressToken: expect.any(String), progress: 2, total: 2 },
   ])
   expect(ofCall).toEqual([
     { progress: 1, total: 2 },
@@ -193,22 +193,69 @@ it('progress reaches the listener of the server and the one of the call', async 
   expect(await client.callTool('v1', 'count')).toMatchObject({ content: [{ text: 'unwatched' }] })
 })
 
-it('listeners that throw are reported, and fail no call', async () => {
+/** What listeners may fail with, and the text of the report. */
+const FAULTS: readonly (readonly [what: string, fail: () => unknown, text: string])[] = [
+  [
+    'throw',
+    () => {
+      throw new Error('mine')
+    },
+    'mine',
+  ],
+  ['reject', () => Promise.reject(new Error('mine')), 'mine'],
+  [
+    'reject later',
+    async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      throw new Error('mine')
+    },
+    'mine',
+  ],
+  [
+    'return what cannot be awaited',
+    () => ({
+      // biome-ignore lint/suspicious/noThenProperty: it is what `await` looks for.
+      get then() {
+        throw new Error('mine')
+      },
+    }),
+    'mine',
+  ],
+  ['reject with what has no text', () => Promise.reject(Object.create(null)), 'An error that has no text.'],
+]
+
+it.each(FAULTS)('listeners that %s are reported, and fail no call', async (_what, fail, text) => {
   const { url } = await startSessionServer()
-  const codes: string[] = []
-  const fail = () => {
-    throw new Error('mine')
-  }
+  const reported: MCPClientError[] = []
   const client = createClient({
     servers: { v1: { url, log: fail } },
-    onError: ({ code }) => codes.push(code),
+    onError: (error) => reported.push(error),
   })
   client.progress.onUpdate('v1', fail)
 
-  expect(await client.callTool('v1', 'count')).toMatchObject({ content: [{ text: 'watched' }] })
+  const called = await client.callTool('v1', 'count', {}, { onProgress: fail })
 
-  // Two of progress, one of the log, which is sent on a stream of its own.
-  await expect.poll(() => codes).toEqual(Array.from({ length: 3 }, () => 'LISTENER_FAILED'))
+  expect(called).toMatchObject({ content: [{ text: 'watched' }] })
+  // Two of progress for each listener, one of the log, which is sent on a stream of its own.
+  await expect.poll(() => reported.length).toBe(5)
+  for (const { code, server, message } of reported) {
+    expect([code, server]).toEqual(['LISTENER_FAILED', 'v1'])
+    expect(message).toContain(text)
+  }
+})
+
+it.each(FAULTS)('handlers of errors that %s change no answer, and are printed', async (_what, onError) => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => printed.mockRestore())
+  const client = createClient({
+    timeoutMs: 5000,
+    servers: { gone: { url: 'http://127.0.0.1:1/mcp' } },
+    onError,
+  })
+
+  expect(await client.listTools()).toEqual({})
+
+  await expect.poll(() => printed.mock.calls.length).toBe(1)
 })
 
 it('what servers log is received, in both eras, from the level on that was asked for', async () => {
@@ -235,7 +282,7 @@ it('what servers log is received, in both eras, from the level on that was asked
 
   await expect.poll(() => entries).toHaveLength(2)
   expect(entries).toEqual([
-    { server: 'v1', level: 'warning', logger: 'counter', data: 'counted' },
+    { server: 'v1', level: 'warning', logger: 'counter', data: 'counted', message: 'counted' },
     expect.objectContaining({ server: 'mayfly', level: 'warning', data: { disk: 'full' } }),
   ])
 })

@@ -3,6 +3,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
 import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
+import { eventually } from '../../_eventually.ts'
 import { initialize, legacy, legacyRequest, namesIn, post, textOf } from '../_client.ts'
 import { createV1, type Seen } from './_servers.ts'
 
@@ -63,7 +64,7 @@ describe('SDK v1 as it is used with Express', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     client.abort()
     await response
-    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+    await eventually(() => expect(seen.aborted).toBe(true))
   })
 })
 
@@ -125,6 +126,68 @@ describe('any Node handler', () => {
     expect(JSON.stringify(answer.message)).not.toContain('secret reason')
   })
 
+  it.each<[string, object, FromNodeOptions]>([
+    ['its client has left', { id: 1, method: 'tools/call' }, {}],
+    ['its time is over', { id: 1, method: 'tools/call' }, { http: { maxCallMs: 20 } }],
+    ['who sent the notification has left', { method: 'notifications/x' }, {}],
+  ])('that streams when %s → finishes, and ends nothing else', async (what, message, options) => {
+    const client = new AbortController()
+    let goOn = (): void => {}
+    const over = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const finished = new Promise((resolve) => {
+      const server = fromNode<Request, ServerResponse>(
+        async (_request, response) => {
+          response.on('finish', resolve)
+          if (what.includes('left')) client.abort()
+          await over
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          response.write('data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}\n\n')
+          await new Promise((next) => setTimeout(next, 5))
+          response.end('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n')
+        },
+        { log: false, ...options },
+      )
+      void server
+        .handle(post({ jsonrpc: '2.0', ...message }, { signal: client.signal }), {})
+        .then((response) => response.text())
+        .catch(() => {})
+        .finally(() => setTimeout(goOn, 20))
+    })
+    // What it writes is put together in a timer: an error there would end the process, and fails this run.
+    await finished
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+
+  it('neither side has a socket', async () => {
+    const seen: unknown[] = []
+    await legacy(
+      plain((request, response) => {
+        seen.push(request.socket ?? 'none', response.socket ?? 'none')
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end('{"jsonrpc":"2.0","id":1,"result":{}}')
+      }),
+      'ping',
+    )
+    expect(seen).toEqual(['none', 'none'])
+  })
+
+  it('its page asks it once a minute [page.private]', async () => {
+    let asked = 0
+    const server = plain((_request, response) => {
+      asked++
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end('{"jsonrpc":"2.0","id":1,"result":{}}')
+    })
+    const open = async () =>
+      (await server.fetch(new Request('https://mcp.example/', { headers: { accept: 'text/html' } }))).text()
+    await open()
+    const first = asked
+    for (let visit = 0; visit < 5; visit++) await open()
+    expect([first > 0, asked]).toEqual([true, first])
+  })
+
   it('that never answers is ended in time', async () => {
     const { error } = await legacy(
       plain(() => {}),
@@ -169,11 +232,11 @@ describe('any Node handler', () => {
     const patient = fromNode(never as never, { log: false, http: { maxConcurrentCalls: 1 } })
     const leave = new AbortController()
     const left = patient.handle(post(message, { headers, signal: leave.signal }), {})
-    await vi.waitFor(() => expect(begun).toBe(3))
+    await eventually(() => expect(begun).toBe(3))
     expect((await patient.handle(post(message, { headers }), {})).status).toBe(503)
     leave.abort()
     expect((await left).status).toBe(499)
-    await vi.waitFor(() => expect(closed).toHaveLength(3))
+    await eventually(() => expect(closed).toHaveLength(3))
   })
 
   it('no function → TypeError', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
 import type { TracedRequest } from '../../../src/request/telemetry.ts'
 import { type FromSdkOptions, fromSdk, type HostedServer, type SdkContext } from '../../../src/sdk.ts'
+import { eventually } from '../../_eventually.ts'
 import {
   initialize,
   legacy,
@@ -106,7 +107,7 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     client.abort()
     await response
-    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+    await eventually(() => expect(seen.aborted).toBe(true))
   })
 
   it('a tool that never ends is ended before the platform does, with the limit’s name', async () => {
@@ -119,7 +120,7 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     )
     expect(error).toMatchObject({ code: -32603, data: { limit: 'deadline' } })
     expect(error?.message).toContain('the timeout of the function')
-    await vi.waitFor(() => expect(seen.aborted).toBe(true))
+    await eventually(() => expect(seen.aborted).toBe(true))
   })
 
   it('an answer that is too large for the platform → an error that says so', async () => {
@@ -151,6 +152,56 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     const asked = made.mock.calls.length
     expect(await open()).toBe(pages[0])
     expect([new Set(pages).size, made.mock.calls.length]).toEqual([1, asked])
+  })
+
+  it('and asks again when the minute is over [page.private]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const made = vi.fn(factories[sdk])
+      const server = fromSdk(made, { log: false })
+      const openAfter = async (ms: number): Promise<number> => {
+        vi.setSystemTime(Date.now() + ms)
+        made.mockClear()
+        await server.fetch(new Request('https://mcp.example/', { headers: { accept: 'text/html' } }))
+        return made.mock.calls.length
+      }
+      expect(await openAfter(0)).toBeGreaterThan(0)
+      expect(await openAfter(59_000)).toBe(0)
+      expect(await openAfter(2000)).toBeGreaterThan(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('the factory is called for each request, and its servers are no two the same', async () => {
+    const made: object[] = []
+    const server = fromSdk(
+      async (context: SdkContext) => {
+        const one = await factories[sdk](context, {})
+        made.push(one)
+        return one as never
+      },
+      { log: false },
+    )
+    for (let call = 1; call <= 3; call++) {
+      await ask(server, 'tools/call', { name: 'add', arguments: { a: 1, b: 1 } })
+      expect(made.length).toBeGreaterThanOrEqual(call)
+    }
+    expect(new Set(made).size).toBe(made.length)
+  })
+
+  it('a factory that returns one server again → an error that says so, and nobody else’s answer', async () => {
+    const one = await factories[sdk]({} as SdkContext, {})
+    const reported: string[] = []
+    const server = fromSdk(() => one as never, {
+      log: false,
+      onError: (error) => void reported.push((error as Error).message),
+    })
+    const first = await ask(server, 'tools/list')
+    const later = [await ask(server, 'tools/list'), await ask(server, 'tools/list')]
+    expect([first, ...later].filter(({ result }) => result !== undefined).length).toBeLessThan(2)
+    for (const { error } of later) expect(error).toMatchObject({ code: -32603, message: 'Internal error' })
+    expect(reported.join()).toContain('returned the same server again')
   })
 
   it('with auth the page shows neither instructions nor lists [page.private]', async () => {
@@ -218,7 +269,7 @@ describe('SDK v1', () => {
   it('every server is closed once its answer is there', async () => {
     const seen: Partial<Seen> = {}
     await legacy(create('v1', {}, seen), 'tools/call', { name: 'progress', arguments: {} })
-    await vi.waitFor(() => expect(seen.closed).toBe(1))
+    await eventually(() => expect(seen.closed).toBe(1))
   })
 
   it('a low-level server works as well; notifications are accepted', async () => {
@@ -246,7 +297,7 @@ describe('SDK v2', () => {
     const response = server.fetch(
       modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }),
     )
-    await vi.waitFor(() => expect(listeners.size).toBe(1))
+    await eventually(() => expect(listeners.size).toBe(1))
     bus.publish({ kind: 'tools_list_changed' })
     const answer = await readAnswer(await response)
     expect(answer.notifications.map(({ method }) => method)).toEqual([
@@ -254,7 +305,7 @@ describe('SDK v2', () => {
       'notifications/tools/list_changed',
     ])
     expect(answer.result).toMatchObject({ resultType: 'complete', _meta: { [META.subscriptionId]: 1 } })
-    await vi.waitFor(() => expect(listeners.size).toBe(0))
+    await eventually(() => expect(listeners.size).toBe(0))
   })
 })
 

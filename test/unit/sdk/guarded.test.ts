@@ -308,12 +308,51 @@ describe('a caller with a token', () => {
     })
   })
 
+  it('a list that the server calls public is private: another caller may see another one [guarded.lists]', async () => {
+    const auth = bearer((token) => ({ clientId: token, scopes: [] }))
+    const createPublic = () => {
+      const shop = createShop()
+      shop.server.setRequestHandler('tools/list', () => ({ tools: [], ttlMs: 60_000, cacheScope: 'public' }))
+      return shop
+    }
+    const guarded = fromSdk(createPublic, { auth, scopes: SCOPES, log: false })
+    expect((await ask('none', 'tools/list', {}, guarded)).result?.cacheScope).toBe('private')
+    const open = fromSdk(createPublic, { log: false })
+    expect((await ask(undefined, 'tools/list', {}, open)).result?.cacheScope).toBe('public')
+  })
+
   it('a template that names its variables otherwise is hidden all the same [guarded.lists]', async () => {
     const server = createServer({ scopes: { resources: { 'vault://safe/{number}': ['vault'] } } })
     const templates = namesIn(await ask('none', 'resources/templates/list', {}, server), 'resourceTemplates')
     expect(templates).toEqual(['page'])
     expect((await ask('none', 'completion/complete', complete(safe), server)).status).toBe(403)
   })
+})
+
+it('lists are private, though their server calls them public: they depend on the caller [guarded.lists]', async () => {
+  const hint = { ttlMs: 60_000, cacheScope: 'public' as const }
+  const methods = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const
+  const cacheHints = Object.fromEntries(methods.map((method) => [method, hint]))
+  const make = () => {
+    const shop = new McpServer({ name: 'shop', version: '1.0.0' }, { cacheHints })
+    shop.registerTool('look', {}, () => ({ content: [] }))
+    shop.registerPrompt('greet', {}, () => ({ messages: [] }))
+    shop.registerResource('window', 'shop://window', {}, (uri) => ({
+      contents: [{ uri: uri.href, text: '' }],
+    }))
+    return shop
+  }
+  const auth = bearer((token) => ({ clientId: token, scopes: [] }))
+  for (const [server, scope] of [
+    [fromSdk(make, { log: false, auth }), 'private'],
+    // Without auth they are everybody's.
+    [fromSdk(make, { log: false }), 'public'],
+  ] as const) {
+    for (const method of methods) {
+      const { result } = await modern(server, method, {}, { headers: { authorization: 'Bearer ann' } })
+      expect([method, result?.cacheScope]).toEqual([method, scope])
+    }
+  }
 })
 
 describe('an anonymous caller', () => {

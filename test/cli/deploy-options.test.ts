@@ -1,0 +1,146 @@
+/** What comes after `--`: each step of a deployment gets the options that its tool knows, so that all go to one account and place. */
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { buildInto } from '../../deploy/build.ts'
+import { deno } from '../../deploy/deno/target.ts'
+import { lambda } from '../../deploy/lambda/target.ts'
+import { netlify } from '../../deploy/netlify/target.ts'
+import { supabase } from '../../deploy/supabase/target.ts'
+import type { Target } from '../../deploy/target.ts'
+import { optionValue, pickOptions, withoutOptions } from '../../deploy/tool-options.ts'
+import { vercel } from '../../deploy/vercel/target.ts'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+/** Each step as one line, `whoami` first. */
+function commands(target: Target, project: Project, extra: readonly string[]): string[] {
+  const { steps, tool } = target.deployment(
+    project.folder,
+    { cwd: project.folder, entry: join(project.folder, 'server.ts'), name: 'shop' },
+    { secrets: new Map([['MAYFLY_SECRET', 'abc']]), extra },
+  )
+  return [tool.whoami, ...steps.map(({ args }) => args)].map((words) => words.join(' '))
+}
+
+it('lambda: --region and --profile reach both tools, in each spelling; other options reach sam alone', async () => {
+  await using project = new Project()
+  const extra = ['--region', 'eu-west-1', '--profile=shop', '--tags', 'a=b', '--parameter-overrides', 'X=1']
+
+  const [whoami, makeStore, storeSecrets, upload] = commands(lambda, project, extra)
+
+  for (const line of [whoami, makeStore, storeSecrets, upload]) {
+    expect(line).toContain('--region eu-west-1')
+    expect(line).toContain('--profile=shop')
+  }
+  for (const line of [whoami, makeStore, storeSecrets]) expect(line).not.toContain('--tags')
+  expect(upload).toContain('--tags a=b')
+})
+
+it.each([
+  ['--site', 'shop-site', 'shop-site.netlify.app'],
+  ['-s', '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10', '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10'],
+])('netlify: %s %s is where the secrets go, before the environment', async (option, given, site) => {
+  await using project = new Project()
+  vi.stubEnv('NETLIFY_SITE_ID', 'other')
+
+  const [whoami, setSecrets, upload] = commands(netlify, project, [option, given, '--auth', 't'])
+
+  expect(setSecrets).toContain(` ${site} --auth t`)
+  expect(upload).toBe(`deploy --prod --json ${option} ${given} --auth t`)
+  expect(whoami).toContain('--auth t')
+})
+
+it('netlify: without a site there is one line, and nothing is handed over; a dry run needs none', async () => {
+  await using project = new Project()
+  mkdirSync(join(project.folder, 'node_modules/netlify-cli'), { recursive: true })
+  project.write(
+    'node_modules/netlify-cli/package.json',
+    '{ "name": "netlify-cli", "bin": { "netlify": "run.js" } }',
+  )
+  project.write(
+    'node_modules/netlify-cli/run.js',
+    `#!${process.execPath}\nprocess.exit(process.argv[3] === 'getCurrentUser' ? 0 : 9)\n`,
+  )
+  chmodSync(join(project.folder, 'node_modules/netlify-cli/run.js'), 0o755)
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const args = ['deploy', '--target', 'netlify', '--secret', 'API_KEY']
+  const env = { API_KEY: 'abcdefghij', NETLIFY_SITE_ID: undefined }
+  const run = (...more: string[]): Promise<Output> =>
+    new MayflyProcess([...args, ...more], project.folder, undefined, env).exited
+
+  const dry = await run('--dry-run')
+  expect(dry.code, dry.stderr).toBe(0)
+  const { code, stderr } = await run()
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^mayfly: there is no site to hand the secrets to: run npx netlify link/m)
+  expect(stderr).not.toContain('upload the site')
+})
+
+it('deno: --org and --app reach both steps, once, before what is configured', async () => {
+  await using project = new Project()
+  project.write('deno.json', '{ "deploy": { "org": "acme", "app": "till" } }')
+
+  const [, setSecrets, upload] = commands(deno, project, [
+    '--org',
+    'other',
+    '--app=web',
+    '--token',
+    't',
+    '--x',
+  ])
+
+  expect(setSecrets).toBe(
+    'deploy env load /dev/stdin --replace --org other --app web --non-interactive --token t',
+  )
+  expect(upload).toBe('deploy --prod --org other --app web --non-interactive --token t --x')
+})
+
+it('vercel, supabase: options of the upload alone do not reach the other steps, which would refuse them', async () => {
+  await using project = new Project()
+
+  const [whoami, addSecret, upload] = commands(vercel, project, [
+    '--token',
+    't',
+    '--meta',
+    'a=b',
+    '--scope=me',
+  ])
+  expect(whoami).toBe('whoami --token t --scope=me')
+  expect(addSecret).toMatch(/ --yes --token t --scope=me$/)
+  expect(upload).toMatch(/ --token t --meta a=b --scope=me$/)
+
+  const [, setSecrets, deploy] = commands(supabase, project, ['--project-ref', 'r', '--jobs', '2'])
+  expect(setSecrets).toMatch(/--project-ref r$/)
+  expect(deploy).toMatch(/--project-ref r --jobs 2$/)
+})
+
+it('a build for Deno keeps the organisation and the app that deno deploy has written into the earlier one', async () => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const of = { cwd: project.folder, entry: join(project.folder, 'server.ts'), name: 'shop' }
+  const out = join(project.folder, 'dist/deno')
+  mkdirSync(join(project.folder, 'dist'))
+  await buildInto(deno, of, out)
+  const config = JSON.parse(readFileSync(join(out, 'deno.json'), 'utf8')) as object
+  project.write('dist/deno/deno.json', JSON.stringify({ ...config, deploy: { org: 'acme', app: 'till' } }))
+
+  await buildInto(deno, of, out)
+
+  expect(JSON.parse(readFileSync(join(out, 'deno.json'), 'utf8'))).toEqual({
+    ...config,
+    deploy: { org: 'acme', app: 'till' },
+  })
+  const { steps } = deno.deployment(out, of, { secrets: new Map(), extra: [] })
+  expect(steps[0]?.args).toContain('acme')
+})
+
+it('an option is found in each spelling, with its value', () => {
+  const words = ['a', '--region', 'x', '--debug', '--profile=p', '--region=y']
+  expect(pickOptions(words, ['--region', '--debug'])).toEqual(['--region', 'x', '--debug', '--region=y'])
+  expect(withoutOptions(words, ['--region', '--debug'])).toEqual(['a', '--profile=p'])
+  expect(optionValue(words, ['--profile'])).toBe('p')
+  expect(optionValue(words, ['--region'])).toBe('x')
+  expect(optionValue(words, ['--org'])).toBeUndefined()
+})

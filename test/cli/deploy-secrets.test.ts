@@ -1,0 +1,84 @@
+/** Secrets on their way to tools that cannot be had here (AWS's) or are downloaded at their first use (`deno deploy`): stand-ins take them. */
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const VALUES = {
+  API_KEY: 'sk-$HOME-`id`-"quoted"-#x-q7x1f7c2a9',
+  PRIVATE_KEY: '-----BEGIN KEY-----\nMIIBq7x1f7c2a9\n-----END KEY-----',
+  FLAG_LIKE: '--prod=$(id)-q7x1f7c2a9',
+}
+const MARK = 'q7x1f7c2a9'
+
+interface Call {
+  readonly tool: string
+  readonly args: readonly string[]
+  readonly input: string
+  readonly env: string
+}
+
+/** A program that writes down how it was called. */
+function writeTool(project: Project, path: string, tool: string): void {
+  project.write(
+    path,
+    `#!${process.execPath}
+const { appendFileSync, readFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+const takes = args.some((arg) => arg.includes('/dev/stdin'))
+const input = takes ? readFileSync('/dev/stdin', 'utf8') : ''
+const call = { tool: ${JSON.stringify(tool)}, args, input, env: JSON.stringify(process.env) }
+appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
+`,
+  )
+  chmodSync(join(project.folder, path), 0o755)
+}
+
+async function deploy(project: Project, target: string): Promise<{ output: string; calls: Call[] }> {
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const lines = Object.entries(VALUES).map(([name, value]) => `${name}='${value}'\n`)
+  project.write('.env', lines.join(''))
+  const named = Object.keys(VALUES).flatMap((name) => ['--secret', name])
+  const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
+  const mayfly = new MayflyProcess(['deploy', '--target', target, ...named], project.folder, undefined, env)
+  const { code, stdout, stderr } = await mayfly.exited
+  expect(code, stderr).toBe(0)
+  const calls = join(project.folder, 'calls.jsonl')
+  expect(existsSync(calls)).toBe(true)
+  const texts = readFileSync(calls, 'utf8').trim().split('\n')
+  return { output: stdout + stderr, calls: texts.map((line) => JSON.parse(line) as Call) }
+}
+
+function expectNowhereElse(output: string, calls: readonly Call[]): void {
+  expect(output).not.toContain(MARK)
+  for (const { args, env } of calls) expect(args.join(' ') + env).not.toContain(MARK)
+  expect(calls.filter(({ input }) => input.includes(MARK))).toHaveLength(1)
+}
+
+test('lambda: hostile values arrive on stdin as one JSON object, and nowhere else', async () => {
+  await using project = new Project()
+  mkdirSync(join(project.folder, 'bin'))
+  for (const tool of ['aws', 'sam']) writeTool(project, `bin/${tool}`, tool)
+
+  const { output, calls } = await deploy(project, 'lambda')
+
+  expectNowhereElse(output, calls)
+  const { input } = calls.find((call) => call.args.includes('put-secret-value'))!
+  const { SecretString } = JSON.parse(input) as { SecretString: string }
+  expect(JSON.parse(SecretString)).toEqual(VALUES)
+})
+
+test('deno: hostile values arrive on stdin as a .env file, and nowhere else', async () => {
+  await using project = new Project()
+  mkdirSync(join(project.folder, 'node_modules/deno'), { recursive: true })
+  project.write('node_modules/deno/package.json', '{ "name": "deno", "bin": "cli.cjs" }')
+  writeTool(project, 'node_modules/deno/cli.cjs', 'deno')
+
+  const { output, calls } = await deploy(project, 'deno')
+
+  expectNowhereElse(output, calls)
+  expect(parseEnv(calls.find(({ args }) => args.includes('load'))!.input)).toEqual(VALUES)
+})

@@ -1,0 +1,218 @@
+/** What `mayfly deploy` ends with, `--preview`, and `mayfly logs`: around tools that are stand-ins. */
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { serve } from '../../adapters/node.ts'
+import { deno } from '../../deploy/deno/target.ts'
+import { netlify } from '../../deploy/netlify/target.ts'
+import { supabase } from '../../deploy/supabase/target.ts'
+import type { Target } from '../../deploy/target.ts'
+import { targets } from '../../deploy/targets.ts'
+import { vercel } from '../../deploy/vercel/target.ts'
+import { MCPServer } from '../../src/index.ts'
+import { MayflyProcess, type Output, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+/** Reports as wrangler does: one JSON object a line. */
+function writeWrangler(project: Project, report: readonly object[]): void {
+  const folder = join(project.folder, 'node_modules/wrangler')
+  mkdirSync(folder, { recursive: true })
+  project.write('node_modules/wrangler/package.json', '{ "name": "wrangler", "bin": "cli.js" }')
+  project.write(
+    'node_modules/wrangler/cli.js',
+    `#!${process.execPath}
+const { appendFileSync, writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+if (args.includes('--dry-run')) {
+  writeFileSync(args[args.indexOf('--outdir') + 1] + '/server.js', 'export default { fetch: () => new Response("hello") }')
+  process.exit(0)
+}
+if (args[0] === 'check') process.exit(1)
+appendFileSync(${JSON.stringify(join(project.folder, 'calls'))}, args.slice(0, 2).join(' ') + '\\n')
+if (args[0] === 'whoami') process.exit(0)
+console.log('Uploaded, says the tool')
+const report = ${JSON.stringify(report.map((line) => `${JSON.stringify(line)}\n`).join(''))}
+if (process.env.WRANGLER_OUTPUT_FILE_PATH) writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, report)
+`,
+  )
+  chmodSync(join(folder, 'cli.js'), 0o755)
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+}
+
+function run(project: Project, ...args: string[]): Promise<Output> {
+  return new MayflyProcess(args, project.folder).exited
+}
+
+function calls(project: Project): string[] {
+  const file = join(project.folder, 'calls')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+}
+
+const SESSION = { type: 'wrangler-session', version: 1 }
+
+describe('mayfly deploy ends', { timeout: 60_000 }, () => {
+  test.for([
+    ['the address of workers.dev', ['https://shop.acme.workers.dev'], 'https://shop.acme.workers.dev/mcp'],
+    [
+      'a domain of one’s own before it',
+      ['https://shop.acme.workers.dev', 'mcp.shop.example (custom domain)', 'schedule: 0 * * * *'],
+      'https://mcp.shop.example/mcp',
+    ],
+  ] as const)('with the URL alone on stdout: %s', async ([, told, url]) => {
+    await using project = new Project()
+    writeWrangler(project, [SESSION, { type: 'deploy', targets: told }])
+
+    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare')
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `deployed ${url}\n` })
+    expect(stderr).toContain('Uploaded, says the tool')
+  })
+
+  test('with one line where the tool does not tell, and with exit code 1 then for --check', async () => {
+    await using project = new Project()
+    writeWrangler(project, [])
+    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--check')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('did not tell where')
+  })
+
+  test.for([
+    ['that serves MCP', true, 0],
+    ['that is something else', false, 1],
+  ] as const)('--check: with what mayfly check says of a server %s', async ([, isMcp, expected]) => {
+    await using project = new Project()
+    const mcp = new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', log: false })
+    const running = await serve(isMcp ? mcp : { fetch: () => new Response('hello') }, { port: 0 })
+    try {
+      const preview_url = running.url.replace(/\/mcp$/, '').replace('127.0.0.1', 'localhost')
+      writeWrangler(project, [{ type: 'version-upload', preview_url }])
+
+      const { code, stdout } = await run(project, 'deploy', '--target', 'cloudflare', '--preview', '--check')
+
+      expect(stdout.split('\n')[0]).toBe(`deployed ${new URL('/mcp', preview_url).href}`)
+      expect(stdout).toContain(isMcp ? 'works' : 'does not answer MCP')
+      expect(code, stdout).toBe(expected)
+      expect(calls(project).at(-1)).toBe('versions upload')
+    } finally {
+      await running.close()
+    }
+  })
+})
+
+test('--preview where the platform has none → one line, before anything is built', async () => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const { code, stderr } = await run(project, 'deploy', '--target', 'lambda', '--preview')
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^mayfly: AWS Lambda has no previews: [^\n]+\n$/)
+})
+
+/** `--prod` is what a preview leaves out. */
+test.each<[string, Target]>([
+  ['vercel', vercel],
+  ['netlify', netlify],
+  ['deno', deno],
+])('%s: a preview is not the production deployment', (_name, target) => {
+  const project = { cwd: '/nowhere', entry: '/nowhere/server.ts', name: 'shop' }
+  const lineOf = (isPreview: boolean): string => {
+    const { steps } = target.deployment('/nowhere/out', project, { secrets: new Map(), extra: [], isPreview })
+    return steps.at(-1)!.args.join(' ')
+  }
+  expect(lineOf(false)).toContain('--prod')
+  expect(lineOf(true)).not.toMatch(/--prod(?!\w)/)
+})
+
+test.each<[string, Target, boolean, string, string | undefined]>([
+  ['vercel', vercel, false, 'https://shop-abc-acme.vercel.app', 'https://shop-abc-acme.vercel.app/mcp'],
+  [
+    'netlify',
+    netlify,
+    false,
+    '{ "deploy_url": "https://1--shop.netlify.app", "url": "https://shop.example" }',
+    'https://shop.example/mcp',
+  ],
+  [
+    'netlify, a preview',
+    netlify,
+    true,
+    '{ "deploy_url": "https://1--shop.netlify.app", "url": "https://shop.example" }',
+    'https://1--shop.netlify.app/mcp',
+  ],
+  [
+    'deno',
+    deno,
+    false,
+    'https://console.deno.com/acme/shop/builds/abc\nhttps://shop-abc123.acme.deno.net\nhttps://shop.acme.deno.net\n',
+    'https://shop.acme.deno.net/mcp',
+  ],
+  [
+    'deno, a preview',
+    deno,
+    true,
+    'https://shop.acme.deno.net\nhttps://shop-abc123.acme.deno.net\n',
+    'https://shop-abc123.acme.deno.net/mcp',
+  ],
+  ['deno, without one', deno, false, 'done', undefined],
+])('%s: the endpoint is in what the tool prints', (_name, target, isPreview, told, url) => {
+  const project = { cwd: '/nowhere', entry: '/nowhere/server.ts', name: 'shop' }
+  const { endpoint } = target.deployment('/nowhere/out', project, {
+    secrets: new Map(),
+    extra: [],
+    isPreview,
+  })
+  expect(endpoint?.find(told)).toBe(url)
+})
+
+test('supabase: the endpoint is the linked project’s', () => {
+  const project = { cwd: '/nowhere', entry: '/nowhere/server.ts', name: 'shop' }
+  const { endpoint } = supabase.deployment('/nowhere/out', project, {
+    secrets: new Map(),
+    extra: ['--project-ref', 'abc'],
+  })
+  expect(endpoint?.find('')).toBe('https://abc.supabase.co/functions/v1/shop/mcp')
+})
+
+describe('mayfly logs', { timeout: 60_000 }, () => {
+  test('hands over to the platform’s own tail, which prints on stdout', async () => {
+    await using project = new Project()
+    writeWrangler(project, [])
+    const { code, stdout } = await run(project, 'logs', '--target', 'cloudflare', '--', '--format', 'json')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Uploaded, says the tool\n' })
+    expect(calls(project).at(-1)).toMatch(/^tail /)
+  })
+
+  test.for([...targets.keys()])('--target %s says where the log is, or how to see it', async (target) => {
+    await using project = new Project()
+    project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+    const env = { PATH: '/nowhere', CI: '1' }
+    const { code, stderr } = await new MayflyProcess(
+      ['logs', '--target', target],
+      project.folder,
+      undefined,
+      env,
+    ).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+  })
+
+  test('lambda: the name of the log group is looked up in the stack', async () => {
+    await using project = new Project()
+    project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+    mkdirSync(join(project.folder, 'bin'))
+    project.write(
+      'bin/aws',
+      `#!/bin/sh
+case "$*" in
+  *describe-stacks*LogGroupName*--region?eu-west-1) echo shop-log-group ;;
+  *) echo "$*" ;;
+esac
+`,
+    )
+    chmodSync(join(project.folder, 'bin/aws'), 0o755)
+    const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
+    const args = ['logs', '--target', 'lambda', '--', '--region', 'eu-west-1', '--since', '1h']
+    const { stdout } = await new MayflyProcess(args, project.folder, undefined, env).exited
+    expect(stdout).toBe('logs tail shop-log-group --follow --region eu-west-1 --since 1h\n')
+  })
+})

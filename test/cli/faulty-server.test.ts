@@ -1,0 +1,47 @@
+/** A server that could answer no request: what the commands say of it, before anything is built or started. */
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { MayflyProcess, Project } from './_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+function arrange(schema: string): Project {
+  const project = new Project()
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
+  project.write(
+    'server.ts',
+    `import { createTool, MCPServer } from 'mayfly-mcp'
+import * as z from 'zod'
+const bad = createTool({ id: 'bad', inputSchema: ${schema}, execute: () => 'x' })
+export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { bad } })
+void z`,
+  )
+  return project
+}
+
+const LINE = 'mayfly: server.ts: inputSchema of tool "bad"'
+
+describe.each([
+  ['z.string()', 'must describe an object, not "string"'],
+  ['z.object({ since: z.date() })', 'cannot be written as JSON Schema: Date cannot be represented'],
+  ["{ type: 'object' }", "is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'"],
+])('inputSchema: %s', (schema, reason) => {
+  test.for([
+    'build --target deno',
+    'dev --target node --port 0',
+    'dev --target cloudflare --port 0',
+    'deploy --target cloudflare --dry-run',
+  ])('mayfly %s → one line that names the tool, and nothing is left', async (args) => {
+    await using project = arrange(schema)
+    const { code, stdout, stderr } = await new MayflyProcess(args.split(' '), project.folder).exited
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^[^\n]+\n$/)
+    expect(stderr).toContain(LINE)
+    expect(stderr).toContain(reason)
+    expect(existsSync(join(project.folder, 'dist'))).toBe(false)
+  })
+})

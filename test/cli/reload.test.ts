@@ -1,0 +1,185 @@
+/** `mayfly dev` while its server is replaced, and as it ends: under npm, and where nobody reaps what has ended. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testPort } from '../_port.ts'
+import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
+const TIMEOUT_MS = 60_000
+
+const server = (version: string): string => `
+  export default {
+    async fetch(request: Request): Promise<Response> {
+      if (request.url.endsWith('/end')) process.exit(3)
+      return Response.json({ jsonrpc: '2.0', id: 1, result: { version: '${version}' } })
+    },
+  }
+`
+
+/** Over a connection of its own. */
+async function versionAt(port: number): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: { connection: 'close' },
+    body: '{}',
+  })
+  return ((await response.json()) as { result: { version: string } }).result.version
+}
+
+const devArgs = (target: string, port: number): string[] => ['dev', '--target', target, '--port', `${port}`]
+
+describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) => {
+  test('no connection is refused while the server is replaced, again and again', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
+    await mayfly.ready()
+    for (const version of ['2', '3']) {
+      project.write('server.ts', server(version))
+      // Any refusal is thrown.
+      await until(async () => (await versionAt(port)) === version)
+    }
+  })
+
+  test('a replacement that ends as it starts is reported, and the last server goes on', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
+    await mayfly.ready()
+    project.write('server.ts', `${server('2')}\nprocess.exit(3)`)
+    await until(() => /mayfly: .*exit code 3/.test(mayfly.stderr))
+    expect(await versionAt(port)).toBe('1')
+  })
+
+  test('a server that ends by itself is reported, and started again by the next change', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
+    await mayfly.ready()
+    await expect(fetch(`http://127.0.0.1:${port}/end`)).rejects.toThrow()
+    await until(() => /mayfly: .*exit code 3.*save a file/.test(mayfly.stderr))
+    await expect(versionAt(port)).rejects.toThrow()
+    project.write('server.ts', server('2'))
+    await until(() =>
+      versionAt(port).then(
+        (version) => version === '2',
+        () => false,
+      ),
+    )
+  })
+
+  test('SIGTERM to npm run dev → no process left', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    const dev = [process.execPath, CLI, ...devArgs(target, port)].join(' ')
+    project.write('package.json', JSON.stringify({ type: 'module', scripts: { dev } }))
+    const npm = spawn('npm', ['run', 'dev'], { cwd: project.folder, stdio: ['ignore', 'pipe', 'inherit'] })
+    let stdout = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    await until(() => stdout.includes('\nready '))
+    const started = below(npm.pid!)
+    expect(started.length).toBeGreaterThan(2)
+    npm.kill('SIGTERM')
+    await until(() => !areAlive([npm.pid!, ...started]))
+  })
+})
+
+describe.for([
+  ['node', 'server.mjs'],
+  ['bun', 'server.js'],
+] as const)('a built %s server', { timeout: TIMEOUT_MS }, ([target, file]) => {
+  test('SIGTERM to npm start → no process left', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const build = new MayflyProcess(['build', '--target', target], project.folder)
+    expect((await build.exited).code).toBe(0)
+    const start = `${target} dist/${target}/${file}`
+    project.write('package.json', JSON.stringify({ type: 'module', scripts: { start } }))
+    const bin = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
+    const npm = spawn('npm', ['start'], {
+      cwd: project.folder,
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, PORT: String(await testPort()) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let stderr = ''
+    npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    await until(() => stderr.includes('listening on'))
+    const started = below(npm.pid!)
+    expect(started.length).toBeGreaterThan(0)
+    npm.kill('SIGTERM')
+    await until(() => !areAlive([npm.pid!, ...started]))
+  })
+})
+
+/** Process 1 of such a namespace is one that reaps nothing. */
+function canUnshare(): boolean {
+  try {
+    execFileSync('unshare', ['-Urpf', '--mount-proc', 'true'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe.runIf(canUnshare())('in a container whose process 1 reaps nothing', { timeout: TIMEOUT_MS }, () => {
+  test.for(['node', 'deno', 'cloudflare'])('%s: SIGTERM ends it without insisting', async (target) => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    const dev = [process.execPath, CLI, ...devArgs(target, port)].join(' ')
+    // Ends `mayfly dev` as soon as it is ready, and writes how many seconds that took.
+    writeFileSync(
+      join(project.folder, 'run.sh'),
+      `${dev} > out.txt 2> err.txt &
+while ! grep -q ready out.txt; do kill -0 $! || exit 1; sleep 0.1; done
+kill -TERM $!
+before=$(date +%s%N)
+wait $!
+echo "exit code $? after $(( ($(date +%s%N) - before) / 1000000000 )) s" > done.tmp
+mv done.tmp done.txt
+`,
+    )
+    const inside = ['-c', `sh run.sh & exec tail -f --pid=$$ /dev/null`]
+    const args = ['-Urpf', '--mount-proc', '--kill-child', 'sh', ...inside]
+    const container = spawn('unshare', args, { cwd: project.folder, stdio: 'ignore' })
+    try {
+      await until(() => execFileSync('ls', [project.folder], { encoding: 'utf8' }).includes('done.txt'))
+      const said = execFileSync('cat', [join(project.folder, 'done.txt')], { encoding: 'utf8' })
+      // It insists after 7.
+      expect(said).toMatch(/^exit code 0 after [0-4] s\n$/)
+    } finally {
+      const ended = once(container, 'exit')
+      container.kill('SIGKILL')
+      await ended
+    }
+  })
+})
+
+/** Every process below one. */
+function below(parent: number): number[] {
+  const table = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
+  const found = new Set([parent])
+  for (let before = 0; before !== found.size; ) {
+    before = found.size
+    for (const [pid, ppid] of table) if (found.has(ppid)) found.add(pid)
+  }
+  found.delete(parent)
+  return [...found]
+}

@@ -1,0 +1,196 @@
+/** What each printed command must do. A command that no step knows fails the test: a changed page is looked at. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { untilListening } from '../../deploy/port.ts'
+import { targets } from '../../deploy/targets.ts'
+import { eventually } from '../_eventually.ts'
+import type { Newcomer, Result, Running } from './_newcomer.ts'
+
+export interface Visit {
+  readonly newcomer: Newcomer
+  readonly target: string
+  /** Major version of the newcomer's Node. */
+  readonly node: number
+  /** What has been typed in this project: another page that says the same is not followed again. */
+  readonly done: Set<string>
+  /** A server that a command has left running. */
+  serving?: Running | undefined
+}
+
+type Step = (command: string, visit: Visit) => Promise<void>
+
+const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
+  [/^npx mayfly-mcp init \S+ --target \S+ && cd \S+$/, init],
+  [/^npm install$/, install],
+  [/^npm (?:test|run types)$/, succeed],
+  [/^(?:npx mayfly|npm run) doctor$/, examine],
+  [/^npm run (?:dev|preview)$|^npx mayfly (?:dev|preview)(?: --target \S+)?$/, serve],
+  [/^(?:npx mayfly|npm run) build(?: --target \S+)?$/, build],
+  [/^npx mayfly stdio(?: \S+)?$/, serveStdio],
+  [/^echo "MAYFLY_SECRET=/, succeed],
+  [/^PORT=3000 HOST=0\.0\.0\.0 (?:node|bun run) dist\/\S+$/, runArtefact],
+  [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
+  [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
+  [/^npx mayfly logs$/, askForLogs],
+  [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
+  // Not npm's: AWS's tools, and a clone of this repository, whose tests these are.
+  [/^(?:pip install aws-sam-cli|aws configure|npm ci && npm (?:start|test))$/, async () => {}],
+]
+
+export async function perform(command: string, visit: Visit): Promise<void> {
+  if (visit.done.has(command)) return
+  visit.done.add(command)
+  const [, step] = STEPS.find(([pattern]) => pattern.test(command)) ?? []
+  if (step === undefined) throw new Error(`no step knows what this must do: ${command}`)
+  await step(command, visit)
+}
+
+/** What wrangler cannot do on Node 20 is said in one line. */
+function isTooOld({ target, node }: Visit): boolean {
+  return node < (targets.get(target)?.oldestNode ?? 0)
+}
+
+async function init(command: string, visit: Visit): Promise<void> {
+  const [, folder = ''] = / && cd (\S+)$/.exec(command) ?? []
+  const result = await visit.newcomer.run(`${command} && pwd`)
+  expectSuccess(result)
+  expect(result.stdout).toContain(`wrote ${folder}/src/server.ts`)
+  expect(result.stdout).toContain(`Next:\n  cd ${folder}\n  npm install\n  npm run dev\n`)
+  expect(result.stdout.includes('needs Node 22 or newer')).toBe(isTooOld(visit))
+  visit.newcomer.cwd = join(visit.newcomer.cwd, folder)
+  expect(result.stdout.trimEnd().split('\n').at(-1)).toBe(visit.newcomer.cwd)
+}
+
+async function install(command: string, visit: Visit): Promise<void> {
+  const result = await visit.newcomer.run(command)
+  expectSuccess(result)
+  if (!isTooOld(visit)) expect(result.stderr).not.toContain('EBADENGINE')
+}
+
+async function succeed(command: string, { newcomer }: Visit): Promise<void> {
+  expectSuccess(await newcomer.run(command))
+}
+
+async function examine(command: string, visit: Visit): Promise<void> {
+  const result = await visit.newcomer.run(command)
+  if (!isTooOld(visit)) return expectSuccess(result)
+  expect(result.code).toBe(1)
+  expect(result.stdout).toContain('Node 22')
+}
+
+/** Its client has closed its end already. */
+async function serveStdio(command: string, { newcomer }: Visit): Promise<void> {
+  const result = await newcomer.run(command)
+  expectSuccess(result)
+  expect(result.stdout).toBe('')
+}
+
+async function serve(command: string, visit: Visit): Promise<void> {
+  if (isTooOld(visit)) return expectTooOld(await visit.newcomer.run(command))
+  const running = visit.newcomer.start(command)
+  const url = await readyUrl(running)
+  await expectDice(url)
+  expect(running.output()).not.toMatch(/^\s*(?:Listening on|listening on|Started development)/m)
+  const { stdout } = await running.stop()
+  expect(stdout.split('\n').filter((line) => line.startsWith('ready '))).toHaveLength(1)
+  await expect(fetch(url)).rejects.toThrow()
+}
+
+async function build(command: string, visit: Visit): Promise<void> {
+  const { newcomer, target } = visit
+  expectSuccess(await newcomer.run(command))
+  expect(existsSync(join(newcomer.cwd, 'dist', target, '.mayfly-build'))).toBe(true)
+}
+
+/** Goes on running: the next command asks it. */
+async function runArtefact(command: string, visit: Visit): Promise<void> {
+  const [, file = ''] = /(dist\/\S+)$/.exec(command) ?? []
+  expect(existsSync(join(visit.newcomer.cwd, file)), file).toBe(true)
+  // As on a machine that has the program.
+  visit.serving = visit.newcomer.start(`PATH=node_modules/.bin:$PATH; ${command}`)
+  await untilListening(3000)
+}
+
+/** Of an address that only a deployment would have, what would be deployed is asked, on this machine. */
+async function check(command: string, visit: Visit): Promise<void> {
+  if (isTooOld(visit)) return
+  const isRunning = visit.serving !== undefined
+  const server = visit.serving ?? visit.newcomer.start('npx mayfly preview')
+  const url = isRunning ? 'http://127.0.0.1:3000/mcp' : (await readyUrl(server)).href
+  const result = await visit.newcomer.run(command.replace(/ \| jq .*$/, '').replace(/(?<=check )\S+/, url))
+  await server.stop()
+  visit.serving = undefined
+  if (!isRunning) return expectSuccess(result)
+  // It serves all addresses, and is asked at a local one: any name of the world may lead there.
+  const wrong = result.stdout.match(/^ {2}wrong .*$/gm) ?? []
+  expect(wrong, result.stdout + result.stderr).toEqual([expect.stringContaining('security.rebinding')])
+}
+
+/** Up to the first step that would leave this machine. */
+async function deploy(command: string, visit: Visit): Promise<void> {
+  const dry = command.startsWith('npm run')
+    ? `${command} -- --dry-run`
+    : command.replace('deploy', 'deploy --dry-run')
+  const given = command.includes('API_KEY') ? `API_KEY=0123456789abcdef ${dry}` : dry
+  const result = await visit.newcomer.run(given)
+  if (isTooOld(visit)) return expectTooOld(result)
+  expectSuccess(result)
+  const secret = /^MAYFLY_SECRET=(\S+)$/m.exec(readFileSync(join(visit.newcomer.cwd, '.env'), 'utf8'))?.[1]
+  expect(secret).toMatch(/^\S{32,}$/)
+  expect(result.stdout + result.stderr).not.toContain(secret)
+}
+
+/** Nobody is logged in, and that is said in one line. */
+async function askForLogs(command: string, { newcomer }: Visit): Promise<void> {
+  const { code, stderr } = await newcomer.run(command)
+  expect(code, stderr).toBe(1)
+  expect(stderr).toMatch(/^mayfly: [^\n]*(?:not logged in|failed)[^\n]*$/m)
+}
+
+/** What it would do needs an account. */
+async function toolIsThere(command: string, { newcomer }: Visit): Promise<void> {
+  const [, tool] = /^npx (\S+)/.exec(command) ?? []
+  expect(existsSync(join(newcomer.cwd, 'node_modules/.bin', tool ?? '')), `${tool} is installed`).toBe(true)
+}
+
+function expectSuccess(result: Result): void {
+  expect(result, `${result.stdout}\n${result.stderr}`).toMatchObject({ code: 0 })
+}
+
+function expectTooOld({ code, stderr }: Result): void {
+  expect(code).not.toBe(0)
+  expect(stderr.match(/^mayfly: (?!read ).*$/gm)).toEqual([
+    expect.stringMatching(/^mayfly: wrangler needs Node 22 or newer and this is v20\.\d+\.\d+: /),
+  ])
+  expect(stderr).not.toMatch(/^\s+at /m)
+}
+
+async function readyUrl(running: Running): Promise<URL> {
+  let ended = false
+  void running.exited.then(() => {
+    ended = true
+  })
+  const url = await eventually(() => {
+    if (ended) return undefined
+    const [, found] = /^ready (\S+)$/m.exec(running.stdout) ?? []
+    if (found === undefined) throw new Error(`no ready line:\n${running.output()}`)
+    return found
+  })
+  if (url === undefined) throw new Error(`ended before it was ready:\n${running.output()}`)
+  return new URL(url)
+}
+
+async function expectDice(url: URL): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'roll_dice', arguments: { count: 2 } },
+    }),
+  })
+  expect(await response.text()).toMatch(/"rolls":\[\d,\d\]/)
+}

@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+// Nobody is logged in.
+process.exit(1)

@@ -1,0 +1,103 @@
+/** What `mayfly init --with` writes, with the packed package installed: it type-checks, its own tests pass, and it is served. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BIN, type PackedPackage, packPackage, ROOT, run } from './_packed.ts'
+
+let packed: PackedPackage
+let folder: string
+beforeAll(() => {
+  packed = packPackage()
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-templates-'))
+})
+afterAll(() => {
+  packed?.remove()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const COMBINATIONS = [
+  ['auth'],
+  ['asking'],
+  ['hono'],
+  ['fromSdk'],
+  ['auth', 'asking', 'hono'],
+  ['auth', 'hono', 'fromSdk'],
+]
+
+describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init --with %s', (templates) => {
+  it('type-checks, passes its own tests, and is served', async () => {
+    const cli = join(packed.installed, 'dist/deploy/cli.js')
+    const name = `shop-${templates.replaceAll(',', '-').toLowerCase()}`
+    const options = templates.split(',').flatMap((template) => ['--with', template])
+    run(process.execPath, [cli, 'init', name, '--target', 'node', ...options], folder)
+    const project = join(folder, name)
+    link(project)
+
+    run(join(BIN, 'tsc'), [], project)
+    const tests = run(join(BIN, 'vitest'), ['run'], project)
+    expect(tests).toMatch(/Tests {2}[1-4] passed/)
+
+    const server = spawn(process.execPath, [cli, 'dev', '--port', '0'], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = once(server, 'exit')
+    try {
+      const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string]
+      const [, url = line] = /^ready (\S+)\n$/.exec(line) ?? []
+      const token = /^API_TOKEN=(\S+)$/m.exec(readFileSync(join(project, '.env'), 'utf8'))?.[1]
+      expect(token !== undefined).toBe(templates.includes('auth'))
+      expect(await roll(url, token)).toMatch(/"rolls":\[\d,\d\]/)
+      if (token !== undefined) expect(await roll(url, 'another-token-of-nobody')).not.toContain('rolls')
+      if (templates.includes('hono')) {
+        expect(await (await fetch(new URL('/hello', url))).text()).toContain(name)
+      }
+    } finally {
+      server.kill('SIGTERM')
+      await ended
+    }
+  }, 120_000)
+})
+
+it.each([
+  ['fromSdk,asking', 'pass --with fromSdk or --with asking'],
+  ['redis', 'there is no template "redis": pass one of auth, asking, hono, fromSdk'],
+])('mayfly init --with %s → one line', (templates, reason) => {
+  const cli = join(packed.installed, 'dist/deploy/cli.js')
+  const args = [cli, 'init', 'refused', '--target', 'node', '--with', templates]
+  expect(() => run(process.execPath, args, folder)).toThrow(reason)
+})
+
+async function roll(url: string, token: string | undefined): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'roll_dice', arguments: { count: 2 } },
+    }),
+  })
+  return (await response.text()).replaceAll('\\"', '"')
+}
+
+/** Links what the project declares, and nothing else. */
+function link(project: string): void {
+  const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+    devDependencies: Record<string, string>
+  }
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
+    const path = join(project, 'node_modules', name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(name === 'mayfly-mcp' ? packed.installed : join(ROOT, 'node_modules', name), path)
+  }
+}

@@ -1,0 +1,72 @@
+/** What README.md calls "compiled once": however many tools there are, and however often they are called. */
+import { expect, it } from 'vitest'
+import { createTool, type MCPServerConfig, type Schema } from '../../src/index.ts'
+import { callTool, createServer, legacy, modern, namesIn } from './_client.ts'
+
+/** A schema that counts how often it is converted to JSON Schema. */
+function counted() {
+  let conversions = 0
+  const convert = () => {
+    conversions++
+    return { type: 'object', properties: {} }
+  }
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'counting',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: convert, output: convert },
+    },
+  } as unknown as Schema
+  return { schema, count: () => conversions }
+}
+
+const COUNT = 500
+
+function many(config: Partial<MCPServerConfig> = {}) {
+  const schemas = Array.from({ length: COUNT }, counted)
+  const tools = Object.fromEntries(
+    schemas.map(({ schema }, index) => [
+      `t${index}`,
+      createTool({ id: `t${index}`, inputSchema: schema, execute: () => 'done' }),
+    ]),
+  )
+  const server = createServer({ tools, ...config })
+  return { server, conversions: () => schemas.map(({ count }) => count()) }
+}
+
+it('the first request converts each schema, and no later call converts any', async () => {
+  const { server, conversions } = many()
+  expect(new Set(conversions())).toEqual(new Set([0]))
+  for (let call = 0; call < 10; call++) await callTool(server, `t${call}`, {})
+  expect(new Set(conversions())).toEqual(new Set([1]))
+})
+
+it('lists of both eras convert each schema once, however often they are asked for', async () => {
+  const { server, conversions } = many()
+  for (let list = 0; list < 5; list++) {
+    expect(namesIn(await modern(server, 'tools/list'))).toHaveLength(COUNT)
+    expect(namesIn(await legacy(server, 'tools/list'))).toHaveLength(COUNT)
+  }
+  expect(new Set(conversions())).toEqual(new Set([1]))
+})
+
+it('setup that enables a declared tool converts nothing; one that adds a tool converts it in each request', async () => {
+  const { schema, count } = counted()
+  const added = counted()
+  const hidden = createTool({ id: 'hidden', enabled: false, inputSchema: schema, execute: () => 'shown' })
+  const server = createServer({
+    tools: { hidden },
+    setup: (request) => {
+      request.tool('hidden').enable()
+      request.registerTool('added', { inputSchema: added.schema }, () => 'added')
+    },
+  })
+  for (let call = 0; call < 3; call++) {
+    expect((await callTool(server, 'hidden', {})).result).toMatchObject({ content: [{ text: 'shown' }] })
+    expect((await callTool(server, 'added', {})).result).toMatchObject({ content: [{ text: 'added' }] })
+    expect(namesIn(await modern(server, 'tools/list'))).toEqual(['hidden', 'added'])
+  }
+  expect(count()).toBe(1)
+  expect(added.count()).toBeGreaterThanOrEqual(3)
+})

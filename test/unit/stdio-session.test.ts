@@ -1,0 +1,65 @@
+/** What holds where there is no HTTP: docs/sessions.md and docs/http.md on stdio. */
+import { describe, expect, it, vi } from 'vitest'
+import { bearer } from '../../src/auth.ts'
+import { createTool, type MCPServerConfig } from '../../src/index.ts'
+import { createSession } from '../../src/protocol/session.ts'
+import { createServer, META, VERSION } from './_client.ts'
+
+const tools = {
+  open: createTool({ id: 'open', execute: () => 'opened' }),
+  guarded: createTool({ id: 'guarded', scopes: ['vault'], execute: () => 'gold' }),
+}
+
+/** As the adapter for stdio connects a server: messages come from nobody’s HTTP request. */
+function connect(config: Partial<MCPServerConfig>) {
+  const said: { id?: unknown; result?: unknown; error?: unknown }[] = []
+  const parts = createServer({ tools, ...config }).getSessionParts()
+  const session = createSession(parts, {
+    id: () => undefined,
+    platform: { env: {} },
+    send: async (message) => void said.push(message as object),
+  })
+  return { said, send: (message: object) => session.receive({ jsonrpc: '2.0', ...message }, undefined) }
+}
+
+const modern = (id: number, name: string) => {
+  const _meta = { [META.protocolVersion]: VERSION, [META.clientCapabilities]: {} }
+  return { id, method: 'tools/call', params: { name, arguments: {}, _meta } }
+}
+const legacy = (id: number, name: string) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+})
+
+describe.each([
+  ['modern', modern],
+  ['legacy', legacy],
+] as const)('a %s message on stdio', (_era, call) => {
+  it('is in no log, even one’s own, and once in the audit trail [log.sink] [audit.entry]', async () => {
+    const [log, record] = [vi.fn(), vi.fn()]
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    for (const config of [{ log }, {}]) {
+      const { send, said } = connect({ ...config, audit: { record } })
+      await send(call(1, 'open'))
+      await send(call(2, 'nothing'))
+      await send({ id: 3, method: 'no/such' })
+      expect(said).toHaveLength(3)
+    }
+    expect([log.mock.calls, printed.mock.calls]).toEqual([[], []])
+    expect(record).toHaveBeenCalledTimes(6)
+    printed.mockRestore()
+  })
+
+  it('needs no token and no scope, and is counted by no limiter: who starts the process is trusted', async () => {
+    const limit = vi.fn(() => ({ ok: false as const, retryAfterSeconds: 1 }))
+    const verify = vi.fn(() => undefined)
+    const { send, said } = connect({
+      auth: bearer(verify),
+      http: { rateLimiter: { limit }, allowedHosts: ['mcp.example'], allowedOrigins: [] },
+    })
+    await send(call(1, 'guarded'))
+    expect(said).toMatchObject([{ id: 1, result: { content: [{ text: 'gold' }] } }])
+    expect([verify.mock.calls, limit.mock.calls]).toEqual([[], []])
+  })
+})

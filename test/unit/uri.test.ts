@@ -1,0 +1,96 @@
+/** Which URIs are in their normal form, and which may be taken for one (RFC 3986 §6.2.2). */
+import { describe, expect, it } from 'vitest'
+import { foldUri, isPlainUri } from '../../src/definition/uri.ts'
+
+describe('the normal form', () => {
+  it.each([
+    'https://docs.example',
+    'https://docs.example/',
+    'https://docs.example:8443/a%20b?x=%C3%A9#c',
+    'file:///home/user/a.txt',
+    'urn:isbn:0451450523',
+    'git+ssh://host/x',
+    'x-1.y://a',
+    'notes://100%25',
+    'notes://Name/..a/a../...',
+    'notes://a.b/.a',
+    'notes://a/%5B%5D%7C%22%3C%3E%2F%3A%40%60%7B',
+    "notes://a/~!$&'()*+,;=:@/-_?[/?]#/?",
+    'data:,',
+    `notes://${'x'.repeat(8184)}`,
+  ])('%s is in it', (uri) => {
+    expect(isPlainUri(uri)).toBe(true)
+  })
+
+  it.each([
+    ['no scheme', ['', 'x', '//x', '/x', ':x', '1x://a', '+x://a']],
+    ['a scheme in capitals', ['X://a', 'xY://a']],
+    [
+      'characters that no URI has',
+      ['x://a b', 'x://a|b', 'x://é', 'x://a"b', 'x://a\nb', 'x://a\\b', 'x://a{b}'],
+    ],
+    ['text around it', [' x://a', 'x://a ', 'x://a\n', '\nx://a']],
+    ['a lower escape', ['x://%2f', 'x://%c3%A9', 'x://a%2Fb%2fc']],
+    ['half an escape', ['x://%', 'x://%2', 'x://%2G', 'x://100%', 'x://%%25']],
+    ['an escaped letter', ['x://%41', 'x://%4F', 'x://%5A', 'x://%61', 'x://%6F', 'x://%7A', 'x://a%20%41']],
+    ['an escaped digit', ['x://%30', 'x://%39']],
+    ['an escaped mark', ['x://%2D', 'x://%2E', 'x://%5F', 'x://%7E']],
+    [
+      'dot segments',
+      [
+        'x://a/./b',
+        'x://a/../b',
+        'x://a/..',
+        'x://a/.',
+        'x://./a',
+        'x://../a',
+        'x:..',
+        'x://a/..?b',
+        'x://a/..#b',
+      ],
+    ],
+    [
+      'dot segments in disguise',
+      ['x://a%2F..%2Fb', 'x://a%5C..%5Cb', 'x://a/..%2Fb', 'x://a/%EF%BC%8E%EF%BC%8E/b', 'x:a:../b'],
+    ],
+    ['a control character', ['x://a%00', 'x://a%0A', 'x://a%1F', 'x://a%7F', 'x://a%C2%85']],
+    ['an escape of an escape', ['x://%252F', 'x://%2541', 'x://a%25af']],
+    [
+      'what its scheme writes otherwise',
+      ['https://HOST/', 'https://host:443/', 'https://host/a/../b', 'https:host'],
+    ],
+    ['too many characters', [`notes://${'x'.repeat(8185)}`]],
+  ])('%s is not in it', (_label, uris) => {
+    for (const uri of uris) expect(isPlainUri(uri), uri).toBe(false)
+  })
+})
+
+describe('what all spellings have in common', () => {
+  it.each([
+    ['X://A/B', 'x:/a/b'],
+    ['x://a//b/', 'x:/a/b'],
+    ['x:\\\\a\\b', 'x:/a/b'],
+    ['x://a/./b/.', 'x:/a/b'],
+    ['x://a/c/../b', 'x:/a/b'],
+    ['x://a/c/d/../../b', 'x:/a/b'],
+    ['x://../a/b', 'x:/a/b'],
+    ['x://../../../a/b', 'x:/a/b'],
+    ['x://a/.../b', 'x:/a/.../b'],
+    ['x://a/..b/c..', 'x:/a/..b/c..'],
+    ['x://%61/b', 'x:/a/b'],
+    ['x://%2561/b', 'x:/a/b'],
+    ['x://a%2Fb', 'x:/a/b'],
+    ['x://a%5cb', 'x:/a/b'],
+    [' x://a /\tb\n', 'x:/a/b'],
+    ['x://a%00/b%0a', 'x:/a/b'],
+    ['x://a/c/%2e%2E/b', 'x:/a/b'],
+    ['ｘ://ａ/ｂ', 'x:/a/b'],
+    ['x://a/b%', 'x:/a/b%'],
+    ['x://a/b%zz', 'x:/a/b%zz'],
+    ['x://a/%ff/b', 'x:/a/%ff/b'],
+    ['x://a/%C3%89', 'x:/a/é'],
+    ['x://a/b?c/../d#e', 'x:/a/d#e'],
+  ])('%j → %j', (uri, folded) => {
+    expect(foldUri(uri)).toBe(folded)
+  })
+})
