@@ -32,11 +32,11 @@ export function judge(results: Results): readonly Verdict[] {
   return [
     atMost('call, 10 tools, modern, of the floor', compare(modern, call('floor', 'modern')), 1.5),
     atMost('call, 10 tools, legacy, of the floor', compare(legacy, call('floor', 'legacy')), 1.5),
-    atLeast('call, 10 tools, faster than SDK v2', compare(call('SDK v2', 'modern'), modern), 10),
-    atMost(
-      'call, 10 tools, legacy, of mcp-lite (JSON)',
-      compare(legacy, call('mcp-lite (JSON)', 'legacy')),
-      1,
+    atLeast('call, 10 tools, faster than SDK v2', compare(call('SDK v2', 'modern'), modern), 5),
+    atLeast(
+      'call, 500 tools, faster than SDK v2',
+      compare(call('SDK v2', 'modern', 500), call('mayfly', 'modern', 500)),
+      50,
     ),
     atMost('call, modern, 500 tools of 10', compare(call('mayfly', 'modern', 500), modern), 1.1),
     atMost('call, legacy, 500 tools of 10', compare(call('mayfly', 'legacy', 500), legacy), 1.1),
@@ -46,9 +46,10 @@ export function judge(results: Results): readonly Verdict[] {
       compare(asking('a question, nothing to remember'), asking('two plain calls')),
       2,
     ),
-    atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.5),
-    bundleAtMost('bundle without zod', bundleOf(results, 'mayfly-json-schema'), 20),
-    bundleAtMost('bundle with zod', bundleOf(results, 'mayfly-zod'), 48),
+    atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.3),
+    atMost('cold start, of mcp-lite', compare(coldStart('mayfly-zod'), coldStart('mcp-lite')), 1.3),
+    bundleAtMost('bundle without zod', bundleOf(results, 'mayfly-json-schema'), 42.5),
+    bundleAtMost('bundle with zod', bundleOf(results, 'mayfly-zod'), 62),
     memoryFlat(results),
   ]
 }

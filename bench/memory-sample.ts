@@ -35,12 +35,16 @@ const hangs = createTool({
   },
 })
 
-const [echo] = echoTools(1)
+const { name: id, description, inputSchema } = echoTools(1)[0]!
 const server = new MCPServer({
   id: 'bench',
   name: 'bench',
   version: '1.0.0',
-  tools: { echo: createTool({ id: 'echo', ...echo!, execute: async ({ text }) => text }), waits, hangs },
+  tools: {
+    echo: createTool({ id, description, inputSchema, execute: async ({ text }) => text }),
+    waits,
+    hangs,
+  },
   log: false,
 })
 

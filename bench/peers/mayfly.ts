@@ -9,15 +9,20 @@ export function mayfly(dialect: Dialect): Peer {
 }
 
 function serve(tools: readonly EchoTool[]): FetchHandler {
-  const server = new MCPServer({
+  const server = createServer(tools, { log: false })
+  return (request) => server.fetch(request)
+}
+
+/** The server itself, for the adapters. */
+export function createServer(tools: readonly EchoTool[], options: { readonly log?: false }): MCPServer {
+  return new MCPServer({
     id: 'bench',
     ...SERVER_INFO,
     tools: Object.fromEntries(tools.map((tool) => [tool.name, echoTool(tool)])),
-    log: false,
     // No paging: every peer answers the whole list at once.
     pageSize: 1000,
+    ...options,
   })
-  return (request) => server.fetch(request)
 }
 
 function echoTool({ name, description, inputSchema }: EchoTool) {
