@@ -220,9 +220,15 @@ export class MCPServer {
     return describeDeployment(this.#config)
   }
 
-  /** Every tool, those of agents and workflows included. */
+  /**
+   * Every tool, those of agents and workflows included. Compiles the whole definition, which requests do part by part.
+   *
+   * @throws TypeError naming the tool, resource or prompt that cannot be served.
+   */
   getToolListInfo(): { tools: ToolInfo[] } {
-    return { tools: [...this.#compile().tools.keys()].map((name) => this.getToolInfo(name)!) }
+    const { tools, prompts } = this.#compile()
+    for (const { json: _ } of prompts.declared.values());
+    return { tools: [...tools.keys()].map((name) => this.getToolInfo(name)!) }
   }
 
   /** One tool, or undefined if no tool has that name. */

@@ -42,7 +42,7 @@ export interface Definition {
 }
 
 /**
- * Compiles the whole definition.
+ * Compiles the definition; the schemas of a tool or prompt only when it is used.
  *
  * @throws TypeError naming the tool, resource, prompt, agent or workflow that cannot be served.
  */

@@ -117,6 +117,7 @@ type TakesStrings<Args> = Args extends Schema
     : unknown
   : unknown
 
+/** What comes of its `argsSchema` throws a TypeError where that is unusable. */
 export interface CompiledPrompt {
   readonly name: string
   readonly prompt: Prompt
@@ -144,11 +145,7 @@ function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
   return typeof (config as PromptCallbacks).listPrompts === 'function'
 }
 
-/**
- * Compiles prompts once.
- *
- * @throws TypeError for an unusable `argsSchema` or a prompt without `get`.
- */
+/** @throws TypeError for a prompt without `get`, and for two of one name. */
 export function compilePrompts(
   config: PromptsConfig | undefined,
   registered: readonly (readonly [string, AnyPrompt])[],
@@ -168,10 +165,50 @@ export function compilePrompts(
 
 function compilePrompt(name: string, config: AnyPrompt): CompiledPrompt {
   if (typeof config?.get !== 'function') throw new TypeError(`Prompt "${name}" has no get function.`)
+  return new LazyPrompt(name, config)
+}
+
+/** Compiled at its first use, as tools are. */
+class LazyPrompt implements CompiledPrompt {
+  readonly name: string
+  readonly config: AnyPrompt
+  #compiled: Pick<CompiledPrompt, 'prompt' | 'args' | 'required'> | undefined
+  #json: string | undefined
+
+  constructor(name: string, config: AnyPrompt) {
+    this.name = name
+    this.config = config
+  }
+
+  get prompt(): Prompt {
+    return this.#compile().prompt
+  }
+
+  get args(): CompiledSchema | undefined {
+    return this.#compile().args
+  }
+
+  get required(): readonly string[] {
+    return this.#compile().required
+  }
+
+  get json(): string {
+    this.#json ??= JSON.stringify(this.prompt)
+    return this.#json
+  }
+
+  #compile(): Pick<CompiledPrompt, 'prompt' | 'args' | 'required'> {
+    this.#compiled ??= compileArguments(this.name, this.config)
+    return this.#compiled
+  }
+}
+
+function compileArguments(
+  name: string,
+  { argsSchema, title, description, icons, _meta }: AnyPrompt,
+): Pick<CompiledPrompt, 'prompt' | 'args' | 'required'> {
   const args =
-    config.argsSchema === undefined
-      ? undefined
-      : compileSchema(config.argsSchema, `argsSchema of prompt "${name}"`)
+    argsSchema === undefined ? undefined : compileSchema(argsSchema, `argsSchema of prompt "${name}"`)
   const { properties = {}, required = [] } = (args?.jsonSchema ?? {}) as {
     properties?: Record<string, { title?: string; description?: string }>
     required?: string[]
@@ -181,14 +218,14 @@ function compilePrompt(name: string, config: AnyPrompt): CompiledPrompt {
   )
   const prompt = present<Prompt>({
     name,
-    title: config.title,
-    description: config.description,
+    title,
+    description,
     arguments: list.length > 0 ? list : undefined,
-    icons: config.icons,
-    _meta: config._meta,
+    icons,
+    _meta,
     version: undefined,
   })
-  return { name, prompt, json: JSON.stringify(prompt), args, required, config }
+  return { prompt, args, required }
 }
 
 /** What a prompt returned, as the result on the wire. */

@@ -139,7 +139,7 @@ export function toTool(
   }
 }
 
-/** A tool ready to serve; everything a request needs is computed. */
+/** A tool ready to serve. What comes of its schemas throws a TypeError where one of them is unusable. */
 export interface CompiledTool {
   readonly name: string
   readonly tool: Tool
@@ -156,16 +156,62 @@ export interface CompiledTool {
 const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
 
 /**
- * Compiles a tool once.
+ * Checks what is cheap to check, and compiles the schemas of a tool at its first use, once: a call pays for the tool that is
+ * called, and for no other.
  *
- * @throws TypeError when a schema is unusable or there is nothing to execute, naming the tool.
+ * @throws TypeError when there is nothing to execute, naming the tool; what is compiled later throws one for an unusable schema.
  */
 export function compileTool(name: string, given: AnyTool): CompiledTool {
   checkToolShape(name, given)
+  if (name === '') throw new TypeError('A tool name must not be empty.')
   const source = isMastraTool(given)
     ? fromMastraTool(name, given)
     : { ...given, execute: written.get(given.execute!) ?? given.execute }
-  if (name === '') throw new TypeError('A tool name must not be empty.')
+  return new LazyTool(name, source)
+}
+
+/** What is compiled together: what a call needs, and what a list does. */
+type Compiled = Pick<CompiledTool, 'tool' | 'input' | 'paramHeaders' | 'toResult'>
+
+class LazyTool implements CompiledTool {
+  readonly name: string
+  readonly source: AnyTool
+  #compiled: Compiled | undefined
+  #json: CompiledTool['json'] | undefined
+
+  constructor(name: string, source: AnyTool) {
+    this.name = name
+    this.source = source
+  }
+
+  get input(): CompiledSchema {
+    return this.#compile().input
+  }
+
+  get paramHeaders(): readonly ParamHeader[] {
+    return this.#compile().paramHeaders
+  }
+
+  get toResult(): CompiledTool['toResult'] {
+    return this.#compile().toResult
+  }
+
+  get tool(): Tool {
+    return this.#compile().tool
+  }
+
+  get json(): CompiledTool['json'] {
+    this.#json ??= toJson(this.tool)
+    return this.#json
+  }
+
+  #compile(): Compiled {
+    this.#compiled ??= compileSchemas(this.name, this.source)
+    return this.#compiled
+  }
+}
+
+function compileSchemas(name: string, source: AnyTool): Compiled {
   const input = compileInput(name, source.inputSchema)
   checkExecute(name, source.execute, input.jsonSchema)
   const output =
@@ -176,28 +222,23 @@ export function compileTool(name: string, given: AnyTool): CompiledTool {
   const { title, description } = source
   const inputSchema = input.jsonSchema
   const outputSchema = output?.jsonSchema
-  const tool = present<Tool>({
-    name,
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations,
-    icons,
-    _meta,
-  })
-  const modern = JSON.stringify(tool)
-  const hasObjectOutput = output === undefined || output.jsonSchema.type === 'object'
-  const { outputSchema: _, ...legacyTool } = tool
   return {
-    name,
-    tool,
-    json: { modern, legacy: hasObjectOutput ? modern : JSON.stringify(legacyTool) },
+    tool: present<Tool>({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta }),
     input,
-    paramHeaders: compileParamHeaders(input.jsonSchema, name),
-    source,
-    toResult: toResultConverter(name, output, hasObjectOutput),
+    paramHeaders: compileParamHeaders(inputSchema, name),
+    toResult: toResultConverter(name, output, hasObjectOutput(outputSchema)),
   }
+}
+
+function toJson(tool: Tool): CompiledTool['json'] {
+  const modern = JSON.stringify(tool)
+  if (hasObjectOutput(tool.outputSchema)) return { modern, legacy: modern }
+  const { outputSchema: _, ...legacy } = tool
+  return { modern, legacy: JSON.stringify(legacy) }
+}
+
+function hasObjectOutput(outputSchema: JsonSchema | undefined): boolean {
+  return outputSchema === undefined || outputSchema.type === 'object'
 }
 
 function compileInput(name: string, schema: unknown): CompiledSchema {

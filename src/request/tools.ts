@@ -108,8 +108,10 @@ function runTool(
     if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(textOf(error)))
   }
+  // Compiles the tool: a schema that is unusable is no error of the tool's, and none that its caller could mend.
+  const { input: schema } = tool
   try {
-    const validation = tool.input.validate(input)
+    const validation = schema.validate(input)
     const result =
       validation instanceof Promise
         ? validation.then((settled) => execute(tool, settled, context, reportError))

@@ -35,10 +35,23 @@ function many(config: Partial<MCPServerConfig> = {}) {
   return { server, conversions: () => schemas.map(({ count }) => count()) }
 }
 
-it('the first request converts each schema, and no later call converts any', async () => {
+it('a call converts the schema of its own tool alone, once', async () => {
   const { server, conversions } = many()
-  expect(new Set(conversions())).toEqual(new Set([0]))
+  for (let call = 0; call < 10; call++) await callTool(server, `t${call % 5}`, {})
+  expect(conversions()).toEqual(Array.from({ length: COUNT }, (_, index) => (index < 5 ? 1 : 0)))
+})
+
+it('a list converts what no call has, and no later call converts any', async () => {
+  const { server, conversions } = many()
+  await callTool(server, 't0', {})
+  await modern(server, 'tools/list')
   for (let call = 0; call < 10; call++) await callTool(server, `t${call}`, {})
+  expect(new Set(conversions())).toEqual(new Set([1]))
+})
+
+it('getToolListInfo converts all: what a build asks, so that nothing is found later', () => {
+  const { server, conversions } = many()
+  server.getToolListInfo()
   expect(new Set(conversions())).toEqual(new Set([1]))
 })
 
