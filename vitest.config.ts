@@ -5,9 +5,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Limits only end what hangs: the machine may be busy with other things, too.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     // Servers under test log a line per request: shown where a test fails.
     silent: 'passed-only',
     // Hundreds of tests start the command line from its TypeScript sources: compiled once, that takes a third of the time.

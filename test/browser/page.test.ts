@@ -102,7 +102,7 @@ beforeAll(async () => {
       '--no-first-run',
     ],
   })
-}, 30_000)
+})
 
 afterAll(async () => {
   await browser?.close()

@@ -67,7 +67,7 @@ it('before and after print the same, with the real package and with ours', async
     [{}],
   ])
   expect(before).toEqual(after)
-}, 60_000)
+})
 
 it('the examples of test/compat type-check with the real package, but for what only its documentation has', () => {
   const file = fileURLToPath(new URL('_mastra-client-examples.ts', import.meta.url))
@@ -98,4 +98,4 @@ it('the examples of test/compat type-check with the real package, but for what o
   const known = /'log' does not exist|'logMessage' implicitly|'runId' does not exist|possibly 'undefined'/
   expect(faults.filter((fault) => !known.test(fault))).toEqual([])
   expect(faults.length).toBeGreaterThan(0)
-}, 120_000)
+})

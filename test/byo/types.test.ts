@@ -7,4 +7,4 @@ it('a Mastra project type-checks as the config of an MCPServer', () => {
   const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
   const compile = () => execFileSync(process.execPath, [tsc, '--noEmit', '-p', import.meta.dirname])
   expect(compile).not.toThrow()
-}, 60_000)
+})

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { targets } from '../../deploy/targets.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 
 const serverWith = (text: string): string =>

@@ -8,7 +8,7 @@ import { targets } from '../../deploy/targets.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 
 const SERVER = `export default { fetch: () => new Response('hello') }`

@@ -63,7 +63,7 @@ async function run(program: string, file: string, env: NodeJS.ProcessEnv): Promi
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  const says = (text: string) => expect.poll(() => said, { timeout: 20_000 }).toContain(text)
+  const says = (text: string) => expect.poll(() => said, { timeout: 180_000 }).toContain(text)
   await says('listening on')
   return { child, port, says }
 }
@@ -82,7 +82,7 @@ function call(port: number): Promise<Response> {
   })
 }
 
-describe.each(PROGRAMS)('%s', { timeout: 60_000 }, (target, program, file) => {
+describe.each(PROGRAMS)('%s', { timeout: 180_000 }, (target, program, file) => {
   test('it listens on 127.0.0.1 alone unless HOST says otherwise, and guards local hosts there', async () => {
     await using project = await built(target)
     const own = await run(program, join(project.folder, file), {})
@@ -125,7 +125,7 @@ describe.each([
     join(ROOT, 'node_modules/.bin/deno'),
     ['run', '--no-prompt', '--allow-net', '--allow-env', 'dist/deno/server.js'],
   ],
-] as const)('createSessions as a default export, %s', { timeout: 60_000 }, (target, program, args) => {
+] as const)('createSessions as a default export, %s', { timeout: 180_000 }, (target, program, args) => {
   test('is built, and opens sessions, which last [legacy.session]', async () => {
     await using project = await built(target, SESSIONS)
     const { metafile } = await esbuild({
@@ -154,7 +154,7 @@ describe.each([
       stdio: 'ignore',
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    await expect.poll(() => isReached('127.0.0.1', port), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => isReached('127.0.0.1', port), { timeout: 180_000 }).toBe(true)
     const post = (message: object, headers: Record<string, string> = {}) =>
       fetch(`http://127.0.0.1:${port}/mcp`, {
         method: 'POST',
@@ -222,7 +222,7 @@ test.for([
     /^cannot listen on HOST 127\.0\.0\.1, PORT \d+ \(EADDRINUSE\)[^\n]*\n$/,
   ],
   ['no port', () => 'abc', /^cannot listen on HOST 127\.0\.0\.1, PORT abc \(ERR_SOCKET_BAD_PORT\)[^\n]*\n$/],
-] as const)('on Node with %s → one line, exit code 1', { timeout: 60_000 }, async ([, portOf, line]) => {
+] as const)('on Node with %s → one line, exit code 1', { timeout: 180_000 }, async ([, portOf, line]) => {
   await using project = await built('node')
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')

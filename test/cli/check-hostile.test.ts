@@ -17,7 +17,7 @@ const MAX_MS = DEADLINE_MS + 8000
 // At once, as far as vitest goes: most of the time they wait.
 describe.for(['the first answer', 'the fourth answer'] satisfies From[])(
   'an attack from %s on',
-  { concurrent: true, timeout: 60_000 },
+  { concurrent: true },
   (from) => {
     test.for(Object.keys(ATTACKS))(
       '%s → it ends in time, in little memory, with a documented exit code and plain text',

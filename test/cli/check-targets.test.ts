@@ -7,7 +7,7 @@ import { MayflyProcess, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 180_000
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** AWS's client is compiled where it is installed, which takes a minute: test/runtimes has it. */

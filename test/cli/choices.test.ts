@@ -57,7 +57,7 @@ describe('on a terminal', () => {
     ['with NO_COLOR plainly', { NO_COLOR: '1' }, false],
     // https://no-color.org: "when present and not an empty string".
     ['with an empty NO_COLOR in colour', { NO_COLOR: '' }, true],
-  ] as const)('doctor and check speak %s', { timeout: 30_000 }, async ([, env, isColoured]) => {
+  ] as const)('doctor and check speak %s', { timeout: 180_000 }, async ([, env, isColoured]) => {
     await using project = new Project()
     project.write('server.ts', `export default { fetch: () => new Response('') }`)
     await using site = await listen((_request, response) => void response.writeHead(404).end())

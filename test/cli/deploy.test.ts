@@ -7,7 +7,7 @@ import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from '.
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 
 /** A stand-in for the tool writes down how it was called: it is the CLI around it that is under test. */

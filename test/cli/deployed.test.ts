@@ -51,7 +51,7 @@ function calls(project: Project): string[] {
 
 const SESSION = { type: 'wrangler-session', version: 1 }
 
-describe('mayfly deploy ends', { timeout: 60_000 }, () => {
+describe('mayfly deploy ends', { timeout: 180_000 }, () => {
   test.for([
     ['the address of workers.dev', ['https://shop.acme.workers.dev'], 'https://shop.acme.workers.dev/mcp'],
     [
@@ -173,7 +173,7 @@ test('supabase: the endpoint is the linked project’s', () => {
   expect(endpoint?.find('')).toBe('https://abc.supabase.co/functions/v1/shop/mcp')
 })
 
-describe('mayfly logs', { timeout: 60_000 }, () => {
+describe('mayfly logs', { timeout: 180_000 }, () => {
   test('hands over to the platform’s own tail, which prints on stdout', async () => {
     await using project = new Project()
     writeWrangler(project, [])

@@ -10,7 +10,7 @@ import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from '.
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Answers any request with what it is and where it runs, and prints to stdout, which must not get through. */

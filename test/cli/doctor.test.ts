@@ -39,7 +39,7 @@ async function report(project: Project, target = 'node'): Promise<Report & { cod
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
-describe('mayfly doctor', { timeout: 60_000 }, () => {
+describe('mayfly doctor', { timeout: 180_000 }, () => {
   test('says what is there, what is missing, and what will degrade', async () => {
     await using project = arrange()
 

@@ -89,7 +89,7 @@ describe('mayfly init', () => {
       cwd: project.folder,
       input: 'Corner Shop\n\nnode, deno\n',
       stdio: ['pipe', 'ignore', 'ignore'],
-      timeout: 20_000,
+      timeout: 180_000,
     })
     const manifest = readFileSync(join(project.folder, 'Corner Shop/package.json'), 'utf8')
     expect(JSON.parse(manifest)).toMatchObject({

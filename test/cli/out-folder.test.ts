@@ -23,7 +23,7 @@ import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from '.
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const SERVER = `export default { fetch: () => new Response('hello') }`
 
 function build(project: Project, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {

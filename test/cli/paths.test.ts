@@ -7,7 +7,7 @@ import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const SERVER = `export default { fetch: () => Response.json({ jsonrpc: '2.0', id: 1, result: {} }) }`
 const NAME = `it's a "b"\nç 日 #1 %20 ;$(id) & {c,d} [e]`
 

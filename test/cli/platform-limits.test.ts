@@ -33,7 +33,7 @@ async function findings(project: Project, target: string): Promise<Finding[]> {
   return (JSON.parse(stdout) as { findings: Finding[] }).findings
 }
 
-describe('Vercel', { timeout: 60_000 }, () => {
+describe('Vercel', { timeout: 180_000 }, () => {
   test.for<[string, string, { maxDuration?: number }, string]>([
     ['of the project', 'MAYFLY_MAX_DURATION_MS=800000\n', { maxDuration: 800 }, 'maxDurationMs: 8e5'],
     ['that is no number of milliseconds', 'MAYFLY_MAX_DURATION_MS=soon\n', {}, 'vercel('],
@@ -80,7 +80,7 @@ describe('Vercel', { timeout: 60_000 }, () => {
   })
 })
 
-describe('Cloudflare', { timeout: 60_000 }, () => {
+describe('Cloudflare', { timeout: 180_000 }, () => {
   test.for<[string, string, string, boolean]>([
     [
       'wrangler.toml',
@@ -119,7 +119,7 @@ describe('Cloudflare', { timeout: 60_000 }, () => {
   })
 })
 
-describe('the start-up of a Worker', { timeout: 60_000 }, () => {
+describe('the start-up of a Worker', { timeout: 180_000 }, () => {
   test.for<[string, string, readonly unknown[]]>([
     ['that does little', '', []],
     [

@@ -126,7 +126,7 @@ describe('variables of the project', () => {
 
   test.for(['node', 'bun', 'deno', 'vercel', 'netlify'])(
     'mayfly dev --target %s: .dev.vars, .env.local, .env, and never over the shell’s',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async (target) => {
       await using project = arrange(FILES)
       const args = ['dev', '--target', target, '--port', '0']
@@ -142,7 +142,7 @@ describe('variables of the project', () => {
 
   test.for(['', 'wrangler.toml'])(
     'mayfly dev --target cloudflare, too (%s)',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async (config) => {
       const server = `export default { fetch: (_request: Request, env: Record<string, unknown>) => {
   const { MAYFLY_SECRET, SHARED, LOCAL } = env
@@ -159,7 +159,7 @@ describe('variables of the project', () => {
     },
   )
 
-  test('mayfly preview reads them, too', { timeout: 90_000 }, async () => {
+  test('mayfly preview reads them, too', { timeout: 180_000 }, async () => {
     await using project = arrange(FILES)
     await using mayfly = new MayflyProcess(['preview', '--target', 'node', '--port', '0'], project.folder)
     await mayfly.ready()

@@ -11,7 +11,7 @@ import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process
 afterAll(stopAll)
 
 const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 const server = (version: string): string => `
   export default {

@@ -154,7 +154,7 @@ const CASES = [
   ['a program', EMBEDDED, ['program', 'tool']],
 ] as const
 
-describe('stdout carries messages alone', { timeout: 60_000 }, () => {
+describe('stdout carries messages alone', { timeout: 180_000 }, () => {
   test.for(CASES)('%s', async ([how, source, words]) => {
     const { child, lines, errors, send, exited } = start(source, how)
     send(call(1, 'loud'))
@@ -195,7 +195,7 @@ describe('stdout carries messages alone', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a line that never ends', { timeout: 60_000 }, () => {
+describe('a line that never ends', { timeout: 180_000 }, () => {
   test.for([
     ['mayfly stdio', QUIET, 1, /^mayfly: A line of more than 10000000 bytes arrived[^\n]+\n$/],
     ['a program', QUIET_EMBEDDED, 3, /ended: A line of more than 10000000 bytes arrived[^\n]+\n$/],
@@ -216,7 +216,7 @@ describe('a line that never ends', { timeout: 60_000 }, () => {
   })
 })
 
-test('a larger http.maxBodyBytes is the limit of a line, too', { timeout: 60_000 }, async () => {
+test('a larger http.maxBodyBytes is the limit of a line, too', { timeout: 180_000 }, async () => {
   const source = QUIET.replace(
     "version: '1.0.0',",
     "version: '1.0.0',\n    http: { maxBodyBytes: 12_000_000 },",
@@ -231,7 +231,7 @@ test('a larger http.maxBodyBytes is the limit of a line, too', { timeout: 60_000
   expect(errors()).toMatch(/^mayfly: A line of more than 12000000 bytes arrived[^\n]+\n$/)
 })
 
-describe('the end', { timeout: 60_000 }, () => {
+describe('the end', { timeout: 180_000 }, () => {
   test.for([
     ['SIGTERM', 0],
     ['SIGINT', 0],

@@ -105,7 +105,7 @@ function readErrors(transport: StdioClientTransport | ModernTransport): () => st
   return () => text
 }
 
-describe('mayfly stdio', { timeout: 60_000 }, () => {
+describe('mayfly stdio', { timeout: 180_000 }, () => {
   test('a legacy client is asked, hears progress and changes, and cancels', async () => {
     const transport = new StdioClientTransport(command(createProject()))
     const errors = readErrors(transport)

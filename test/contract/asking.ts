@@ -66,7 +66,7 @@ export function askingContract(target: string, serve: () => Promise<AskingServed
     let served: AskingServed
     beforeAll(async () => {
       served = await serve()
-    }, 60_000)
+    })
     afterAll(() => served?.stop())
 
     it('legacy, rendezvous: the client is asked on the stream and its answer reaches the tool [legacy.rendezvous]', async () => {

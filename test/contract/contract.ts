@@ -38,10 +38,10 @@ export type Lack = 'streaming' | 'disconnect' | 'shared memory' | 'streamed requ
 /** Where the fixture is served; known once the tests run. */
 export type Endpoint = () => URL
 
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 180_000
 
 export function contract(target: string, runtime: Runtime): void {
-  describe(`the contract on ${target}`, { timeout: 20_000 }, () => {
+  describe(`the contract on ${target}`, { timeout: 180_000 }, () => {
     let served: Served
     const endpoint: Endpoint = () => served.url
     beforeAll(async () => {

@@ -58,7 +58,7 @@ it('every TypeScript block of the documentation type-checks', () => {
 
   expect(blocks.size).toBeGreaterThan(10)
   expect(faults).toEqual([])
-}, 60_000)
+})
 
 it('every relative link of the documentation leads to a file', () => {
   const dead = FILES.flatMap((file) => {

@@ -21,4 +21,4 @@ it('of addresses that are blocked for bad tokens the latest 10 000 are remembere
   expect(verify).not.toHaveBeenCalled()
   await from(0)
   expect(verify).toHaveBeenCalledOnce()
-}, 60_000)
+})

@@ -35,7 +35,7 @@ export function hostile(
     beforeAll(async () => {
       served = await start()
       corpus = createCorpus(await createMaterial(served.url, isForeign))
-    }, 90_000)
+    })
     afterAll(() => served?.stop())
 
     // Names are known before the server is; what is sent is made when it is.

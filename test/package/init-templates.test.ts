@@ -59,7 +59,7 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
       server.kill('SIGTERM')
       await ended
     }
-  }, 120_000)
+  })
 })
 
 it.each([

@@ -121,5 +121,5 @@ withCli('mayfly deploy --target netlify', () => {
     expect(output).not.toContain(value)
     expect(output).toMatch(/mayfly: Netlify did not take API_KEY[^\n]*: set it in Netlify's dashboard/)
     expect(output).not.toContain('upload the site')
-  }, 90_000)
+  })
 })

@@ -97,7 +97,7 @@ it('the Supabase CLI uploads what was built, with the secret to the secrets; the
   }
   expect(metadata.entrypoint_path).toContain('supabase/functions/shop/index.js')
   await expectToServe(supabase, uploaded, project.folder)
-}, 90_000)
+})
 
 it('secrets arrive as they are, whatever they are made of', async () => {
   using project = linkedProject()
@@ -115,7 +115,7 @@ it('secrets arrive as they are, whatever they are made of', async () => {
   expect(JSON.parse(secrets!.body.toString())).toEqual(
     Object.entries(values).map(([name, value]) => ({ name, value })),
   )
-}, 90_000)
+})
 
 it('hostile values are in no output, process list or file', async () => {
   using project = linkedProject()
@@ -129,7 +129,7 @@ it('hostile values are in no output, process list or file', async () => {
   const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
   const sent = JSON.parse(secrets!.body.toString()) as { name: string; value: string }[]
   expect(Object.fromEntries(sent.map(({ name, value }) => [name, value]))).toEqual(values)
-}, 120_000)
+})
 
 it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
   'a value %j that no .env file can hold is refused',

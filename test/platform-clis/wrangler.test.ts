@@ -62,7 +62,7 @@ it('wrangler uploads what was built, with the secret as a secret; the upload ser
   writeFileSync(join(uploaded, 'server.js'), script)
   writeFileSync(join(uploaded, 'wrangler.json'), files.get('wrangler.json')!)
   await expectToServe(cloudflare, uploaded, project.folder)
-}, 90_000)
+})
 
 it('hostile values are stored as they are, and are in no output, process list or file', async () => {
   using project = createProject({ wrangler: installed('wrangler', 'tools') })
@@ -91,7 +91,7 @@ it('hostile values are stored as they are, and are in no output, process list or
   }
   const secrets = metadata.bindings.filter(({ type }) => type === 'secret_text')
   expect(Object.fromEntries(secrets.map(({ name, text }) => [name, text]))).toEqual(values)
-}, 120_000)
+})
 
 function text(part: FormDataEntryValue | null): Promise<string> {
   return new Response(part).text()

@@ -142,4 +142,4 @@ test('steps run once, answers are to their own questions, and every call ends [a
     }),
     150,
   )
-}, 60_000)
+})

@@ -232,7 +232,7 @@ test('any JSON in any place of a tool: the other is listed, and a gateway serves
     }),
     800,
   )
-}, 120_000)
+})
 
 async function expectServed(tools: Awaited<ReturnType<MCPClient['listTools']>>): Promise<void> {
   const faults: unknown[] = []

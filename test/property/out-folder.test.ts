@@ -188,4 +188,4 @@ test('what is not an earlier build stays where and as it is, and nothing of it i
   // The arrangements reach what is allowed, too.
   expect(committed).toBeGreaterThan(100)
   expect(replaced).toBeGreaterThan(10)
-}, 120_000)
+})

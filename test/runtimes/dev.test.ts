@@ -8,7 +8,7 @@ import { areAlive, MayflyProcess, Project, stopAll, until } from '../cli/_dev-pr
 
 afterAll(stopAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 /** They have a way of their own to reload, and tests of their own. */
 const OTHERS = ['cloudflare', 'node']

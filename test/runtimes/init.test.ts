@@ -52,7 +52,7 @@ describe.each([...targets.keys()])('mayfly init --target %s', (target) => {
       server.kill('SIGTERM')
       await ended
     }
-  }, 120_000)
+  })
 })
 
 /** Links what the project declares, and nothing else. */

@@ -15,11 +15,11 @@ async function observe(connection: Connection): Promise<Observation> {
 
 /** Resolves once the tool of call `id` runs. */
 async function untilRuns(observer: Connection, id: string): Promise<void> {
-  await expect.poll(async () => (await observe(observer)).running, { timeout: 10_000 }).toContain(id)
+  await expect.poll(async () => (await observe(observer)).running).toContain(id)
 }
 
 async function expectAborted(observer: Connection, id: string): Promise<void> {
-  await expect.poll(async () => (await observe(observer)).aborted, { timeout: 10_000 }).toContain(id)
+  await expect.poll(async () => (await observe(observer)).aborted).toContain(id)
 }
 
 export function cancellation(endpoint: Endpoint): void {

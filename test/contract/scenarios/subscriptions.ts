@@ -38,7 +38,7 @@ export function subscriptions(endpoint: Endpoint): void {
         await publisher.call('announce', { change })
 
       expect(honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: [URI] })
-      await expect.poll(() => listener.heard, { timeout: 10_000 }).toEqual(['tools', URI, 'tools'])
+      await expect.poll(() => listener.heard).toEqual(['tools', URI, 'tools'])
       await close()
     })
 
@@ -49,9 +49,7 @@ export function subscriptions(endpoint: Endpoint): void {
 
       await Promise.all(Array.from({ length: 10 }, () => publisher.call('announce', { change: 'prompts' })))
 
-      await expect
-        .poll(() => listeners.map(({ heard }) => heard.length), { timeout: 10_000 })
-        .toEqual([10, 10, 10, 10])
+      await expect.poll(() => listeners.map(({ heard }) => heard.length)).toEqual([10, 10, 10, 10])
       await Promise.all(listeners.map(({ client }) => client.close()))
     })
 
@@ -81,13 +79,13 @@ export function subscriptions(endpoint: Endpoint): void {
         const { structuredContent } = await listener.call('observe')
         return (structuredContent as { listeners: number }).listeners
       }
-      await expect.poll(countListeners, { timeout: 10_000 }).toBe(0)
+      await expect.poll(countListeners).toBe(0)
       const subscription = await listener.client.listen({ toolsListChanged: true })
       expect(await countListeners()).toBe(1)
 
       await subscription.close()
 
-      await expect.poll(countListeners, { timeout: 3000 }).toBe(0)
+      await expect.poll(countListeners).toBe(0)
     })
 
     it('a stream is ended by a result when its time is up [listen.graceful]', async () => {

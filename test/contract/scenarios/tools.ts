@@ -130,7 +130,7 @@ export function tools(endpoint: Endpoint, sharesMemory: boolean): void {
       await connection.call('outlive', { id })
 
       await expect
-        .poll(async () => (await connection.call('observe')).structuredContent, { timeout: 10_000 })
+        .poll(async () => (await connection.call('observe')).structuredContent)
         .toMatchObject({ finished: expect.arrayContaining([id]) })
     })
   })

@@ -66,7 +66,7 @@ it('a client that knows only the address finds its way, and the tool knows the u
     structuredContent: { user: 'ann', name: 'Ann' },
   })
   await client.close()
-}, 30_000)
+})
 
 // It refreshes where it should ask again, so its user grants all at once.
 it('the client of SDK v1 finds the same way, and its user may grant more than it asked for [auth.challenge] [auth.metadata]', async () => {
@@ -90,7 +90,7 @@ it('the client of SDK v1 finds the same way, and its user may grant more than it
     content: [{ text: 'A-2 was refunded by Ann' }],
   })
   await client.close()
-}, 30_000)
+})
 
 it('is stepped up: 403 names the scopes, the user grants them, the call succeeds [auth.step-up] [auth.scopes]', async () => {
   const desk = new Desk()
@@ -114,7 +114,7 @@ it('is stepped up: 403 names the scopes, the user grants them, the call succeeds
   const again = await connected(served.url, desk)
   expect(await again.callTool(call)).toMatchObject({ content: [{ text: 'A-1 was refunded by Ann' }] })
   await Promise.all([client.close(), again.close()])
-}, 30_000)
+})
 
 it('a token that was revoked is refused; the client refreshes by itself, until that is revoked too [auth.challenge]', async () => {
   const desk = new Desk()
@@ -139,7 +139,7 @@ it('a token that was revoked is refused; the client refreshes by itself, until t
   await turnedAway(served.url, desk)
   expect(desk.authorizationUrl).toBeDefined()
   await client.close()
-}, 30_000)
+})
 
 async function revoke(desk: Desk, token = ''): Promise<void> {
   const { client_id: clientId = '' } = (await desk.clientInformation()) ?? {}
@@ -186,7 +186,7 @@ it('a token that is in the same KV for another resource is refused [auth.challen
 
   expect(taken?.status).toBe(200)
   expect(notTaken?.status).toBe(401)
-}, 60_000)
+})
 
 /** The example once more, with a copy of what the first one has stored. */
 async function serveCopy(origin?: string): Promise<URL> {

@@ -24,4 +24,4 @@ it('a dry run of the deployment passes, without an account, nodejs_compat or imp
   expect(bundle).toMatch(/export\s*\{\s*\w+ as default\s*\}/)
   expect(bundle).not.toMatch(/^import /m)
   expect(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')).not.toContain('nodejs_compat')
-}, 30_000)
+})

@@ -10,7 +10,7 @@ describe('the showcase on workerd', () => {
   let served: Served
   beforeAll(async () => {
     served = await serveDev('examples/showcase/server.ts', 'cloudflare')
-  }, 60_000)
+  })
   afterAll(() => served?.stop())
 
   it.each(CLIENTS)('$kind finds tools, an agent and a workflow', async ({ connect }) => {

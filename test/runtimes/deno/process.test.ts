@@ -33,7 +33,7 @@ describe('one process', () => {
     await using connection = await MODERN_CLIENTS[0]!.connect(served.url)
     await connection.call('answer', {}, options)
     await expect
-      .poll(async () => (await connection.call('later')).structuredContent, { timeout: 5000 })
+      .poll(async () => (await connection.call('later')).structuredContent)
       .toEqual({ wasAborted: false })
   })
 })
@@ -58,7 +58,7 @@ it('SIGINT lets a running call end and takes no other; then the process ends by 
     const result = await connection.call('slow', { ms: 500 }, { onProgress })
 
     expect(result.content).toEqual([{ type: 'text', text: 'done' }])
-    await expect.poll(() => isAlive(group.child.pid!), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isAlive(group.child.pid!)).toBe(false)
     await expect(fetch(url)).rejects.toThrow()
   } finally {
     await group.stop()

@@ -162,7 +162,7 @@ it('of the deprecated transport 1000 streams are open at once; one more → 503'
   const again = await open()
   expect(again.status).toBe(200)
   await closeSessions(server)
-}, 60_000)
+})
 
 describe('a session that nobody uses', () => {
   it('ends after idleMs, half an hour by default, and not a moment before', async () => {

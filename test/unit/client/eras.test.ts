@@ -146,7 +146,7 @@ it('a process that has ended is started again', async () => {
   await client.callTool('local', 'exit')
 
   await expect
-    .poll(() => client.callTool('local', 'env').catch(() => undefined), { timeout: 10_000 })
+    .poll(() => client.callTool('local', 'env').catch(() => undefined))
     .toMatchObject({ content: [{ text: 'undefined undefined' }] })
 })
 
@@ -192,7 +192,7 @@ it('a lost HTTP+SSE stream ends what waits on it; the next call opens another, a
   await expect(client.callTool('sse', 'ask')).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
 
   const touch = () => client.callTool('sse', 'touch').catch(() => undefined)
-  await expect.poll(touch, { timeout: 10_000 }).toMatchObject({ content: [{ text: 'news://today' }] })
+  await expect.poll(touch).toMatchObject({ content: [{ text: 'news://today' }] })
 })
 
 it('disconnect() ends the session, and what is under way', async () => {

@@ -352,6 +352,6 @@ describe('where the metadata lead', () => {
     await client.listTools()
 
     expect(client.errors.evil).toBeDefined()
-    await expect.poll(() => open, { timeout: 5000 }).toBe(0)
+    await expect.poll(() => open).toBe(0)
   })
 })
