@@ -8,6 +8,7 @@ import { freePort } from './port.ts'
 import { untilAnswers } from './probe.ts'
 import { projectName } from './project.ts'
 import type { Launch, Project, RunningTarget, StartOptions, Target } from './target.ts'
+import { terminal } from './terminal.ts'
 import { watchEntry } from './watch.ts'
 import { createWorkFolder } from './work-folder.ts'
 
@@ -20,7 +21,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     const { folder, dispose } = createWorkFolder(cwd, entry)
     const nextBuild = builder(target, project, folder)
     const first = await prepare(target, project, await nextBuild())
-    if (first.launch.note !== undefined) report(first.launch.note)
+    if (first.launch.note !== undefined) terminal.note(first.launch.note)
     const path = given ?? first.launch.path ?? '/mcp'
     const front = await startFront(port)
     const servers = new Servers(front)
@@ -34,7 +35,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     const watch = await watchEntry(entry, cwd, async () => {
       const server = await servers.replaceWith(await prepare(target, project, await nextBuild()))
       if (server === undefined) return
-      report('reloaded')
+      terminal.note('reloaded')
       server.failed.catch(reportEnd)
     })
     void Promise.all([started, ready]).then(
@@ -61,11 +62,7 @@ export function artefactDev(target: Runnable): Target['start'] {
 }
 
 function reportEnd(error: Error): void {
-  report(`${error.message}; save a file to start it again`)
-}
-
-function report(line: string): void {
-  process.stderr.write(`mayfly: ${line}\n`)
+  terminal.warn(`${error.message}; save a file to start it again`)
 }
 
 /** Each build has its own folder, as the server of the build before it may still read its files. */

@@ -1,20 +1,18 @@
 /** `mayfly build`: writes what a platform takes into a folder, and tells its size. */
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { keepsSessions, sourceFiles } from './bundler.ts'
 import { buildChecked } from './checked-build.ts'
-import { chooseProject } from './chosen.ts'
 import { printable } from './cli-error.ts'
-import { parseCommand } from './command-line.ts'
 import { homelessSessions } from './doctor/findings.ts'
 import { refuseFaulty } from './doctor/load.ts'
 import { openOutFolder, type Remove } from './out-folder.ts'
+import { COMMON_HELP, outFolder, projectCommand } from './project-command.ts'
 import type { Artefact, Project, Target } from './target.ts'
-import { targetNames } from './targets.ts'
+import { terminal } from './terminal.ts'
 
-const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json]
+const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json] [--quiet]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
+${COMMON_HELP}
   --out      where to write; default dist/<target>. What an earlier build left there is replaced.
   --json     print { target, out, main, size, limits } as JSON
 
@@ -28,27 +26,24 @@ Prints what it wrote and its size, raw and gzipped; warns when that is near one 
 const NEAR_LIMIT = 0.8
 
 /** Exit code 0, also where it is over a limit: which plan it is for is not known. Throws `CliError` where it cannot be built. */
-export async function build(args: string[]): Promise<number> {
-  const line = parseCommand('build', HELP, args, {
-    target: { type: 'string' },
-    out: { type: 'string' },
-    json: { type: 'boolean' },
-  })
-  if (line === undefined) return 0
-  const { values, positionals } = line
-  const { project, targetName, target } = chooseProject(positionals, values.target)
-  const { cwd } = project
-  const outDir = resolve(cwd, values.out ?? join('dist', targetName))
-  const artefact = await buildInto(target, project, outDir)
-  const out = relative(cwd, outDir)
-  process.stdout.write(
-    values.json
-      ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
-      : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
-  )
-  for (const line of await buildWarnings(artefact, target, project)) process.stderr.write(`mayfly: ${line}\n`)
-  return 0
-}
+export const build = projectCommand({
+  name: 'build',
+  help: HELP,
+  options: { out: { type: 'string' }, json: { type: 'boolean' } },
+  run: async (chosen, values) => {
+    const { project, targetName, target } = chosen
+    const outDir = outFolder(chosen, values.out)
+    const artefact = await buildInto(target, project, outDir)
+    const out = relative(project.cwd, outDir)
+    process.stdout.write(
+      values.json
+        ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
+        : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
+    )
+    for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
+    return 0
+  },
+})
 
 export interface BuildIntoOptions {
   /** Values that are handed to the platform, by name: none of them may be in a built file either. */

@@ -4,6 +4,7 @@ import { CliError, printable, UsageError } from './cli-error.ts'
 import { listenForSignals } from './ending.ts'
 import { packageManifest } from './package.ts'
 import { isSystemError } from './system-error.ts'
+import { terminal } from './terminal.ts'
 
 const HELP = `mayfly <command>
 
@@ -58,6 +59,6 @@ try {
 } catch (error) {
   // A full disk, or a file that this user may not read: its message says which.
   if (!(error instanceof CliError) && !isSystemError(error)) throw error
-  process.stderr.write(`mayfly: ${error.message}\n`)
+  terminal.warn(error.message)
   process.exit(error instanceof CliError ? error.exitCode : 1)
 }

@@ -2,12 +2,18 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { printable, UsageError } from './cli-error.ts'
 
+type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: Options; allowPositionals: true }>
+>
+
+export type ParsedOptions<Options extends ParseArgsOptionsConfig> = ParsedCommand<Options>['values']
+
 /** `parseArgs` of Node, whose complaints become a `UsageError` of one line. */
 export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   command: string,
   args: string[],
   options: Options,
-): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>> {
+): ParsedCommand<Options> {
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
@@ -23,7 +29,7 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   help: string,
   args: string[],
   options: Options,
-): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>> | undefined {
+): ParsedCommand<Options> | undefined {
   if (args.some((arg) => arg === '-h' || arg === '--help')) {
     process.stdout.write(help)
     return undefined

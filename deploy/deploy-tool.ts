@@ -7,6 +7,7 @@ import { CliError } from './cli-error.ts'
 import { atExit, type Interruption, interruptedCode, onInterrupt } from './ending.ts'
 import { findProgram, resolveBin } from './project-tool.ts'
 import { type Deployment, type DeployStep, type Finding, SECRET_FILE } from './target.ts'
+import { terminal } from './terminal.ts'
 import { createTempFolder } from './work-folder.ts'
 
 /** The file to run. */
@@ -132,7 +133,7 @@ async function run(
   let told = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     told += text
-    process.stderr.write(text)
+    terminal.pass(text)
   })
   // A tool that ends without reading says why itself.
   child.stdin?.on('error', () => {})

@@ -1,21 +1,20 @@
 /** `mayfly deploy`: builds, checks, and lets the platform's own tool upload. */
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { buildInto, buildWarnings, describeSize } from './build.ts'
-import { chooseProject } from './chosen.ts'
+import type { Chosen } from './chosen.ts'
 import { CliError, UsageError } from './cli-error.ts'
-import { parseCommand } from './command-line.ts'
 import { quoted } from './console.ts'
 import { type DeployTool, findTool, isLoggedIn, runStep } from './deploy-tool.ts'
 import { checkEndpoint, findEndpoint } from './deployed.ts'
+import { COMMON_HELP, outFolder, projectCommand } from './project-command.ts'
 import { readSecrets, unsentSecrets } from './secrets.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from './target.ts'
-import { targetNames } from './targets.ts'
+import { terminal } from './terminal.ts'
 
 const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--preview] [--check] [--dry-run]
-              [--out <folder>] [-- <for the tool>...]
+              [--out <folder>] [--quiet] [-- <for the tool>...]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
+${COMMON_HELP}
   --secret   hand this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars
   --preview  deploy to a URL of its own, beside what clients use (cloudflare, vercel, netlify, deno)
   --check    run mayfly check against the deployed server, and end with its exit code
@@ -36,20 +35,30 @@ const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var)$/
 const HIDDEN_OPTION = /^(?:-t|--?[\w-]*(?:token|auth|password|secret|key))$/i
 
 /** Exit code 0 when everything is deployed, else that of the tool that failed. Throws `CliError`. */
-export async function deploy(args: string[]): Promise<number> {
-  const dashes = args.indexOf('--')
-  const extra = dashes < 0 ? [] : args.slice(dashes + 1)
-  const line = parseCommand('deploy', HELP, dashes < 0 ? args : args.slice(0, dashes), {
-    target: { type: 'string' },
+export const deploy = projectCommand({
+  name: 'deploy',
+  help: HELP,
+  options: {
     secret: { type: 'string', multiple: true },
     'dry-run': { type: 'boolean' },
     preview: { type: 'boolean' },
     check: { type: 'boolean' },
     out: { type: 'string' },
-  })
-  if (line === undefined) return 0
-  const { values, positionals } = line
-  const { project, targetName, target } = chooseProject(positionals, values.target)
+  },
+  hasToolOptions: true,
+  run: deployChosen,
+})
+
+interface DeployValues {
+  readonly secret?: readonly string[] | undefined
+  readonly 'dry-run'?: boolean | undefined
+  readonly preview?: boolean | undefined
+  readonly check?: boolean | undefined
+  readonly out?: string | undefined
+}
+
+async function deployChosen(chosen: Chosen, values: DeployValues, extra: readonly string[]): Promise<number> {
+  const { project, target } = chosen
   const { cwd } = project
   const { preview: isPreview = false } = values
   if (isPreview && !target.hasPreviews) {
@@ -58,27 +67,27 @@ export async function deploy(args: string[]): Promise<number> {
     )
   }
   const secrets = readSecrets(project, values.secret ?? [])
-  const outDir = resolve(cwd, values.out ?? join('dist', targetName))
+  const outDir = outFolder(chosen, values.out)
 
   const artefact = await buildInto(target, project, outDir, { secrets })
-  say(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
+  terminal.note(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
   await refuseUndeployable(target, project, artefact)
-  for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) say(line)
+  for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) terminal.note(line)
   for (const name of unsentSecrets(project, secrets)) {
-    say(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
+    terminal.warn(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
 
   const deployment = target.deployment(outDir, project, { secrets, extra, isPreview })
-  for (const note of deployment.notes ?? []) say(note)
+  for (const note of deployment.notes ?? []) terminal.note(note)
   if (values['dry-run']) return dryRun(deployment, project)
   const tool = requireTool(deployment, project)
   if (!(await isLoggedIn(tool, deployment, cwd))) throw new CliError(notLoggedIn(deployment))
   let told = ''
   for (const step of deployment.steps) {
-    say(step.title)
+    terminal.note(step.title)
     const ran = await runStep(step, tool)
     if (ran.code !== 0) {
-      say(`${step.title} failed with exit code ${ran.code}: see the output above`)
+      terminal.warn(`${step.title} failed with exit code ${ran.code}: see the output above`)
       return ran.code
     }
     told = ran.told
@@ -94,7 +103,9 @@ async function finish(
   isChecked: boolean,
 ): Promise<number> {
   if (url === undefined) {
-    say("deployed; the platform's tool did not tell where: see its output above, then run mayfly check <url>")
+    terminal.warn(
+      "deployed; the platform's tool did not tell where: see its output above, then run mayfly check <url>",
+    )
     return isChecked ? 1 : 0
   }
   process.stdout.write(`deployed ${url}\n`)
@@ -103,18 +114,18 @@ async function finish(
 
 async function dryRun(deployment: Deployment, project: Project): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
-  if (tool === undefined) say(notInstalled(deployment))
-  else if (!(await isLoggedIn(tool, deployment, project.cwd))) say(notLoggedIn(deployment))
+  if (tool === undefined) terminal.warn(notInstalled(deployment))
+  else if (!(await isLoggedIn(tool, deployment, project.cwd))) terminal.warn(notLoggedIn(deployment))
   for (const step of deployment.steps) process.stdout.write(`${shownStep(step, deployment, project.cwd)}\n`)
   return 0
 }
 
 /** Platform's errors of `mayfly doctor`. Limits of size only warn: the platform may have raised them. */
 async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<void> {
-  for (const line of await buildWarnings(artefact, target, project)) say(line)
+  for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
   for (const { level, message } of await target.examine(project)) {
     if (level === 'error') throw new CliError(message)
-    if (level === 'warning') say(message)
+    if (level === 'warning') terminal.warn(message)
   }
 }
 
@@ -150,9 +161,4 @@ function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string 
     command,
     step.stdin === undefined ? '' : ' < (secrets, on stdin)',
   ].join('')
-}
-
-/** stdout carries what a dry run would run; all the rest is on stderr. */
-function say(line: string): void {
-  process.stderr.write(`mayfly: ${line}\n`)
 }

@@ -4,22 +4,24 @@
  * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
  */
 import { connectSnippets } from '../src/http/connect-snippets.ts'
-import { chooseProject } from './chosen.ts'
 import { CliError } from './cli-error.ts'
-import { parseCommand, parsePath, parsePort } from './command-line.ts'
 import { refuseFaulty } from './doctor/load.ts'
 import { onInterrupt } from './ending.ts'
 import { loadEnvFiles } from './env-files.ts'
-import { freePort } from './port.ts'
+import {
+  COMMON_HELP,
+  projectCommand,
+  SERVING_HELP,
+  SERVING_OPTIONS,
+  whereToServe,
+} from './project-command.ts'
 import type { RunningTarget } from './target.ts'
-import { targetNames } from './targets.ts'
+import { terminal } from './terminal.ts'
 
-const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>]
+const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--quiet]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
-  --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
-  --path     where the entry answers MCP; default /mcp
+${COMMON_HELP}
+${SERVING_HELP}
 
 Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, and
 everything else on stderr.
@@ -29,26 +31,21 @@ everything else on stderr.
 `
 
 /** Runs until a signal ends it (exit code 0) or the server stops by itself. Throws `CliError`. */
-export async function dev(args: string[]): Promise<number> {
-  const line = parseCommand('dev', HELP, args, {
-    target: { type: 'string' },
-    port: { type: 'string' },
-    path: { type: 'string' },
-  })
-  if (line === undefined) return 0
-  const { values, positionals } = line
-  const wantedPort = values.port === undefined ? undefined : parsePort(values.port)
-  const path = values.path === undefined ? undefined : parsePath(values.path)
-  const { project, target } = chooseProject(positionals, values.target)
-  const { entry, cwd } = project
-  const port = await freePort(wantedPort ?? target.defaultPort)
-  loadEnvFiles(project)
-  const start = async (): Promise<RunningTarget> => {
-    await refuseFaulty(project)
-    return target.start({ entry, cwd, port, path })
-  }
-  return serveUntilInterrupted(start, port)
-}
+export const dev = projectCommand({
+  name: 'dev',
+  help: HELP,
+  options: SERVING_OPTIONS,
+  run: async ({ project, target }, values) => {
+    const { entry, cwd } = project
+    const { port, path } = await whereToServe(values, target)
+    loadEnvFiles(project)
+    const start = async (): Promise<RunningTarget> => {
+      await refuseFaulty(project)
+      return target.start({ entry, cwd, port, path })
+    }
+    return serveUntilInterrupted(start, port)
+  },
+})
 
 /** Prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
 export async function serveUntilInterrupted(
@@ -66,14 +63,20 @@ export async function serveUntilInterrupted(
 }
 
 async function serveUntilExit(running: RunningTarget, origin: string): Promise<number> {
-  const { name } = await running.ready
+  const { name, wantsToken } = await running.ready
   const url = origin + (running.path ?? '/mcp')
   process.stdout.write(`ready ${url}\n`)
-  process.stderr.write(howToConnect(name, url, url.replace(/mcp$/, '')))
+  terminal.show(howToConnect(name, url, wantsToken))
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 
-function howToConnect(name: string, url: string, page: string): string {
+/** Not every client signs in by itself, and not every server offers to. */
+const TOKEN_NEEDED = `  Token        clients that do not sign in need one: add --header 'Authorization: Bearer <token>' for Claude Code,
+               "headers": { "Authorization": "Bearer <token>" } for others
+`
+
+function howToConnect(name: string, url: string, wantsToken: boolean): string {
+  const page = url.replace(/mcp$/, '')
   const snippets = connectSnippets(name, url)
   const code = (client: string): string => {
     const snippet = snippets.find((candidate) => candidate.client === client)
@@ -84,6 +87,6 @@ function howToConnect(name: string, url: string, page: string): string {
   Page         ${page}
   Claude Code  ${code('Claude Code')}
   Others       ${code('Other clients').replaceAll('\n', '\n               ')}
-
+${wantsToken ? TOKEN_NEEDED : ''}
 `
 }

@@ -1,7 +1,5 @@
 /** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
-import { chooseProject } from './chosen.ts'
 import { CliError } from './cli-error.ts'
-import { parseCommand } from './command-line.ts'
 import { colour } from './console.ts'
 import {
   bindingFindings,
@@ -12,14 +10,14 @@ import {
   versionFindings,
 } from './doctor/findings.ts'
 import { describeServer, faultOf } from './doctor/load.ts'
+import { COMMON_HELP, projectCommand } from './project-command.ts'
 import { findSecret } from './secrets.ts'
 import type { Finding, Project } from './target.ts'
-import { findTarget, targetNames } from './targets.ts'
+import { findTarget } from './targets.ts'
 
-const HELP = `mayfly doctor [entry] [--target <name>] [--json]
+const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
+${COMMON_HELP}
   --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
 
 Exit code 1 when something is wrong, 0 otherwise; a warning or what degrades is not wrong.
@@ -34,15 +32,16 @@ interface Report {
 }
 
 /** Throws `CliError` where there is no entry at all. */
-export async function doctor(args: string[]): Promise<number> {
-  const line = parseCommand('doctor', HELP, args, { target: { type: 'string' }, json: { type: 'boolean' } })
-  if (line === undefined) return 0
-  const { values, positionals } = line
-  const { project, targetName } = chooseProject(positionals, values.target)
-  const report = await examine(project, targetName)
-  process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : render(report))
-  return report.findings.some(({ level }) => level === 'error') ? 1 : 0
-}
+export const doctor = projectCommand({
+  name: 'doctor',
+  help: HELP,
+  options: { json: { type: 'boolean' } },
+  run: async ({ project, targetName }, { json }) => {
+    const report = await examine(project, targetName)
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : render(report))
+    return report.findings.some(({ level }) => level === 'error') ? 1 : 0
+  },
+})
 
 async function examine(project: Project, targetName: string): Promise<Report> {
   const target = findTarget(targetName)

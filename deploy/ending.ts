@@ -3,6 +3,7 @@
  * `afterDeath` is for what must happen after SIGKILL too.
  */
 import { spawn } from 'node:child_process'
+import { terminal } from './terminal.ts'
 
 /** A signal, or `SIGPIPE` when what read our output has gone. */
 export type Interruption = 'SIGHUP' | 'SIGINT' | 'SIGTERM' | 'SIGPIPE'
@@ -37,7 +38,7 @@ function runTasks(): void {
       task()
     } catch (error) {
       // The others still have to run.
-      process.stderr.write(`mayfly: ${(error as Error).message}\n`)
+      terminal.warn((error as Error).message)
     }
   }
 }
@@ -87,9 +88,7 @@ export function afterDeath(script: string, args: readonly string[]): () => void 
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   guard.on('error', ({ code }: NodeJS.ErrnoException) => {
-    process.stderr.write(
-      `mayfly: cannot run /bin/sh (${code}): nothing is tidied up if this process is killed\n`,
-    )
+    terminal.warn(`cannot run /bin/sh (${code}): nothing is tidied up if this process is killed`)
   })
   // It may have been ended by hand.
   guard.stdin.on('error', () => {})

@@ -2,6 +2,7 @@
 import { projectFolders } from './project.ts'
 import { readEnvFile } from './secrets.ts'
 import type { Project } from './target.ts'
+import { terminal } from './terminal.ts'
 
 /** The first that has a variable counts, as with wrangler and the dotenv family. */
 const FILES = ['.dev.vars', '.env.local', '.env']
@@ -29,5 +30,5 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
 export function loadEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): void {
   const { files, variables } = readEnvFiles(project)
   Object.assign(process.env, variables)
-  if (files.length > 0) process.stderr.write(`mayfly: read ${files.join(', ')}\n`)
+  if (files.length > 0) terminal.note(`read ${files.join(', ')}`)
 }

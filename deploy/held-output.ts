@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
+import { terminal } from './terminal.ts'
 
 export interface HeldOutput {
   /** Resolves when the pattern is in the output, as long as it is held. */
@@ -36,7 +37,7 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
     pass = next
   }
   const write = (text: string): void => {
-    if (output === 2) process.stderr.write(text)
+    if (output === 2) terminal.pass(text)
     else if (text !== '') writeSync(output, text)
   }
   return {

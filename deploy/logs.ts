@@ -1,15 +1,12 @@
 /** `mayfly logs`: the platform's own tool shows what the deployed server logs, as it comes. */
-import { chooseProject } from './chosen.ts'
 import { CliError } from './cli-error.ts'
-import { parseCommand } from './command-line.ts'
 import { findTool, isLoggedIn, lookUp, runStep } from './deploy-tool.ts'
+import { COMMON_HELP, projectCommand } from './project-command.ts'
 import { FOUND, type Project, type Target } from './target.ts'
-import { targetNames } from './targets.ts'
 
-const HELP = `mayfly logs [entry] [--target <name>] [-- <for the tool>...]
+const HELP = `mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
+${COMMON_HELP}
   --         everything after it goes to the platform's own tool
 
 Shows what the deployed server logs, as it comes, until Ctrl-C.
@@ -19,16 +16,13 @@ Shows what the deployed server logs, as it comes, until Ctrl-C.
 `
 
 /** Exit code of the platform's tool. Throws `CliError` where there is none, or nobody is logged in to it. */
-export async function logs(args: string[]): Promise<number> {
-  const dashes = args.indexOf('--')
-  const extra = dashes < 0 ? [] : args.slice(dashes + 1)
-  const line = parseCommand('logs', HELP, dashes < 0 ? args : args.slice(0, dashes), {
-    target: { type: 'string' },
-  })
-  if (line === undefined) return 0
-  const { project, target } = chooseProject(line.positionals, line.values.target)
-  return follow(target, project, extra)
-}
+export const logs = projectCommand({
+  name: 'logs',
+  help: HELP,
+  options: {},
+  hasToolOptions: true,
+  run: ({ project, target }, _values, toolOptions) => follow(target, project, toolOptions),
+})
 
 async function follow(target: Target, project: Project, extra: readonly string[]): Promise<number> {
   if (target.logs === undefined) {

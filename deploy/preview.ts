@@ -1,22 +1,25 @@
 /** `mayfly preview`: builds, then runs exactly what was built, on the platform's own runtime. */
-import { join, resolve } from 'node:path'
 import { buildInto } from './build.ts'
-import { chooseProject } from './chosen.ts'
-import { parseCommand, parsePath, parsePort } from './command-line.ts'
 import { serveUntilInterrupted } from './dev.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { startLaunch } from './launch.ts'
-import { freePort } from './port.ts'
 import { untilAnswers } from './probe.ts'
+import {
+  COMMON_HELP,
+  outFolder,
+  projectCommand,
+  SERVING_HELP,
+  SERVING_OPTIONS,
+  whereToServe,
+} from './project-command.ts'
 import type { Project, RunningTarget, Target } from './target.ts'
-import { targetNames } from './targets.ts'
+import { terminal } from './terminal.ts'
 
 const HELP = `mayfly preview [entry] [--target <name>] [--port <n>] [--path <path>] [--out <folder>]
+               [--quiet]
 
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
-  --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
-  --path     where the entry answers MCP; default /mcp
+${COMMON_HELP}
+${SERVING_HELP}
   --out      where to build; default dist/<target>
 
 Builds as mayfly build does and runs the very result, without reloading. Prints "ready <url>" on stdout once it answers.
@@ -25,24 +28,19 @@ Builds as mayfly build does and runs the very result, without reloading. Prints 
 `
 
 /** Runs until a signal ends it (exit code 0). Throws `CliError`. */
-export async function preview(args: string[]): Promise<number> {
-  const line = parseCommand('preview', HELP, args, {
-    target: { type: 'string' },
-    port: { type: 'string' },
-    path: { type: 'string' },
-    out: { type: 'string' },
-  })
-  if (line === undefined) return 0
-  const { values, positionals } = line
-  const wantedPort = values.port === undefined ? undefined : parsePort(values.port)
-  const path = values.path === undefined ? undefined : parsePath(values.path)
-  const { project, targetName, target } = chooseProject(positionals, values.target)
-  const port = await freePort(wantedPort ?? target.defaultPort)
-  const outDir = resolve(project.cwd, values.out ?? join('dist', targetName))
-  await buildInto(target, project, outDir)
-  loadEnvFiles(project)
-  return serveUntilInterrupted(() => startPreview(target, project, outDir, { port, path }), port)
-}
+export const preview = projectCommand({
+  name: 'preview',
+  help: HELP,
+  options: { ...SERVING_OPTIONS, out: { type: 'string' } },
+  run: async (chosen, values) => {
+    const { project, target } = chosen
+    const where = await whereToServe(values, target)
+    const outDir = outFolder(chosen, values.out)
+    await buildInto(target, project, outDir)
+    loadEnvFiles(project)
+    return serveUntilInterrupted(() => startPreview(target, project, outDir, where), where.port)
+  },
+})
 
 export interface PreviewRun {
   readonly port: number
@@ -60,7 +58,7 @@ export function startPreview(
   { port, path: given, output = 2 }: PreviewRun,
 ): RunningTarget {
   const launch = target.preview(outDir, { port, project })
-  if (launch.note !== undefined) process.stderr.write(`mayfly: ${launch.note}\n`)
+  if (launch.note !== undefined) terminal.note(launch.note)
   const path = given ?? launch.path ?? '/mcp'
   const running = startLaunch(launch, { project, port, output })
   const ended = new AbortController()

@@ -45,8 +45,10 @@ async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
 
 function judge(status: number, body: string): ProbeResult {
   const message = parseMessage(body)
-  if (status < 500 && message) return { ready: true, identity: { name: serverName(message) } }
-  if (status === 401 || status === 403) return { ready: true, identity: { name: serverName({}) } }
+  if (status < 500 && message)
+    return { ready: true, identity: { name: serverName(message), wantsToken: status === 401 } }
+  if (status === 401 || status === 403)
+    return { ready: true, identity: { name: serverName({}), wantsToken: status === 401 } }
   return { ready: false, answer: `status ${status}`, patienceMs: status < 500 ? 0 : FAILURE_TIMEOUT_MS }
 }
 

@@ -73,6 +73,8 @@ export interface RunningTarget {
 /** What the server says of itself in `server/discover`. */
 export interface ServerIdentity {
   readonly name: string
+  /** It answers those without a token with 401. */
+  readonly wantsToken: boolean
 }
 
 export interface Artefact {

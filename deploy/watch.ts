@@ -2,6 +2,7 @@
 import type { Plugin } from 'esbuild'
 import { buildErrors, loadEsbuild } from './bundler.ts'
 import { CliError } from './cli-error.ts'
+import { terminal } from './terminal.ts'
 
 export interface EntryWatch {
   dispose(): Promise<void>
@@ -70,5 +71,5 @@ export async function watchEntry(
 
 function report(error: unknown): void {
   if (!(error instanceof CliError)) throw error
-  process.stderr.write(`mayfly: ${error.message}\n`)
+  terminal.warn(error.message)
 }

@@ -18,6 +18,7 @@ import type {
   Project,
   Target,
 } from '../target.ts'
+import { terminal } from '../terminal.ts'
 import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
@@ -57,7 +58,7 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
   try {
     const { code, output } = await run([bin, ...args], project.cwd)
     if (code !== 0) {
-      process.stderr.write(output)
+      terminal.pass(output)
       throw new CliError(`wrangler cannot build ${shown(project.entry)}: see its output above`)
     }
   } finally {

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { terminal } from '../terminal.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const API_CALL = fileURLToPath(new URL(`./api-call${extname(import.meta.url)}`, import.meta.url))
@@ -106,6 +107,6 @@ function shown({ status }: Call): string {
 }
 
 function refuse(line: string): number {
-  process.stderr.write(`mayfly: ${line}\n`)
+  terminal.warn(line)
   return 1
 }

@@ -4,6 +4,7 @@ import { startFront } from '../front.ts'
 import { untilAnswers } from '../probe.ts'
 import { resolveTool } from '../project-tool.ts'
 import type { RunningTarget, StartOptions } from '../target.ts'
+import { terminal } from '../terminal.ts'
 import { watchBundle } from './bundle.ts'
 import { ReloadingServer } from './reloading-server.ts'
 
@@ -13,7 +14,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
   resolveTool('@hono/node-server', fileURLToPath(new URL('.', import.meta.url)))
 
   const front = await startFront(port)
-  const server = new ReloadingServer(options, front, (line) => process.stderr.write(`mayfly: ${line}\n`))
+  const server = new ReloadingServer(options, front, terminal.warn)
   const watch = await watchBundle(entry, cwd, (build) => server.take(build))
   const ended = new AbortController()
   let reportExit = (_code: number): void => {}

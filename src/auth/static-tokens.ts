@@ -28,7 +28,7 @@ const MIN_TOKEN_CHARACTERS = 16
  * staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN, clientId: 'ci', scopes: ['deploy'] }])
  * ```
  *
- * @throws TypeError for a token under 16 characters, where the tokens are given as a list.
+ * @throws TypeError for a token under 16 characters, where the tokens are given as a list, and for what is neither list nor function.
  */
 export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOptions = {}): Auth {
   const find = createTokenFinder(tokens)
@@ -46,7 +46,13 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
 export function createTokenFinder<E = Env>(
   tokens: StaticTokens<E>,
 ): (token: string, env: unknown) => Promise<StaticToken | undefined> {
-  if (typeof tokens !== 'function') tokens.forEach(checkToken)
+  if (typeof tokens !== 'function') {
+    if (!Array.isArray(tokens))
+      throw new TypeError(
+        'staticTokens takes a list, as in [{ token, clientId }], or a function of env that returns one.',
+      )
+    tokens.forEach(checkToken)
+  }
   const digests = new WeakMap<StaticToken, Uint8Array>()
   const digestOf = async (entry: StaticToken): Promise<Uint8Array> => {
     const known = digests.get(entry) ?? (await sha256(entry.token))

@@ -718,6 +718,7 @@ describe('static tokens', () => {
 
   it('a short one → TypeError [auth.static]', () => {
     expect(() => staticTokens([{ token: 'short' }])).toThrow(TypeError)
+    expect(() => staticTokens({ ann: 'a'.repeat(32) } as never)).toThrow('takes a list')
   })
 })
 
