@@ -3,4 +3,4 @@
  */
 export { type FromNodeOptions, fromNode, type NodeHandler } from './sdk/from-node.ts'
 export type { GuardedNames } from './sdk/guarded.ts'
-export type { HostedConfig, HostedServer } from './sdk/hosted.ts'
+export type { HostedConfig, HostedServer } from './sdk/host.ts'

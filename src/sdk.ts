@@ -10,4 +10,4 @@ export {
   type SdkServerFactory,
 } from './sdk/from-sdk.ts'
 export type { GuardedNames } from './sdk/guarded.ts'
-export type { HostedConfig, HostedServer } from './sdk/hosted.ts'
+export type { HostedConfig, HostedServer } from './sdk/host.ts'

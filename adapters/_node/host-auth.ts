@@ -1,5 +1,5 @@
 /** `req.auth`: who the caller is, as middleware of the host has found out. */
-import { toCaller, unknownCaller } from '../../src/auth/hosted.ts'
+import { toCaller, unknownCaller } from '../../src/auth/host-caller.ts'
 import type { Caller } from '../../src/request/access.ts'
 
 const UNREADABLE =

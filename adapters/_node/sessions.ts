@@ -2,7 +2,7 @@
  * Streamable HTTP with sessions, for a process that lives long: the transport of the official SDK v1 in front of an `MCPServer`.
  */
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
-import type { Admitted } from '../../src/protocol/options.ts'
+import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
 import type { Hooks } from './hooks.ts'

@@ -4,8 +4,8 @@
  */
 import type { MCPServer } from '../../src/index.ts'
 import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
+import type { Admitted } from '../../src/protocol/engine-options.ts'
 import { SSE_HEADERS, sseEvent } from '../../src/protocol/exchange.ts'
-import type { Admitted } from '../../src/protocol/options.ts'
 import { createSession, type Session } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'

@@ -2,8 +2,8 @@
  * Connects a session to a transport of the official SDK.
  */
 import type { AuthInfo } from '../../src/index.ts'
+import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { RpcId } from '../../src/protocol/json-rpc.ts'
-import type { Admitted } from '../../src/protocol/options.ts'
 import type { Reply } from '../../src/protocol/reply.ts'
 import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'

@@ -3,7 +3,7 @@
  * the MCP endpoint, stateless or in a session; nothing of the body is read before.
  */
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
-import type { Admitted, Refusal } from '../protocol/options.ts'
+import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'

@@ -3,7 +3,7 @@
  * mounted at. A message goes admit → read here, and describe → enter → answer → finish in the engine.
  */
 import type { Engine } from '../protocol/engine.ts'
-import type { Admitted, Checkpoint } from '../protocol/options.ts'
+import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
 import { type Reply, toResponse, Whole } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -11,9 +11,9 @@ import { type Received, receive, refuseUnguarded } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import { preflightResponse } from './cors.ts'
 import { createDoor, type Door, type DoorOptions } from './door.ts'
-import { createJournal, type Journal } from './journal.ts'
 import type { Log } from './log.ts'
 import { callerAddress } from './public-url.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
 import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 import { createVisits } from './visits.ts'
@@ -56,13 +56,13 @@ export function createApp(
   options: AppOptions,
 ): App {
   const traffic = createTraffic(options)
-  const journal = createJournal(options)
-  const engine = createEngine(createCheckpoint(traffic, journal, options.trustProxy))
+  const recorder = createRecorder(options)
+  const engine = createEngine(createCheckpoint(traffic, recorder, options.trustProxy))
   const door = createDoor(options, traffic)
   const answerVisit = createVisits(description, options, traffic, door.fail)
 
   const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
-    journal.request(seen, answer.status)
+    recorder.request(seen, answer.status)
     return answer
   }
 
@@ -91,7 +91,7 @@ export function createApp(
 }
 
 /** What every message passes: the rate limiter, the places, and the log. */
-function createCheckpoint(traffic: Traffic, journal: Journal, trustProxy: boolean): Checkpoint {
+function createCheckpoint(traffic: Traffic, recorder: Recorder, trustProxy: boolean): Checkpoint {
   const count: Checkpoint['count'] = ({ auth, platform, request, isHttp, counted }) => {
     if (!isHttp || !traffic.counts(platform.env)) return undefined
     if (counted.messages > 0) {
@@ -108,7 +108,7 @@ function createCheckpoint(traffic: Traffic, journal: Journal, trustProxy: boolea
       if (counting === undefined) return traffic.enter()
       return Promise.resolve(counting).then((overRate) => overRate ?? traffic.enter())
     },
-    finish: journal.message,
+    finish: recorder.message,
   }
 }
 

@@ -3,7 +3,7 @@
  * within limits of size and time; the guard (`refuseUnguarded`) runs before it.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
-import type { Admitted } from '../protocol/options.ts'
+import type { Admitted } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
 import { type AdmissionOptions, createAdmit, type Received } from './admission.ts'
 import { readBody } from './body.ts'

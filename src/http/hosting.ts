@@ -4,7 +4,7 @@
 import type { Auth } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
-import type { CallLimits } from '../protocol/options.ts'
+import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Telemetry } from '../request/telemetry.ts'

@@ -2,7 +2,7 @@
  * How much a server takes on: calls of one caller in a time, and calls at once.
  */
 import type { AuthInfo } from '../definition/context.ts'
-import type { Leave, Refusal } from '../protocol/options.ts'
+import type { Leave, Refusal } from '../protocol/engine-options.ts'
 import { toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import { principalOf } from '../request/principal.ts'

@@ -6,15 +6,15 @@ import type { Feature } from '../definition/context.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { type CallControl, createModernInteraction, type Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
-import { CONTINUE, createLegacyInteraction, readContinuation } from '../interaction/legacy.ts'
+import { CONTINUE, createLegacyInteraction, readContinuation } from '../interaction/legacy-policy.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
 import type { Binding } from '../interaction/seal.ts'
 import { restoreJournal, type StateOptions } from '../interaction/state.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Call, EarlierRounds } from './call.ts'
+import type { EngineOptions, Incoming } from './engine-options.ts'
 import { isObject } from './json-rpc.ts'
-import type { EngineOptions, Incoming } from './options.ts'
 
 /** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and what they name. */
 const TARGET: { readonly [method: string]: 'name' | 'uri' } = {

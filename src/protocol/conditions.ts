@@ -2,8 +2,8 @@
  * What the degradation matrix is asked with: the one place that derives it from a call and its deployment.
  */
 import type { Conditions } from '../interaction/matrix.ts'
+import type { EngineOptions, Incoming } from './engine-options.ts'
 import { acceptedTypes } from './exchange.ts'
-import type { EngineOptions, Incoming } from './options.ts'
 
 /** Whether the answer to a message can be sent piece by piece: the platform can, and the client takes it. */
 export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {

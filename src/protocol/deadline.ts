@@ -5,7 +5,7 @@
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import type { CallLimits } from './options.ts'
+import type { CallLimits } from './engine-options.ts'
 
 /** When a call is ended, in milliseconds since the epoch, and by which limit. */
 export interface TimeLimit {

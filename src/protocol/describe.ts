@@ -3,10 +3,10 @@
  */
 import { cut } from '../definition/error-text.ts'
 import type { Params } from '../request/params.ts'
+import type { Incoming } from './engine-options.ts'
 import { hasEnvelope, META } from './envelope.ts'
 import { mismatch } from './headers.ts'
 import { isObject, type Message } from './json-rpc.ts'
-import type { Incoming } from './options.ts'
 import { isModernVersion } from './versions.ts'
 
 /** Which parameter names what a method is about. Anything else that a client puts beside it is no target. */

@@ -5,6 +5,7 @@
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
 import { checkEra, fillRecord } from './describe.ts'
+import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
 import { CLIENT_GONE } from './exchange.ts'
 import { toFailure } from './failure.ts'
@@ -18,7 +19,6 @@ import {
   type RpcId,
   readMessage,
 } from './json-rpc.ts'
-import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './options.ts'
 import { isStream, jsonReply, type Reply, textOf, Whole } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { createTraced, type ServeMessage } from './traced.ts'

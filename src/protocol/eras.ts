@@ -2,14 +2,14 @@
  * The answerer of an `MCPServer`: each message goes to the era it belongs to. Classification is by the body; the
  * `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
  */
-import { QUESTION_ID, rendezvousKey } from '../interaction/legacy.ts'
+import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Answerer, UnansweredMessage } from './engine.ts'
+import type { EngineOptions, Incoming } from './engine-options.ts'
 import { invalidRequest } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
 import { createListen } from './listen.ts'
 import { createModern } from './modern.ts'
-import type { EngineOptions, Incoming } from './options.ts'
 import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
 export function createEras(options: EngineOptions): Answerer {

@@ -4,8 +4,8 @@
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { ReportError } from '../request/options.ts'
+import type { Incoming } from './engine-options.ts'
 import { errorMessage, type RpcId } from './json-rpc.ts'
-import type { Incoming } from './options.ts'
 
 /** A JSON-RPC error response, and the HTTP response that carries it. */
 export interface Failure {

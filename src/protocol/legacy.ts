@@ -1,5 +1,5 @@
 /**
- * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the session token.
+ * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the token that is its `Mcp-Session-Id`.
  */
 
 import type { Definition } from '../definition/compile.ts'
@@ -19,13 +19,13 @@ import { answer } from './answer.ts'
 import { legacyRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf } from './conditions.ts'
+import { createDeclaredTokens, type Declared, type DeclaredTokens } from './declared-token.ts'
 import { clientLabel, clip } from './describe.ts'
+import type { EngineOptions, Incoming } from './engine-options.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
-import type { EngineOptions, Incoming } from './options.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
-import { createSessionTokens, type SessionToken, type SessionTokens } from './session-token.ts'
 import { DEFAULT_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts'
 
 export type LegacyRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
@@ -40,26 +40,26 @@ const MAX_DECLARED_CHARACTERS = 32_768
 
 export function createLegacy(options: EngineOptions): ServeLegacy {
   const { definition } = options
-  const tokens = createSessionTokens()
+  const tokens = createDeclaredTokens()
   return (request, incoming) => {
     const { id, method } = request
     if (method === 'initialize') return initialize(id, request.params, incoming, options, tokens)
     const { rounds, params } = legacyRounds(method, request.params)
     const run = findRun(method, params, incoming)
     if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
-    const serve = (session: SessionToken | undefined) => {
-      const call = toCall({ id, method, params }, rounds, session, incoming)
+    const serve = (declared: Declared | undefined) => {
+      const call = toCall({ id, method, params }, rounds, declared, incoming)
       return answer(call, incoming, options, run, (result) => resultMessage(id, withMeta(result)))
     }
     const { headers } = incoming.request
     const lasting = incoming.platform.session
     if (lasting !== undefined) return serve(lasting.declared)
-    const session = tokens.read(
+    const declared = tokens.read(
       headers.get('mcp-session-id'),
       sealOf(incoming, options),
       principalOf(incoming),
     )
-    return session instanceof Promise ? session.then(serve) : serve(session)
+    return declared instanceof Promise ? declared.then(serve) : serve(declared)
   }
 
   function findRun(method: string, params: Params, incoming: Incoming) {
@@ -82,11 +82,11 @@ function withMeta({ members, meta }: MethodResult): JsonMembers {
 function toCall(
   { id, method, params }: LegacyRequest,
   rounds: EarlierRounds | undefined,
-  session: SessionToken | undefined,
+  declared: Declared | undefined,
   incoming: Incoming,
 ): Call {
-  const protocolVersion = incoming.versionHeader ?? session?.protocolVersion ?? DEFAULT_LEGACY_VERSION
-  recordClient(incoming, protocolVersion, session?.clientInfo)
+  const protocolVersion = incoming.versionHeader ?? declared?.protocolVersion ?? DEFAULT_LEGACY_VERSION
+  recordClient(incoming, protocolVersion, declared?.clientInfo)
   return {
     id,
     method,
@@ -94,10 +94,10 @@ function toCall(
     rounds,
     era: 'legacy',
     protocolVersion,
-    clientInfo: session?.clientInfo,
-    clientCapabilities: session?.clientCapabilities ?? {},
+    clientInfo: declared?.clientInfo,
+    clientCapabilities: declared?.clientCapabilities ?? {},
     logLevel: incoming.platform.session?.logLevel ?? LOG_LEVEL,
-    sessionId: sessionIdOf(session, incoming),
+    sessionId: sessionIdOf(declared, incoming),
   }
 }
 
@@ -125,9 +125,9 @@ function changeSubscription(
   return { members: NO_MEMBERS }
 }
 
-function sessionIdOf(session: SessionToken | undefined, { platform, request }: Incoming): string | undefined {
+function sessionIdOf(declared: Declared | undefined, { platform, request }: Incoming): string | undefined {
   if (platform.session !== undefined) return platform.session.id
-  return session === undefined ? undefined : (request.headers.get('mcp-session-id') ?? undefined)
+  return declared === undefined ? undefined : (request.headers.get('mcp-session-id') ?? undefined)
 }
 
 /** Version negotiation (MCP 2025-11-25, "Lifecycle"): the version asked for where we speak it, else our newest. */
@@ -136,7 +136,7 @@ async function initialize(
   params: Params,
   incoming: Incoming,
   options: EngineOptions,
-  tokens: SessionTokens,
+  tokens: DeclaredTokens,
 ): Promise<Reply> {
   const requested = stringParam(params, 'protocolVersion')
   const clientCapabilities = objectParam(params, 'capabilities')
@@ -148,14 +148,14 @@ async function initialize(
   const protocolVersion = (LEGACY_VERSIONS as readonly string[]).includes(requested)
     ? requested
     : LEGACY_VERSIONS[0]
-  const session: SessionToken = { protocolVersion, clientInfo, clientCapabilities }
+  const declared: Declared = { protocolVersion, clientInfo, clientCapabilities }
   const lasting = incoming.platform.session
   if (lasting !== undefined) {
     if (JSON.stringify([clientInfo, clientCapabilities]).length > MAX_DECLARED_CHARACTERS)
       throw invalidParams(
         `Invalid params: "clientInfo" and "capabilities" may have at most ${MAX_DECLARED_CHARACTERS} characters of JSON in a session.`,
       )
-    lasting.declared = session
+    lasting.declared = declared
   }
   recordClient(incoming, protocolVersion, clientInfo)
   const capabilities = advertise(
@@ -171,7 +171,7 @@ async function initialize(
   })
   const message = withinLimit(resultMessage(id, membersOf(result)), id, incoming.platform.maxResponseBytes)
   if (lasting !== undefined) return jsonReply(message, 200, incoming.headers)
-  const token = await tokens.write(session, sealOf(incoming, options), principalOf(incoming))
+  const token = await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
   return jsonReply(message, 200, {
     ...incoming.headers,
     ...(token !== undefined && { 'mcp-session-id': token }),
@@ -192,7 +192,7 @@ function setLevel({ level }: Params, session: ClientSession | undefined): Method
 function recordClient(
   { record: entry }: Incoming,
   protocolVersion: string,
-  client: SessionToken['clientInfo'],
+  client: Declared['clientInfo'],
 ): void {
   entry.protocolVersion = clip(protocolVersion)
   if (client !== undefined) entry.client = clientLabel(client)

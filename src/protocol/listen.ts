@@ -17,10 +17,10 @@ import { advertise } from '../interaction/matrix.ts'
 import { mayRead } from '../request/resources.ts'
 import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
+import type { EngineOptions, Incoming } from './engine-options.ts'
 import { META } from './envelope.ts'
 import { SSE_HEADERS, sseEvent } from './exchange.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
-import type { EngineOptions, Incoming } from './options.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
 export type ServeListen = (call: Call, incoming: Incoming) => Reply | Promise<Reply>

@@ -4,8 +4,8 @@
 import { callHook } from '../definition/hook.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Span, Telemetry, TracedRequest } from '../request/telemetry.ts'
+import type { Incoming } from './engine-options.ts'
 import type { Message } from './json-rpc.ts'
-import type { Incoming } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 
 export type ServeMessage = (message: Message, incoming: Incoming) => Promise<Reply>

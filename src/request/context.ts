@@ -38,8 +38,8 @@ import {
   samplingQuestion,
   sentQuestion,
 } from '../interaction/question.ts'
+import { type AnsweredRound, createMcpContext, roundOf } from './mcp-context.ts'
 import { Notifier } from './notifier.ts'
-import { type AnsweredRound, createMcpContext, roundOf } from './sdk-context.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}

@@ -12,7 +12,7 @@ import type { Conditions } from '../interaction/matrix.ts'
 import { Replay } from '../interaction/replay.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
-import { tellHooks } from './tool-hooks.ts'
+import { tellHooks } from './tell-hooks.ts'
 
 const OUTSIDE: Conditions = {
   era: 'modern',

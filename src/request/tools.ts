@@ -10,14 +10,14 @@ import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
 import type { CompiledTool } from '../definition/tool.ts'
-import { CONTINUE } from '../interaction/legacy.ts'
+import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
 import type { ReportError, RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
-import { tellHooks } from './tool-hooks.ts'
+import { tellHooks } from './tell-hooks.ts'
 
 /** The whole, unpaged list of a definition, serialised once an era. */
 const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()

@@ -1,8 +1,9 @@
 /**
  * What goes to a server that is not ours, and what comes back.
  */
+
+import type { Incoming } from '../protocol/engine-options.ts'
 import { isObject, type Message, type RpcId } from '../protocol/json-rpc.ts'
-import type { Incoming } from '../protocol/options.ts'
 import { type GuardedNames, visibleTo } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 

@@ -1,9 +1,9 @@
 /** Gives a message that has no answer to a fresh server of another SDK. */
 import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
 import type { UnansweredMessage } from '../protocol/engine.ts'
+import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { CLIENT_GONE } from '../protocol/exchange.ts'
 import { toFailure } from '../protocol/failure.ts'
-import type { CallLimits, Incoming } from '../protocol/options.ts'
 import { jsonReply, Whole } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'

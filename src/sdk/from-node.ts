@@ -2,7 +2,7 @@
  * `fromNode`: serves a Node `(req, res)` handler on platforms that speak fetch, through `fetch-to-node`.
  */
 import type { Env } from '../definition/context.ts'
-import { type HostedConfig, type HostedServer, host } from './hosted.ts'
+import { type HostedConfig, type HostedServer, host } from './host.ts'
 import { toCancellable } from './node-response.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 

@@ -3,7 +3,7 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
-import { type HostedConfig, type HostedServer, host } from './hosted.ts'
+import { type HostedConfig, type HostedServer, host } from './host.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 import { rememberSchemas } from './schema-memo.ts'
 import { loadHandler, loadTransport, type SdkHandler, type Transport } from './sdk-packages.ts'

@@ -1,14 +1,14 @@
 /** Sealed state and session tokens: `[token, method, target, arguments as JSON, principal]`. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Binding, createSeal } from '../../../src/interaction/seal.ts'
+import { createDeclaredTokens } from '../../../src/protocol/declared-token.ts'
 import { parseJson } from '../../../src/protocol/json-rpc.ts'
-import { createSessionTokens } from '../../../src/protocol/session-token.ts'
 import { BINDING, SEALED, SECRET } from '../genuine.ts'
 import { generateJson, mutateJson, mutateText } from '../mutate.ts'
 import { promise, type Target } from '../target.ts'
 
 const seal = createSeal([SECRET], 'fuzz')
-const sessions = createSessionTokens()
+const sessions = createDeclaredTokens()
 const LATER = 4_102_444_800_000
 
 /** What each genuine token is good for. */

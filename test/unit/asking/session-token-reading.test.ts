@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTool } from '../../../src/index.ts'
 import { type Binding, createSeal, type Opened, type Seal } from '../../../src/interaction/seal.ts'
-import { createSessionTokens, type SessionToken } from '../../../src/protocol/session-token.ts'
+import { createDeclaredTokens, type Declared } from '../../../src/protocol/declared-token.ts'
 import { createServer, initialize, legacy, textOf } from '../_client.ts'
 
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const DAY_MS = 86_400_000
 const NOW = 1_800_000_000_000
 
-const session: SessionToken = {
+const session: Declared = {
   protocolVersion: '2025-06-18',
   clientInfo: { name: 'unit', version: '1' },
   clientCapabilities: { roots: {} },
@@ -31,20 +31,20 @@ function createFakeSeal(value: unknown = ['2025-06-18', null, {}], expiresAt = N
   return { seal, opened }
 }
 
-const readPlain = (token: string) => createSessionTokens().read(token, undefined, '')
+const readPlain = (token: string) => createDeclaredTokens().read(token, undefined, '')
 
 afterEach(() => vi.useRealTimers())
 
 describe('a plain token', () => {
   it('comes back as it was, without a secret', async () => {
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     const token = await tokens.write(session, undefined, 'ada')
     expect(token).toBe(plain(['2025-06-18', { name: 'unit', version: '1' }, { roots: {} }]))
     expect(tokens.read(token!, undefined, 'ada')).toEqual(session)
   })
 
   it('where a secret is set → none [legacy.session-token]', async () => {
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     const token = (await tokens.write(session, undefined, ''))!
     const { seal, opened } = createFakeSeal()
     expect(await tokens.read(token, seal, '')).toBeUndefined()
@@ -97,7 +97,7 @@ describe('a plain token', () => {
     [2048, true],
     [2049, false],
   ])('of %i characters → %s, written and read', async (length, isToken) => {
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     const lengthOf = async (name: string) =>
       (await tokens.write({ ...session, clientInfo: { name, version: '1' } }, undefined, ''))?.length
     // Base64url has no length of 4 n + 1, and the prefix has 8.
@@ -115,13 +115,13 @@ describe('a plain token', () => {
     const token = plain(['2025-06-18', null, {}])
     for (const text of [token.slice(8), token.replace('1', '2'), `x${token}`, 'mayfly1.', '', 'mayfly1.!'])
       expect(readPlain(text)).toBeUndefined()
-    expect(createSessionTokens().read(null, undefined, '')).toBeUndefined()
+    expect(createDeclaredTokens().read(null, undefined, '')).toBeUndefined()
   })
 })
 
 describe('a sealed token', () => {
   it('comes back as it was, for its caller and its secret alone', async () => {
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     const seal = createSeal([SECRET], 'server')
     const token = (await tokens.write(session, seal, 'ada'))!
     expect(token).toMatch(/^mayfly2\.1\./)
@@ -142,7 +142,7 @@ describe('a sealed token', () => {
         return 'token'
       },
     }
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     await tokens.write({ ...session, clientInfo: undefined }, spied, 'ada')
     await tokens.read('mayfly2.token', spied, 'ada')
     const binding = { era: 'legacy', method: 'initialize', target: '', arguments: {}, principal: 'ada' }
@@ -156,17 +156,17 @@ describe('a sealed token', () => {
   ])('%s → %s, remembered or not [legacy.session-token]', async (_label, later, isRead) => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
     const seal = createSeal([SECRET], 'server')
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     const token = (await tokens.write(session, seal, ''))!
     expect(await tokens.read(token, seal, '')).toEqual(session)
     vi.setSystemTime(NOW + 30 * DAY_MS + later)
     expect((await tokens.read(token, seal, '')) !== undefined).toBe(isRead)
-    expect((await createSessionTokens().read(token, seal, '')) !== undefined).toBe(isRead)
+    expect((await createDeclaredTokens().read(token, seal, '')) !== undefined).toBe(isRead)
   })
 
   it('that was read before → is not opened again, and is there at once', async () => {
     const { seal, opened } = createFakeSeal()
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     await tokens.read('mayfly2.a', seal, '')
     expect(tokens.read('mayfly2.a', seal, '')).toEqual({
       protocolVersion: '2025-06-18',
@@ -182,7 +182,7 @@ describe('a sealed token', () => {
 
   it('is remembered beside 999 others, the oldest being forgotten first', async () => {
     const { seal, opened } = createFakeSeal()
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     for (let index = 0; index < 1000; index++) await tokens.read(`mayfly2.${index}`, seal, '')
     await tokens.read('mayfly2.0', seal, '')
     expect(opened).toHaveLength(1000)
@@ -199,7 +199,7 @@ describe('a sealed token', () => {
     ['another version', ['2026-07-28', null, {}]],
   ])('that holds %s → ignored, and not remembered', async (_label, value) => {
     const { seal, opened } = createFakeSeal(value)
-    const tokens = createSessionTokens()
+    const tokens = createDeclaredTokens()
     expect(await tokens.read('mayfly2.a', seal, '')).toBeUndefined()
     expect(await tokens.read('mayfly2.a', seal, '')).toBeUndefined()
     expect(opened).toHaveLength(2)
@@ -207,12 +207,12 @@ describe('a sealed token', () => {
 
   it('of more than 2048 characters → not written, and not read', async () => {
     const long: Seal = { ...createFakeSeal().seal, seal: async () => 'x'.repeat(2041) }
-    expect(await createSessionTokens().write(session, long, '')).toBeUndefined()
+    expect(await createDeclaredTokens().write(session, long, '')).toBeUndefined()
     const { seal, opened } = createFakeSeal()
-    expect(await createSessionTokens().read(`mayfly2.${'x'.repeat(2041)}`, seal, '')).toBeUndefined()
+    expect(await createDeclaredTokens().read(`mayfly2.${'x'.repeat(2041)}`, seal, '')).toBeUndefined()
     expect(opened).toEqual([])
     const fitting: Seal = { ...seal, seal: async () => 'x'.repeat(2040) }
-    expect(await createSessionTokens().write(session, fitting, '')).toHaveLength(2048)
+    expect(await createDeclaredTokens().write(session, fitting, '')).toHaveLength(2048)
   })
 })
 

@@ -4,14 +4,14 @@
 import type { AuthInfo } from '../definition/context.ts'
 import { callHook, isThenable } from '../definition/hook.ts'
 import { clip } from '../protocol/describe.ts'
-import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/options.ts'
+import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { type AuditOptions, namesOf, toAuditEntry } from './audit.ts'
 import type { Log, LogEntry } from './log.ts'
 import { callerAddress } from './public-url.ts'
 
-export interface JournalOptions {
+export interface RecorderOptions {
   readonly log: Log | undefined
   readonly audit: AuditOptions | undefined
   readonly trustProxy: boolean
@@ -29,7 +29,7 @@ interface Seen {
   readonly auth?: AuthInfo | undefined
 }
 
-export interface Journal {
+export interface Recorder {
   message(message: Incoming, status: number, extent: Extent): void
   /** A request that ended before any message of it was read. */
   request(seen: Seen, status: number): void
@@ -38,7 +38,7 @@ export interface Journal {
 const NOTHING: RequestFacts = Object.freeze({})
 
 /** What `log` and `audit` throw is reported, and cannot change the answer. */
-export function createJournal({ log, audit, reportError, trustProxy }: JournalOptions): Journal {
+export function createRecorder({ log, audit, reportError, trustProxy }: RecorderOptions): Recorder {
   const tryTo = (what: 'log' | 'audit', { requestId, waitUntil }: Seen, write: () => unknown): void =>
     callHook(write, (error) => reportError(error, { requestId, [what]: true }), waitUntil)
 

@@ -10,7 +10,7 @@ import { isImplementation } from './envelope.ts'
 import { isObject, parseJson } from './json-rpc.ts'
 import { LEGACY_VERSIONS } from './versions.ts'
 
-export interface SessionToken {
+export interface Declared {
   readonly protocolVersion: string
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities
@@ -31,24 +31,24 @@ const MAX_REMEMBERED = 1000
 /** A plain token is a client's text, and read as strictly as a body; its length bounds the rest. */
 const LIMITS = { maxDepth: 32, maxMembers: MAX_LENGTH, maxStringCharacters: MAX_LENGTH }
 
-export interface SessionTokens {
-  /** The token for `session`; undefined where it would be too long for a header. */
-  write(session: SessionToken, seal: Seal | undefined, principal: string): Promise<string | undefined>
+export interface DeclaredTokens {
+  /** The token for what a client declared; undefined where it would be too long for a header. */
+  write(declared: Declared, seal: Seal | undefined, principal: string): Promise<string | undefined>
   /** What a token holds; undefined for a foreign token. A promise only for a sealed one not seen before. */
   read(
     token: string | null,
     seal: Seal | undefined,
     principal: string,
-  ): SessionToken | undefined | Promise<SessionToken | undefined>
+  ): Declared | undefined | Promise<Declared | undefined>
 }
 
 interface Remembered {
-  readonly session: SessionToken
+  readonly declared: Declared
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-export function createSessionTokens(): SessionTokens {
+export function createDeclaredTokens(): DeclaredTokens {
   // A token that was opened with a secret is not known to the next one.
   const bySeal = new WeakMap<Seal, Map<string, Remembered>>()
   const rememberedFor = (seal: Seal): Map<string, Remembered> => {
@@ -56,14 +56,14 @@ export function createSessionTokens(): SessionTokens {
     bySeal.set(seal, remembered)
     return remembered
   }
-  const open = async (token: string, seal: Seal, principal: string): Promise<SessionToken | undefined> => {
+  const open = async (token: string, seal: Seal, principal: string): Promise<Declared | undefined> => {
     const opened = await seal.open(token.slice(SEALED.length), bindingOf(principal))
-    const session = opened.ok ? toSession(opened.value) : undefined
-    if (!opened.ok || session === undefined) return undefined
+    const declared = opened.ok ? toDeclared(opened.value) : undefined
+    if (!opened.ok || declared === undefined) return undefined
     const remembered = rememberedFor(seal)
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
-    remembered.set(`${principal} ${token}`, { session, expiresAt: opened.expiresAt })
-    return session
+    remembered.set(`${principal} ${token}`, { declared, expiresAt: opened.expiresAt })
+    return declared
   }
   return {
     async write({ protocolVersion, clientInfo, clientCapabilities }, seal, principal) {
@@ -80,7 +80,7 @@ export function createSessionTokens(): SessionTokens {
       if (!token.startsWith(SEALED)) return undefined
       const known = rememberedFor(seal).get(`${principal} ${token}`)
       return known !== undefined && known.expiresAt >= Date.now()
-        ? known.session
+        ? known.declared
         : open(token, seal, principal)
     },
   }
@@ -90,16 +90,16 @@ function bindingOf(principal: string): Binding {
   return { era: 'legacy', method: 'initialize', target: '', arguments: {}, principal }
 }
 
-function readPlain(token: string): SessionToken | undefined {
+function readPlain(token: string): Declared | undefined {
   const bytes = token.startsWith(PLAIN) ? fromBase64Url(token.slice(PLAIN.length)) : undefined
   try {
-    return toSession(parseJson(new TextDecoder().decode(bytes), LIMITS))
+    return toDeclared(parseJson(new TextDecoder().decode(bytes), LIMITS))
   } catch {
     return undefined
   }
 }
 
-function toSession(content: unknown): SessionToken | undefined {
+function toDeclared(content: unknown): Declared | undefined {
   if (!Array.isArray(content)) return undefined
   const [named, clientInfo, clientCapabilities] = content as unknown[]
   const protocolVersion = LEGACY_VERSIONS.find((version) => version === named)
