@@ -1,5 +1,6 @@
 /** `mayfly deploy` up to the platform's own tool. What the tools themselves do is shown in `test/platform-clis`. */
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -8,7 +9,8 @@ import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from '.
 afterAll(stopAll)
 
 const TIMEOUT_MS = 180_000
-const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
+/** Of this run alone: the list of processes may hold those of another. */
+const SECRET = randomBytes(16).toString('hex')
 
 /** A stand-in for the tool writes down how it was called: it is the CLI around it that is under test. */
 function writeTool(project: Project, exitCodes: { whoami: number; deploy: number }): void {
