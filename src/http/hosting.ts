@@ -10,7 +10,7 @@ import type { ReportError } from '../request/options.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
-import { type Log, logToConsole } from './log.ts'
+import { type Log, toLog } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** How this server meets HTTP. */
@@ -67,8 +67,11 @@ export interface HostingConfig {
   /** Who may use this server: `jwt({ … })` and its kin, of `mayfly-mcp/auth`. Default: everybody. */
   auth?: Auth
   http?: HttpConfig
-  /** One entry per request. Default: a JSON line on the console; `false` for none. */
-  log?: Log | false
+  /**
+   * One entry per request. Default: a JSON line on the console; `'problems'` only for errors, refusals and calls of a second or
+   * more, where the platform logs each invocation anyway; `false` for none.
+   */
+  log?: Log | 'problems' | false
   /** Told who called what, and what came of it; arguments by their names alone, unless `arguments` says otherwise. */
   audit?: AuditOptions
   /** Draws a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
@@ -78,7 +81,8 @@ export interface HostingConfig {
 }
 
 /** @throws TypeError for what cannot be served, naming the option. */
-export function checkHosting({ auth, http = {} }: HostingConfig): void {
+export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
+  toLog(log)
   if (auth !== undefined && typeof auth?.admit !== 'function') {
     throw new TypeError(
       '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
@@ -183,7 +187,7 @@ export function toCallLimits({ http = {} }: HostingConfig): CallLimits {
 
 /** How the app is set up, with its defaults. */
 export function toAppOptions(
-  { auth, audit, http = {}, log = logToConsole }: HostingConfig,
+  { auth, audit, http = {}, log }: HostingConfig,
   reportError: ReportError,
 ): AppOptions {
   return {
@@ -199,7 +203,7 @@ export function toAppOptions(
     trustProxy: http.trustProxy ?? false,
     page: http.page ?? true,
     health: http.health ?? true,
-    log: log === false ? undefined : log,
+    log: toLog(log),
     audit,
     reportError,
   }

@@ -29,6 +29,24 @@ export type Log = (entry: LogEntry) => void
 
 export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))
 
+/** Milliseconds from which on an answer is slow. */
+const SLOW_MS = 1000
+
+const logProblems: Log = (entry) => {
+  const { status, code, durationMs, method } = entry
+  // How long a client listens, and how long a stream without a method is open, is its own affair.
+  const isSlow = durationMs >= SLOW_MS && method !== undefined && method !== 'subscriptions/listen'
+  if (status >= 400 || code !== undefined || isSlow) logToConsole(entry)
+}
+
+/** What `log` of a configuration means. @throws TypeError for anything else. */
+export function toLog(log: Log | 'problems' | false = logToConsole): Log | undefined {
+  if (log === false) return undefined
+  if (log === 'problems') return logProblems
+  if (typeof log === 'function') return log
+  throw new TypeError('"log" must be a function, "problems" or false.')
+}
+
 /** An error may quote what a client sent. */
 const MAX_MESSAGE_CHARACTERS = 1000
 const MAX_STACK_CHARACTERS = 4000

@@ -199,6 +199,40 @@ describe('the log', () => {
     log.mockRestore()
   })
 
+  it("'problems' → errors, refusals and slow calls alone [log.sink]", async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    try {
+      const slow = createTool({
+        id: 'slow',
+        execute: () => {
+          vi.setSystemTime(Date.now() + 1000)
+          return 'done'
+        },
+      })
+      const server = createServer({ log: 'problems', tools: { slow } })
+      await modern(server, 'tools/list')
+      expect(log).not.toHaveBeenCalled()
+      await modern(server, 'no/such')
+      await server.fetch(new Request('https://example.com/nowhere'))
+      await callTool(server, 'slow', {})
+      const entries = log.mock.calls.map(([line]) => JSON.parse(String(line)) as LogEntry)
+      expect(entries).toMatchObject([
+        { code: -32_601 },
+        { status: 405 },
+        { target: 'slow', durationMs: 1000 },
+      ])
+    } finally {
+      log.mockRestore()
+      vi.useRealTimers()
+    }
+  })
+
+  it('anything else → TypeError [log.sink]', () => {
+    for (const log of [true, 'all', {}])
+      expect(() => createServer({ log: log as never })).toThrow('"log" must be')
+  })
+
   it('what the client names itself cannot forge a line [log.line]', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
     const server = new MCPServer({ id: 'x', name: 'X', version: '1' })
