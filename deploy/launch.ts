@@ -1,11 +1,12 @@
 /** Runs what a target's `preview` describes. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { devAllowedHosts } from './allowed-hosts.ts'
 import { CliError, printable } from './cli-error.ts'
 import { shown } from './entry.ts'
 import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
 import { untilListening } from './port.ts'
 import { startProcessGroup } from './process-group.ts'
-import { devAllowedHosts, type Launch, type Project } from './target.ts'
+import type { Launch, Project } from './target.ts'
 
 const LAST_WORDS_MS = 1000
 

@@ -204,8 +204,3 @@ export interface CiLogin {
   /** What follows `mayfly deploy`, with the space before it. */
   readonly extra?: string
 }
-
-/** Hosts a server on this machine may be addressed by, unless the environment says others; its guard refuses all others (DNS rebinding). */
-export function devAllowedHosts(): string {
-  return process.env.MAYFLY_ALLOWED_HOSTS ?? 'localhost,127.0.0.1,[::1]'
-}

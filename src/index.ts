@@ -112,7 +112,7 @@ export { QuestionError, type QuestionErrorCode } from './interaction/question-er
 export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'
 export { type CreatedTool, createTool } from './request/create-tool.ts'
-export type { ToolCallContext } from './request/execute.ts'
+export type { ToolCallContext } from './request/direct-call.ts'
 export type { ReportError } from './request/options.ts'
 export type { FetchServer, RequestPlatform } from './request/platform.ts'
 export type { RequestServer } from './request/request-server.ts'

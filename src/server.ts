@@ -28,7 +28,7 @@ import {
 import { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
-import { BUS_TIMEOUT_MS, within } from './events/outage.ts'
+import { createPublisher } from './events/publisher.ts'
 import { SECURITY_HEADERS } from './http/admission.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
@@ -39,7 +39,7 @@ import { createEras } from './protocol/eras.ts'
 import { errorMessage } from './protocol/json-rpc.ts'
 import { jsonReply, toResponse } from './protocol/reply.ts'
 import type { SessionParts } from './protocol/session.ts'
-import { executeCompiled, type ToolCallContext } from './request/execute.ts'
+import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
@@ -77,6 +77,7 @@ export class MCPServer {
   readonly #bus: Bus
   /** Tells sessions of changes. */
   readonly #feed: Feed
+  readonly #publish: (event: ChangeEvent) => Promise<void>
   #definition: Definition | undefined
   #app: App | undefined
 
@@ -88,11 +89,13 @@ export class MCPServer {
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a bus, sessions of this very process can still be told.
     this.#bus = config.bus ?? createMemoryBus()
-    this.#feed = createFeed(this.#bus, (error) => this.#reportError(error, { bus: true }))
+    const reportBus = (error: unknown): void => this.#reportError(error, { bus: true })
+    this.#feed = createFeed(this.#bus, reportBus)
     this.id = config.id
     this.name = config.name
     this.version = config.version
-    const lists = createNotifiable((event) => this.#publish(event))
+    this.#publish = createPublisher(this.#bus, reportBus)
+    const lists = createNotifiable(this.#publish)
     this.tools = lists.tools
     this.prompts = lists.prompts
     this.resources = lists.resources
@@ -277,7 +280,7 @@ export class MCPServer {
     const answerer = createEras({
       definition,
       bus,
-      publish: (event) => this.#publish(event),
+      publish: this.#publish,
       pageSize,
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
@@ -291,15 +294,6 @@ export class MCPServer {
         createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
       toAppOptions(this.#config, this.#reportError),
     )
-  }
-
-  /** A bus that fails or does not answer is reported, and does not fail the call: the change itself was made. */
-  async #publish(event: ChangeEvent): Promise<void> {
-    try {
-      await within(this.#bus.publish(event), BUS_TIMEOUT_MS, 'bus')
-    } catch (error) {
-      this.#reportError(error, { bus: true })
-    }
   }
 
   #changeable(method: string): Map<string, AnyTool> {

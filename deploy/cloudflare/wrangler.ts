@@ -1,9 +1,10 @@
 /** The project's own wrangler, and how it is run here. */
 import { resolve } from 'node:path'
+import { devAllowedHosts } from '../allowed-hosts.ts'
 import { CliError } from '../cli-error.ts'
 import { readEnvFiles } from '../env-files.ts'
 import { resolveBin } from '../project-tool.ts'
-import { devAllowedHosts, type Project } from '../target.ts'
+import type { Project } from '../target.ts'
 
 export const OLDEST_NODE = 22
 

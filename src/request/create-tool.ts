@@ -7,7 +7,7 @@ import { type CompiledTool, compileTool, offerCall, type ToolConfig } from '../d
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
-import { executeCompiled, type ToolCallContext } from './execute.ts'
+import { executeCompiled, type ToolCallContext } from './direct-call.ts'
 
 /** A tool that can be called without a server, too. */
 export type CreatedTool<
