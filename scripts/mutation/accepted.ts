@@ -40,7 +40,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'Of two that are as large as each other an error may name either.',
   },
   {
-    file: 'src/protocol/session-token.ts',
+    file: 'src/protocol/declared-token.ts',
     within: 'read',
     line: 'return known !== undefined && known.expiresAt >= Date.now()',
     original: 'known.expiresAt >= Date.now()',
@@ -48,7 +48,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'In its last millisecond a token is opened once more, and says the same.',
   },
   {
-    file: 'src/protocol/session-token.ts',
+    file: 'src/protocol/declared-token.ts',
     within: 'readPlain',
     line: '} catch {',
     original: '{ return undefined }',

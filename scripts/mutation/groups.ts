@@ -82,7 +82,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'session-tokens',
     title: 'session tokens',
-    sources: ['src/protocol/session-token.ts'],
+    sources: ['src/protocol/declared-token.ts'],
     tests: [...ASKING, 'test/unit/legacy', 'test/unit/auth/gate'],
     atLeast: 90,
   },
