@@ -1,6 +1,6 @@
 /**
- * Who is let in: Host, Origin and headers, the caller's token, and their count. The one way in for every HTTP request that is for
- * the MCP endpoint, stateless or in a session; nothing of the body is read before.
+ * Admission: checks Host, Origin, the size of the headers, the caller's token and the rate limit. Every HTTP request for the MCP
+ * endpoint passes it, stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
@@ -15,22 +15,22 @@ import { refusal } from './refusal.ts'
 import { callerKey, type Traffic } from './traffic.ts'
 
 export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
-  /** Undefined: headers are not measured. */
+  /** Undefined: the size of the headers is not checked. */
   readonly maxHeaderBytes: number | undefined
-  /** Who checks the callers; undefined: everybody is let in. */
+  /** Checks the callers' tokens. Undefined: no authentication. */
   readonly auth: Auth | undefined
   readonly reportError: ReportError
 }
 
-/** An HTTP request before anything of it is believed. */
+/** An HTTP request that has not been checked yet. */
 export interface Received extends Omit<Admitted, 'auth' | 'access'> {
   readonly isHttp: true
 }
 
-/** Of every answer. */
+/** Sent with every response. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
-/** A client's id for its request is taken over where it cannot harm a log. */
+/** The client's `X-Request-Id` is used only if it is safe to log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
@@ -52,7 +52,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
   }
 }
 
-/** Host, Origin and the size of the headers: what is refused before anybody is asked. */
+/** Checks Host, Origin and the size of the headers. Runs before the token is checked. */
 export function refuseUnguarded(received: Received, options: AdmissionOptions): Whole | undefined {
   const { request, platform, headers } = received
   const { allowedOrigins, trustProxy, maxHeaderBytes } = options
@@ -68,7 +68,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
 }
 
 /**
- * The caller's token, and their count. Callers who are refused are counted, too, by their address: tokens cannot be guessed freely.
+ * Checks the caller's token and rate limit. Refused callers are counted by address, so that tokens cannot be guessed without limit.
  */
 export function createAdmit(
   options: AdmissionOptions,
@@ -123,7 +123,7 @@ export function createAdmit(
       : admitCounted(received)
 }
 
-/** Without `auth`: whom the host has let in. */
+/** Without `auth`: the caller that the host has authenticated, if any. */
 function hostCaller({ caller }: RequestPlatform): Pick<Admitted, 'auth' | 'access'> {
   return { auth: caller?.auth, access: caller?.access }
 }
@@ -135,7 +135,7 @@ export function refuseTraffic(
   return refusal(status, message, { ...own, ...headers })
 }
 
-/** Work that may outlive its response. What it throws is reported, whether the platform waits for it or not. */
+/** Work that may continue after its response. Errors are reported, whether or not the platform waits for the work. */
 function outlive(
   promise: Promise<unknown>,
   { waitUntil }: RequestPlatform,
@@ -147,12 +147,12 @@ function outlive(
   try {
     waitUntil?.(guarded)
   } catch (error) {
-    // Some platforms take nothing more once the response is there.
+    // Some platforms throw in `waitUntil` once the response is sent.
     report(error)
   }
 }
 
-/** What HTTP gives us of a header are bytes as characters (Fetch standard, "isomorphic decode"). */
+/** A header string has one character per byte (Fetch standard, "isomorphic decode"). */
 function headerBytes(headers: Headers): number {
   let bytes = 0
   for (const [name, value] of headers) bytes += name.length + value.length

@@ -1,6 +1,6 @@
 /**
- * The app: from any request to its response. It works under any path: every POST is for the MCP endpoint, whatever prefix it is
- * mounted at. A message goes admit → read here, and describe → enter → answer → finish in the engine.
+ * The app: turns any request into its response. The MCP endpoint answers POST on every path, so the server can be mounted under any
+ * prefix. A message is admitted and read here; the engine then describes, enters, answers and finishes it.
  */
 import type { Engine } from '../protocol/engine.ts'
 import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
@@ -24,32 +24,32 @@ export interface AppOptions extends DoorOptions, RouteOptions, TrafficOptions {
   readonly reportError: ReportError
 }
 
-/** What runs before a server answers, made once. */
+/** The HTTP side of a server, created once. */
 export interface App {
-  /** Any request of HTTP. */
+  /** Answers any HTTP request. */
   serve(request: Request, platform: RequestPlatform): Promise<Response>
   readonly endpoint: Endpoint
   readonly engine: Engine
 }
 
-/** The steps of `serve`, for transports that keep connections: they put their own step between reading and answering. */
+/** The steps of `serve`, for transports with sessions: they add their own step between reading and answering. */
 export interface Endpoint {
-  /** Bytes that a body, or a message on stdio, may have. */
+  /** Maximum bytes of a body, or of a message on stdio. */
   readonly maxBodyBytes: number
-  /** Guard, token and count. A response is the answer to a caller who is not let in, or to a preflight. */
+  /** Checks Host, Origin, token and rate limit. Returns a response for a refused caller and for a preflight. */
   admit(request: Request, platform: RequestPlatform): Promise<Admitted | Response>
-  /** The body as text, within its limits of size and time. A response is the refusal. */
+  /** Reads the body as text, within the limits for size and time. Returns a response if it is refused. */
   read(admitted: Admitted): Promise<string | Response>
   /** Answers a body without a session. */
   answer(body: string, admitted: Admitted): Promise<Response>
-  /** Writes a request down that no message came of. Returns the response. */
+  /** Logs a request that contained no message. Returns the response. */
   log(response: Response, admitted: Admitted): Response
 }
 
-/** Sessions are listened to by GET and ended by DELETE. */
+/** In a session, GET opens the stream and DELETE ends the session. */
 const SESSION_METHODS = 'GET, POST, DELETE, OPTIONS'
 
-/** `createEngine` is given what every message passes. */
+/** `createEngine` receives the checkpoint that every message passes. */
 export function createApp(
   description: ServerDescription,
   createEngine: (checkpoint: Checkpoint) => Engine,
@@ -73,7 +73,7 @@ export function createApp(
     const admitted = outcome instanceof Promise ? await outcome : outcome
     if (admitted instanceof Whole) return log(admitted, received)
     const body = await door.read(admitted)
-    // The engine writes down what comes of a body.
+    // The engine logs the messages of a body.
     return typeof body === 'string' ? engine.serve({ text: body }, admitted) : log(body, admitted)
   }
 
@@ -84,13 +84,13 @@ export function createApp(
       const received = receive(request, platform, options.reportError)
       if (request.method === 'POST') return toResponse(await post(received), platform)
       const response = toResponse(log(await answerVisit(received), received))
-      // A HEAD has the headers of a GET, and no body (RFC 9110 §9.3.2): not every platform drops it.
+      // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
   }
 }
 
-/** What every message passes: the rate limiter, the places, and the log. */
+/** Applies the rate limit, the concurrency limit and the log to every message. */
 function createCheckpoint(traffic: Traffic, recorder: Recorder, trustProxy: boolean): Checkpoint {
   const count: Checkpoint['count'] = ({ auth, platform, request, isHttp, counted }) => {
     if (!isHttp || !traffic.counts(platform.env)) return undefined

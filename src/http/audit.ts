@@ -1,5 +1,5 @@
 /**
- * The audit trail: who called what, and what came of it.
+ * The audit trail: who called what, and with which outcome.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import { clip } from '../protocol/describe.ts'
@@ -9,18 +9,18 @@ export interface AuditEntry {
   /** ISO 8601. */
   readonly time: string
   readonly requestId: string
-  /** The token's subject, where it has one. */
+  /** The token's subject, if it has one. */
   readonly subject?: string
-  /** The client that the token was issued to. */
+  /** The OAuth client that the token was issued to. */
   readonly clientId?: string
-  /** As the platform vouches for it. */
+  /** The caller's address, as the platform reports it. */
   readonly address?: string
   readonly method?: string
   /** The tool, prompt or URI. */
   readonly target?: string
-  /** By default their names alone, a hundred at most: `{ city: '[redacted]' }`. */
+  /** Default: names only, at most 100: `{ city: '[redacted]' }`. */
   readonly arguments?: unknown
-  /** `refused`: not served at all. `failed`: a JSON-RPC error, or a tool's own, or the client went away (499). */
+  /** `refused`: not served. `failed`: a JSON-RPC error, a tool error, or the client disconnected (499). */
   readonly outcome: 'done' | 'failed' | 'refused'
   readonly status: number
   /** The JSON-RPC error code. */
@@ -30,27 +30,27 @@ export interface AuditEntry {
 
 export interface AuditOptions {
   /**
-   * Told of every message, each one of a batch, in a session or on stdio included, and of every `POST` that was refused before. What it
-   * throws or rejects with is reported and changes nothing; a promise is not awaited, but passed to the platform's `waitUntil`.
+   * Called for every message (also in batches, sessions and on stdio) and for every `POST` that was refused before. Errors are
+   * reported and change nothing. A promise is not awaited, but passed to the platform's `waitUntil`.
    */
   record(entry: AuditEntry): void
-  /** What of a call's arguments is kept, or a promise of it. Default, and where it fails: their names. */
+  /** Returns what to record of a call's arguments, or a promise of it. Default, also when it fails: their names. */
   arguments?(target: string | undefined, args: unknown): unknown
 }
 
-/** What is known of a caller and a call besides the log's entry. */
+/** What the audit entry contains beyond the log entry. */
 export interface AuditFacts {
   readonly auth: AuthInfo | undefined
   readonly address: string | undefined
-  /** What is kept of them. */
+  /** What is recorded of the arguments. */
   readonly arguments: unknown
   readonly isToolError: boolean
 }
 
-/** Even where a message was read, and its error has a code. */
+/** Statuses of refusals, even if a message was read and its error has a code. */
 const REFUSED = [401, 403, 404, 408, 413, 415, 429, 431, 503]
 
-/** Names of arguments in one entry: a client must not fill the trail with what it made up. */
+/** Maximum argument names in one entry, so that a client cannot fill the trail with invented names. */
 const MAX_NAMES = 100
 
 const CLIENT_GONE = 499
@@ -82,7 +82,7 @@ function outcomeOf(status: number, code: number | undefined, isToolError: boolea
   return status >= 400 ? 'refused' : 'done'
 }
 
-/** What is kept of arguments unless the operator says otherwise. */
+/** What is recorded of the arguments by default. */
 export function namesOf(args: unknown): unknown {
   if (typeof args !== 'object' || args === null) return '[redacted]'
   const names = Object.keys(args).slice(0, MAX_NAMES)

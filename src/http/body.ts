@@ -13,22 +13,22 @@ const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }
 const UNREADABLE: Fault = { ok: false, fault: 'unreadable' }
 
-/** Holds no state between whole decodes, so all requests share it: making one costs more than most bodies. */
+/** Stateless between complete decodes, so all requests share it: creating one costs more than decoding most bodies. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed. Gives up after `timeoutMs`. Never throws.
+ * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never throws.
  */
 export async function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? Number.NaN : Number(declared)
   if (length > maxBodyBytes) return TOO_LARGE
-  // Servers take no more than was declared (RFC 9112 §6.3), so it is read in one call: each piece read costs more than all else here.
+  // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
   const bytes =
     length > 0 ? await readWhole(request, timeoutMs) : await readPieces(request, maxBodyBytes, timeoutMs)
-  // Not by its class: some platforms run a server in a realm of its own.
+  // Not `instanceof`: some platforms run a server in a separate realm.
   if ('fault' in bytes) return bytes
-  // A request that no server has received may declare anything.
+  // A request that was constructed, not received, can declare any length.
   if (bytes.byteLength > maxBodyBytes) return TOO_LARGE
   try {
     return { ok: true, text: UTF8.decode(bytes) }
@@ -69,11 +69,11 @@ async function readPieces(
       const start = length
       length += chunk.value.byteLength
       if (length > maxBodyBytes) {
-        // Not awaited: a sender that never ends must not hold the answer back.
+        // Not awaited: a sender that never stops must not delay the response.
         reader.cancel().catch(() => undefined)
         return TOO_LARGE
       }
-      // Most bodies are one chunk. Of many none is kept: a chunk of one byte takes more than a hundred in memory.
+      // Most bodies are one chunk. Chunks are copied and not kept: a chunk of one byte takes more than a hundred in memory.
       if (bytes === undefined) bytes = chunk.value
       else {
         if (length > bytes.byteLength) bytes = grown(bytes, start, length)
@@ -88,14 +88,14 @@ async function readPieces(
   return clock.hasRung() ? TOO_SLOW : (bytes?.subarray(0, length) ?? new Uint8Array())
 }
 
-/** What was read so far, with room for as much again. */
+/** Copies the bytes read so far into a buffer of at least twice the size. */
 function grown(bytes: Uint8Array, length: number, needed: number): Uint8Array {
   const larger = new Uint8Array(2 * needed)
   larger.set(bytes.subarray(0, length))
   return larger
 }
 
-/** Some bodies are there already: no timer is set for them. */
+/** Bodies that are available within this many microtask turns need no timer. */
 const UNTIMED_TURNS = 8
 
 function startClock(timeoutMs: number, ring: () => void): { stop(): void; hasRung(): boolean } {

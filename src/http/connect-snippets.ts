@@ -4,13 +4,13 @@
  * `connectSnippets` is pure; shell words are quoted for POSIX shells, configuration is JSON.
  */
 
-/** One thing to copy: `where` names the file, menu or terminal it goes into. */
+/** One snippet to copy; `where` names the file, menu or terminal it goes into. */
 export interface SnippetBlock {
   where: string
   code: string
 }
 
-/** What one client needs; the blocks are alternatives. */
+/** The snippets for one client; the blocks are alternatives. */
 export interface ConnectSnippet {
   client: string
   blocks: SnippetBlock[]
@@ -22,9 +22,9 @@ export interface ConnectSnippet {
  * OAuth on their own (RFC 9728).
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
-  // With %27 for the one quote that a URL may hold, it can be written between single quotes, also inside JSON.
+  // With `'` written as %27, the URL can be put between single quotes, also inside JSON.
   const url = new URL(endpoint).href.replaceAll("'", '%27')
-  // Quoted only where it must be: cmd.exe would take the quotes for a part of the URL.
+  // Quoted only if necessary: cmd.exe would treat the quotes as part of the URL.
   const word = /[^\w@%+=:,./-]/.test(url) ? `'${url}'` : url
   const slug = toSlug(name)
   const http = { type: 'http', url }
@@ -56,7 +56,7 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
   ]
 }
 
-/** A self-contained `tools/list`: MCP 2026-07-28 needs no handshake before it. `-g` keeps curl from expanding the URL. */
+/** A self-contained `tools/list`: MCP 2026-07-28 needs no handshake. `-g` stops curl from expanding the URL. */
 const CURL_TOOLS_LIST = ` \\
   -H 'content-type: application/json' \\
   -H 'accept: application/json, text/event-stream' \\

@@ -1,5 +1,5 @@
 /**
- * CORS for browsers that run MCP clients (Fetch standard, "CORS protocol"). No credentials: MCP has bearer tokens.
+ * CORS for MCP clients in browsers (Fetch standard, "CORS protocol"). Without credentials: MCP uses bearer tokens.
  */
 import { Whole } from '../protocol/reply.ts'
 
@@ -19,13 +19,13 @@ const EXPOSED_HEADERS = 'mcp-protocol-version, mcp-session-id, www-authenticate,
 
 const DAY_SECONDS = '86400'
 
-/** The headers that let a page read a response. */
+/** Lets the scripts of other origins read a response. */
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS,
 } as const
 
-/** Answers a preflight. `Mcp-Param-*` names come from the tools, so those asked for are allowed one by one. */
+/** Answers a preflight. The names of `Mcp-Param-*` headers depend on the tools, so the requested ones are allowed one by one. */
 export function preflightResponse(request: Request, methods: string): Whole {
   const asked = (request.headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
   const params = asked

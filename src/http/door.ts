@@ -1,6 +1,6 @@
 /**
- * The door: what a request for the MCP endpoint passes before a message of it is read. Content type, token, count, and its body
- * within limits of size and time; the guard (`refuseUnguarded`) runs before it.
+ * What a request for the MCP endpoint passes before its message is parsed: content type, token, rate limit, and the limits for the
+ * size and time of its body. The Host and Origin guard (`refuseUnguarded`) runs first.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
@@ -17,11 +17,11 @@ export interface DoorOptions extends AdmissionOptions {
 }
 
 export interface Door {
-  /** Who sends it, or the refusal. Never throws, never rejects. */
+  /** Identifies the sender, or returns the refusal. Never throws, never rejects. */
   letIn(received: Received): Admitted | Whole | Promise<Admitted | Whole>
-  /** The body as text, or the refusal. */
+  /** Returns the body as text, or the refusal. */
   read(from: Pick<Admitted, 'request' | 'headers'>): Promise<string | Whole>
-  /** Reports a fault of the server. */
+  /** Reports a server error. */
   fail(error: unknown, received: Received): Whole
 }
 
@@ -36,7 +36,7 @@ export function createDoor(options: DoorOptions, traffic: Traffic): Door {
   return {
     fail,
     letIn(received) {
-      // What a verifier throws, or what chooses the rate limiter, is a fault of the server, and answered like a refusal.
+      // An error in a verifier, or in the function that chooses the rate limiter, is a server error; it is answered like a refusal.
       try {
         const outcome = refuseContent(received) ?? admit(received)
         return outcome instanceof Promise ? outcome.catch((error) => fail(error, received)) : outcome
@@ -62,7 +62,7 @@ export function createDoor(options: DoorOptions, traffic: Traffic): Door {
   }
 }
 
-/** A body that is not JSON in UTF-8, as it stands, is not read (RFC 9110 §15.5.16). */
+/** Only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
 function refuseContent({ request, headers }: Received): Whole | undefined {
   if (request.method !== 'POST') return undefined
   const type = request.headers.get('content-type')

@@ -1,28 +1,28 @@
 /**
- * Who may talk to this server at all: Host and Origin (MCP 2026-07-28, Streamable HTTP, "Security & Endpoint").
+ * Which Host and Origin this server accepts (MCP 2026-07-28, Streamable HTTP, "Security & Endpoint").
  */
 import { isLoopbackAddress, parseHost, reachOf } from '../request/address.ts'
 import { isListed } from './hosts.ts'
 import { publicHost } from './public-url.ts'
 
 export interface GuardOptions {
-  /** Hosts served, `example.com` or `example.com:8443`. Undefined: any, but see `isAllowed`. */
+  /** Accepted hosts, `example.com` or `example.com:8443`. Undefined: any, but see `isAllowed`. */
   readonly allowedHosts: readonly string[] | undefined
-  /** Origins served, `https://app.example.com`. Undefined: any on a public host; on another one its own and local ones. */
+  /** Accepted origins, `https://app.example.com`. Undefined: any on a public host; on a private one, its own and local ones. */
   readonly allowedOrigins: readonly string[] | undefined
-  /** Whether `X-Forwarded-Host` is the host a client addressed. */
+  /** Whether `X-Forwarded-Host` names the host that the client addressed. */
   readonly trustProxy: boolean
 }
 
 const WEB_ORIGIN = /^https?:\/\/(.+)/
 
 /**
- * Whether the request comes to a host, and from an origin, that this server serves.
+ * Whether the server accepts the host and the origin of a request.
  *
- * With nothing declared, a server on a public host takes any origin: it keeps no cookies, so another site has no
- * authority to borrow. A host of this machine or of a private network is itself an authority, which every website in a browser there
- * could borrow: it takes local origins and its own. A loopback listener takes only local hosts: that is what stops DNS
- * rebinding. Trusts `Host`; reads `X-Forwarded-Host` only where `trustProxy` is set.
+ * Without configuration, a server on a public host accepts any origin: it uses no cookies, so another site gains no authority.
+ * On a local or private host, being able to connect is already an authority, which every website in a browser there could use:
+ * only local origins and its own are accepted. A loopback listener accepts only local hosts, which stops DNS rebinding.
+ * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set.
  */
 export function isAllowed(headers: Headers, url: string, loopback: boolean, options: GuardOptions): boolean {
   const { allowedHosts, allowedOrigins, trustProxy } = options
@@ -35,7 +35,7 @@ export function isAllowed(headers: Headers, url: string, loopback: boolean, opti
   return reachOf(host) === 'public' || isOwnOrigin(origin, host)
 }
 
-/** Of this machine, or of the host itself: any port may be another server of the same owner. */
+/** Local, or the same host on any port: another port may be another server of the same owner. */
 function isOwnOrigin(origin: string, host: string): boolean {
   const from = WEB_ORIGIN.exec(origin)?.[1] ?? ''
   const name = parseHost(from)?.name

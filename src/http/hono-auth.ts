@@ -1,5 +1,5 @@
 /**
- * Authorization as Hono middleware, for routes that are no `MCPServer`: those of an official SDK transport, or of a REST API
+ * Authorization as Hono middleware, for routes that are not an `MCPServer`: those of an official SDK transport, or of a REST API
  * beside it.
  */
 import type { Auth } from '../auth/auth.ts'
@@ -12,7 +12,7 @@ import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
 import { createTlsWatch, describedResource, resourceLocation } from './public-url.ts'
 
-/** What is used of Hono's context. */
+/** The part of Hono's context that is used. */
 interface HonoContext {
   readonly req: { readonly raw: Request }
   readonly env: unknown
@@ -20,16 +20,16 @@ interface HonoContext {
 }
 
 export interface HonoAuthOptions {
-  /** The URL of the protected endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
+  /** The URL of the protected endpoint as clients see it, `https://shop.example/mcp`. Default: the URL of the request. */
   publicUrl?: string
-  /** Your own proxy sets `X-Forwarded-Host`, `-Proto` and `-Prefix`. Default false: they are not read. */
+  /** Set it if your own proxy sets `X-Forwarded-Host`, `-Proto` and `-Prefix`. Default false: these headers are not read. */
   trustProxy?: boolean
   /**
-   * Lets a caller without a token through where `auth` has an `anonymous` subset: the route must then check what it is asked for.
-   * Default false: what is open is named by tool, prompt or resource, which no middleware knows.
+   * Lets a caller without a token through if `auth` has an `anonymous` subset; the route must then check what is requested.
+   * Default false: the subset names tools, prompts and resources, which middleware does not know.
    */
   allowAnonymous?: boolean
-  /** Told why a token could not be checked. Default: the console. */
+  /** Called with the reason why a token could not be checked. Default: logs to the console. */
   onError?: (error: unknown) => void
 }
 
@@ -40,10 +40,10 @@ export interface HonoAuthVariables {
 }
 
 /**
- * Lets through whom `auth` admits, with `c.get('auth')` set, and answers everybody else: 401 and 403 with
- * `WWW-Authenticate` (RFC 6750 §3). A token is needed, whatever `auth` leaves open, unless `allowAnonymous` is set. Answers the metadata
- * (RFC 9728) where it is mounted before `/.well-known/oauth-protected-resource`, and CORS preflights: put Hono's `cors()` before it
- * for other headers than those of MCP. Does not check the scopes of single tools.
+ * Lets callers through that `auth` admits, with `c.get('auth')` set, and answers all others with 401 or 403 and
+ * `WWW-Authenticate` (RFC 6750 §3). Always requires a token, unless `allowAnonymous` is set. Serves the metadata (RFC 9728) if it
+ * is mounted before `/.well-known/oauth-protected-resource`. Answers CORS preflights for the headers of MCP: for others, put Hono's
+ * `cors()` before it. Does not check the scopes of single tools.
  *
  * ```ts
  * const protect = honoAuth(jwt({ issuer, audience }))
@@ -78,7 +78,7 @@ export function honoAuth(
       return refusal(status, message, { ...cors, ...headers })
     }
     if (admission.auth === undefined && !allowAnonymous) {
-      // An `auth` that does not know what is required of it.
+      // A custom `auth` that gives no challenge.
       const challenge = bearerChallenge({ metadataUrl: location().metadataUrl })
       return refusal(401, NO_TOKEN, { ...cors, 'www-authenticate': challenge })
     }
@@ -90,7 +90,7 @@ export function honoAuth(
 
 const NO_TOKEN = 'Unauthorized: send an access token as a Bearer token.'
 
-/** The method that a CORS preflight asks about (Fetch standard, "CORS-preflight request"); undefined for any other request. */
+/** The method that a CORS preflight announces (Fetch standard, "CORS-preflight request"); undefined for any other request. */
 function preflightMethod({ method, headers }: Request): string | undefined {
   const asked = headers.get('access-control-request-method')
   if (method !== 'OPTIONS' || asked === null || !headers.has('origin')) return undefined

@@ -1,5 +1,5 @@
 /**
- * The HTTP options of any server, an `MCPServer` or one of another SDK: how they are configured, and what is made of them once.
+ * The HTTP options of any server, an `MCPServer` or one of another SDK, with their checks and defaults.
  */
 import type { Auth } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
@@ -13,74 +13,74 @@ import type { AuditOptions } from './audit.ts'
 import { type Log, toLog } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
-/** How this server meets HTTP. */
+/** The HTTP options of a server. */
 export interface HttpConfig {
-  /** Hosts to serve, `example.com` or `example.com:8443`. Default: `MAYFLY_ALLOWED_HOSTS`, else any (local ones on a loopback listener). */
+  /** Accepted hosts, `example.com` or `example.com:8443`. Default: `MAYFLY_ALLOWED_HOSTS`, else any (only local ones on loopback). */
   allowedHosts?: readonly string[]
-  /** Origins to serve, `https://app.example.com`. Default: any on a public host; on a private one its own and local ones. */
+  /** Accepted origins, `https://app.example.com`. Default: any on a public host; on a private one, its own and local ones. */
   allowedOrigins?: readonly string[]
-  /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: that of the request. */
+  /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: the URL of the request. */
   publicUrl?: string
   /**
-   * Your own proxy is in front of the server and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false: they
-   * are not read, since any client could send them.
+   * Set it if your own proxy is in front of the server and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false:
+   * they are not read, since any client could send them.
    */
   trustProxy?: boolean
-  /** Bytes. Default 4 194 304. */
+  /** Maximum bytes of a body; a larger one is answered 413. Default 4 194 304. */
   maxBodyBytes?: number
-  /** Bytes of all header names and values together; more are answered 431. Default: as much as the platform lets through. */
+  /** Maximum bytes of all header names and values together; more are answered 431. Default: the platform's limit. */
   maxHeaderBytes?: number
-  /** Milliseconds that a body may take to arrive. Default 30 000; 0 for no limit. */
+  /** Milliseconds within which a body must arrive. Default 30 000; 0 for no limit. */
   bodyTimeoutMs?: number
-  /** Levels of JSON nesting. Default 64. */
+  /** Maximum levels of JSON nesting. Default 64. */
   maxJsonDepth?: number
-  /** Members of all objects and items of all arrays of a body. Default 100 000. */
+  /** Maximum number of object members and array items in a body. Default 100 000. */
   maxJsonMembers?: number
-  /** UTF-16 units of one string of a body. Default: as long as the body may be. */
+  /** Maximum UTF-16 units of one string in a body. Default: limited only by the size of the body. */
   maxStringCharacters?: number
-  /** Milliseconds that one call may take, whatever the platform allows. Default 600 000; 0 for no limit. */
+  /** Maximum milliseconds of one call, also if the platform allows more. Default 600 000; 0 for no limit. */
   maxCallMs?: number
-  /** Calls at once in one process or isolate, streams included; more are answered 503. Default: no limit. */
+  /** Maximum concurrent calls in one process or isolate, streams included; more are answered 503. Default: no limit. */
   maxConcurrentCalls?: number
   /**
-   * Counts the calls of each principal, or else of each address that the platform vouches for; more are answered 429. One of
-   * `createMemoryRateLimiter`, the platform's own, or a shared store's. Default: none.
+   * Limits the calls of each principal, or, without one, of each address that the platform reports; more are answered 429.
+   * Use `createMemoryRateLimiter`, your platform's limiter or one on a shared store. Default: none.
    */
   rateLimiter?: RateLimiter | ((env: Env) => RateLimiter | undefined)
   /** Milliseconds after which an unanswered request becomes a stream with keep-alives. Default 3000. */
   streamAfterMs?: number
-  /** Milliseconds between keep-alive comments: some platforms notice only then that a client has gone. Default 5000. */
+  /** Milliseconds between keep-alive comments; some platforms notice a disconnect only when one is written. Default 5000. */
   keepAliveMs?: number
-  /** Milliseconds before the platform's deadline at which a call is ended. Default 1000. */
+  /** How many milliseconds before the platform's deadline a call is ended. Default 1000. */
   deadlineMarginMs?: number
-  /** `subscriptions/listen` streams open at once in one process or isolate. Default 1024. */
+  /** Maximum concurrent `subscriptions/listen` streams in one process or isolate. Default 1024. */
   maxListenStreams?: number
-  /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully; clients open the next. Default 300 000. */
+  /** Milliseconds after which a `subscriptions/listen` stream ends gracefully; clients then open a new one. Default 300 000. */
   maxListenMs?: number
-  /** `GET /` shows what the server is. Default true. */
+  /** Whether `GET /` shows a page that describes the server. Default true. */
   page?: boolean
-  /** `GET /healthz` answers. Default true. */
+  /** Whether `GET /healthz` answers. Default true. */
   health?: boolean
 }
 
 export interface HostingConfig {
-  /** Who may use this server: `jwt({ … })` and its kin, of `mayfly-mcp/auth`. Default: everybody. */
+  /** Checks the callers: `jwt({ … })` or another of `mayfly-mcp/auth`. Default: no authentication. */
   auth?: Auth
   http?: HttpConfig
   /**
-   * One entry per request. Default: a JSON line on the console; `'problems'` only for errors, refusals and calls of a second or
-   * more, where the platform logs each invocation anyway; `false` for none.
+   * Receives one entry per request. Default: a JSON line on the console; `'problems'`: only errors, refusals and calls of a second or
+   * more; `false`: none.
    */
   log?: Log | 'problems' | false
-  /** Told who called what, and what came of it; arguments by their names alone, unless `arguments` says otherwise. */
+  /** Receives who called what, and the outcome. Only the names of arguments are recorded, unless `arguments` is set. */
   audit?: AuditOptions
-  /** Draws a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
+  /** Creates a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
   telemetry?: Telemetry
-  /** Told of every fault of the server; cannot change the answer. */
+  /** Called with every server error. Cannot change the response. */
   onError?: ReportError
 }
 
-/** @throws TypeError for what cannot be served, naming the option. */
+/** @throws TypeError for an invalid option, naming it. */
 export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
   toLog(log)
   if (auth !== undefined && typeof auth?.admit !== 'function') {
@@ -100,17 +100,17 @@ export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
   for (const [option, value] of Object.entries(http)) {
     const isLimit = OPTIONS[option as keyof HttpConfig] === LIMIT
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
-    // setTimeout takes 32 bits: a longer time would end at once.
+    // setTimeout takes 32 bits: a longer time would fire at once.
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
       throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
   }
 }
 
-/** A number: `Infinity` is none, as a limit would be left out for that. */
+/** A number. `Infinity` is refused: an option is left out for no limit. */
 const LIMIT = 1
 const OTHER = 0
 
-/** All there are: a misspelt `allowedHosts` would leave a server open. */
+/** All options: with a misspelt `allowedHosts` ignored, a server would be open. */
 const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof OTHER } = {
   allowedHosts: OTHER,
   allowedOrigins: OTHER,
@@ -134,7 +134,7 @@ const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof 
   maxListenMs: LIMIT,
 }
 
-/** Wrongly written, an entry would match no request, and each would be refused. */
+/** A badly written entry would match no request, so each request would be refused. */
 function checkList(
   option: string,
   entries: readonly string[] | undefined,
@@ -145,7 +145,7 @@ function checkList(
   if (!Array.isArray(entries)) throw new TypeError(`"http.${option}" must be a list, such as ["${example}"].`)
   for (const entry of entries as readonly unknown[]) {
     if (entry === '*' && option === 'allowedOrigins') continue
-    // Patterns are not compared as patterns.
+    // Wildcards are not supported.
     const isPlain = typeof entry === 'string' && !entry.includes('*')
     const correct = isPlain ? toCorrect(entry) : undefined
     if (correct !== undefined && correct === entry) continue
@@ -156,13 +156,13 @@ function checkList(
   }
 }
 
-/** The entry itself where it is a host; the host of a URL. */
+/** The entry itself if it is a host; the host if it is a URL. */
 function hostOf(entry: string): string | undefined {
   if (parseHost(entry) !== undefined) return entry
   return isWebUrl(entry) ? new URL(entry).host : undefined
 }
 
-/** As browsers write it (RFC 6454 §6.2). Those of extensions are no URLs to every parser. */
+/** As browsers write it (RFC 6454 §6.2). Not every parser reads the origins of extensions as URLs. */
 function originOf(entry: string): string | undefined {
   if (entry === 'null') return entry
   if (isWebUrl(entry)) return new URL(entry).origin
@@ -185,7 +185,7 @@ export function toCallLimits({ http = {} }: HostingConfig): CallLimits {
   }
 }
 
-/** How the app is set up, with its defaults. */
+/** The options of the app, with their defaults. */
 export function toAppOptions(
   { auth, audit, http = {}, log }: HostingConfig,
   reportError: ReportError,
@@ -209,7 +209,7 @@ export function toAppOptions(
   }
 }
 
-/** What is made once, or for each environment a request comes with. */
+/** Creates a value once, or once for each environment that requests come with. */
 export function forEnv<Thing extends object>(
   given: Thing | ((env: Env) => Thing | undefined) | undefined,
 ): (env: unknown) => Thing | undefined {

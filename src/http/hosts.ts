@@ -1,9 +1,9 @@
 /**
- * Which hosts are this server's: as its operator declares them, in code or in the environment.
+ * Which hosts this server serves: configured in code or in the environment.
  */
 import { isLoopbackAddress, parseHost } from '../request/address.ts'
 
-/** Those of the code, else of `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for deployments that know their hosts only at run time. */
+/** The hosts from the code, else from `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for hosts that are known only at run time. */
 export function servedHosts(
   declared: readonly string[] | undefined,
   env: unknown,
@@ -13,7 +13,7 @@ export function servedHosts(
   return typeof hosts === 'string' && hosts !== '' ? hosts.split(',').map((host) => host.trim()) : undefined
 }
 
-/** Whether `host` is among `hosts`, however it is spelled. One that is declared without a port is meant with any. */
+/** Whether `host` is among `hosts`, in any spelling. An entry without a port matches every port. */
 export function isListed(host: string, hosts: readonly string[]): boolean {
   const asked = parseHost(host)
   if (asked === undefined) return false
@@ -25,8 +25,8 @@ export function isListed(host: string, hosts: readonly string[]): boolean {
 }
 
 /**
- * Whether `host` is among `hosts` with the very port that it has: another port may be another server. Of this machine any port is ours,
- * as it changes from one start to the next.
+ * Whether `host` is among `hosts` with exactly its port: another port may be another server. For a loopback host every port matches,
+ * since it changes from one start to the next.
  */
 export function isOneOf(host: string, hosts: readonly string[]): boolean {
   const port = parseHost(host)?.port

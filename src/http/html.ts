@@ -1,5 +1,5 @@
 /**
- * An escaping template tag, for the one page there is. (`hono/html` does the same and more, for 0.8 KB of every bundle.)
+ * An escaping template tag for the landing page. (`hono/html` does the same and more, but adds 0.8 KB to every bundle.)
  */
 
 /** Markup that is already safe. */
@@ -10,7 +10,7 @@ export class Html {
   }
 }
 
-/** What a template may contain: markup as it is, anything else as escaped text; nothing for false, null and undefined. */
+/** What a template may contain: markup is kept, other values become escaped text; false, null and undefined become nothing. */
 export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[]
 
 const ENTITIES: { readonly [character: string]: string } = {

@@ -1,6 +1,5 @@
 /**
- * One line per request, and one per fault, as JSON objects without secrets: no arguments, no results, no tokens, no
- * query strings.
+ * One line per request, and one per server error, as JSON objects without secrets: no arguments, results, tokens or query strings.
  */
 import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
@@ -15,13 +14,13 @@ export interface LogEntry {
   readonly path: string
   readonly status: number
   readonly durationMs: number
-  /** The JSON-RPC method, and the tool, prompt or URI it names. */
+  /** The JSON-RPC method, and the tool, prompt or URI that it names. */
   readonly method?: string
   readonly target?: string
   readonly era?: 'modern' | 'legacy'
   readonly protocolVersion?: string
   readonly client?: string
-  /** The JSON-RPC error code, where the answer is an error. */
+  /** The JSON-RPC error code, if the response is an error. */
   readonly code?: number
 }
 
@@ -29,17 +28,17 @@ export type Log = (entry: LogEntry) => void
 
 export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))
 
-/** Milliseconds from which on an answer is slow. */
+/** Milliseconds from which on a call counts as slow. */
 const SLOW_MS = 1000
 
 const logProblems: Log = (entry) => {
   const { status, code, durationMs, method } = entry
-  // How long a client listens, and how long a stream without a method is open, is its own affair.
+  // A stream that a client opens to listen is long, not slow.
   const isSlow = durationMs >= SLOW_MS && method !== undefined && method !== 'subscriptions/listen'
   if (status >= 400 || code !== undefined || isSlow) logToConsole(entry)
 }
 
-/** What `log` of a configuration means. @throws TypeError for anything else. */
+/** Turns the `log` option into a function, undefined for none. @throws TypeError for any other value. */
 export function toLog(log: Log | 'problems' | false = logToConsole): Log | undefined {
   if (log === false) return undefined
   if (log === 'problems') return logProblems
@@ -47,16 +46,16 @@ export function toLog(log: Log | 'problems' | false = logToConsole): Log | undef
   throw new TypeError('"log" must be a function, "problems" or false.')
 }
 
-/** An error may quote what a client sent. */
+/** Limited, since an error message may quote what a client sent. */
 const MAX_MESSAGE_CHARACTERS = 1000
 const MAX_STACK_CHARACTERS = 4000
 
-/** Faults go to the console with their stack, and to `onError`, which cannot change the answer. */
+/** Server errors go to the console with their stack, and to `onError`, which cannot change the response. */
 export function createReportError(onError: ReportError | undefined): ReportError {
   return (error, facts) => {
     const text = textOf(error)
     const message = cut(text, MAX_MESSAGE_CHARACTERS)
-    // A stack begins with the message, which would leave no room for where it happened.
+    // A stack begins with the message; a long one would leave no room for the frames.
     const stack = stackOf(error)?.replace(text, () => message)
     console.error(
       JSON.stringify({

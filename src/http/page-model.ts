@@ -1,6 +1,6 @@
 /**
- * What the page shows of a server: its declared tools, prompts and resources. What callbacks or `setup` add depends on
- * who asks, so it is not shown on the page.
+ * What the landing page shows of a server: its declared tools, prompts and resources. What callbacks or `setup` add depends on
+ * the caller, so it is not shown.
  */
 import type { Definition } from '../definition/compile.ts'
 import type { JsonSchema } from '../definition/schema.ts'
@@ -10,7 +10,7 @@ import type { PageModel } from './page.ts'
 
 type Parameter = PageModel['tools'][number]['parameters'][number]
 
-/** `access`: what anybody may use, where the rest is not for everybody to see. */
+/** `access`: what is open to everyone, if the rest needs authentication. */
 export function toPageModel(definition: Definition, endpoint: string, access?: Access): PageModel {
   const { name, title, version, description, websiteUrl, icons } = definition.serverInfo
   const { tools, prompts, resources, instructions } = definition
@@ -21,7 +21,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
     endpoint,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    // For those who may use the server: they can name what is not open to everybody.
+    // Only shown if the whole server is open: instructions may mention what is protected.
     ...(instructions !== undefined && access === undefined && { instructions }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons?.[0] !== undefined && { icon: icons[0].src }),
@@ -49,7 +49,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
   }
 }
 
-/** Schemas are shown as far as they are some: what a user's library, or a server behind this one, describes is not checked. */
+/** Schemas are not validated: they may come from a user's library or from a server behind this one. So each part is checked. */
 export function parametersOf({ properties, required }: JsonSchema): Parameter[] {
   const names = Array.isArray(required) ? required : []
   return Object.entries((properties ?? {}) as Record<string, unknown>).map(([name, schema]) => {

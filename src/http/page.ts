@@ -1,22 +1,22 @@
 /**
  * The landing page: what a person sees who opens an MCP server's address in a browser.
  *
- * `renderPage` gives the whole document; `PAGE_CSP` is the Content-Security-Policy it is made for. One inline style,
- * one inline script (copy buttons), both pinned by hash; nothing is fetched but the server's own icon.
+ * `renderPage` returns the whole document; `PAGE_CSP` is its Content-Security-Policy. It has one inline style and one inline script
+ * (copy buttons), both pinned by hash; it fetches only the server's icon.
  */
 import { connectSnippets } from './connect-snippets.ts'
 import { type Html, html, raw } from './html.ts'
 
-/** What the page shows. Every string is treated as hostile text. */
+/** What the page shows. Every string is treated as untrusted text. */
 export interface PageModel {
   name: string
   title?: string
   version: string
   description?: string
   instructions?: string
-  /** Linked when http(s), otherwise left out. */
+  /** Linked if http(s), otherwise left out. */
   websiteUrl?: string
-  /** Shown when https: or data:image, otherwise the name's initial is. */
+  /** Shown if https: or data:image; otherwise the name's initial is shown. */
   icon?: string
   /** Absolute URL of the MCP endpoint. */
   endpoint: string
@@ -68,10 +68,10 @@ button{font:inherit;font-size:.75rem;background:var(--card);border:var(--line);b
 output{position:fixed;top:-9rem}
 @media(min-width:64rem){main{grid-template:auto 1fr/1fr 30rem}aside{grid-area:1/2/3}}`
 
-// Only buttons have a `type` here. What is copied is also selected: without a clipboard (plain http) Ctrl+C remains.
+// Only buttons have a `type` here. The text is also selected: without a clipboard (plain http) Ctrl+C still works.
 const SCRIPT = `onclick=e=>{let b=e.target,t=b.nextElementSibling;if(b.type){getSelection().selectAllChildren(t);navigator.clipboard?.writeText(t.textContent).then(()=>{b.textContent=o.textContent='Copied';setTimeout(()=>{b.textContent='Copy';o.textContent=''},2e3)})}}`
 
-/** The Content-Security-Policy the page is made for: the hashes are STYLE's and SCRIPT's, recomputed by a unit test. */
+/** The page's Content-Security-Policy: the hashes of STYLE and SCRIPT, recomputed by a unit test. */
 export const PAGE_CSP =
   "default-src 'none'; style-src 'sha256-7BJYWjJJbdsS5amlwfi2z1X+zv8+uEMB6ij3qUaUMyc='; script-src 'sha256-PMCyDooHvNEPr0yPUi79TJX1EU/JIOWU7egCpJoj4/M='; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -98,7 +98,7 @@ export function renderPage(page: PageModel): string {
     .markup
 }
 
-/** One client open at a time: the shared `name` makes the details exclusive. */
+/** The shared `name` makes the details elements exclusive: one client is open at a time. */
 function connect({ name, endpoint }: PageModel): Html[] {
   return connectSnippets(name, endpoint).map(
     ({ client, blocks }, index) =>
@@ -109,7 +109,7 @@ function connect({ name, endpoint }: PageModel): Html[] {
   )
 }
 
-/** What tools, prompts, resources and templates have between them. */
+/** The members that tools, prompts, resources and templates share. */
 interface Listed {
   name?: string
   uri?: string

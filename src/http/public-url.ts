@@ -1,5 +1,5 @@
 /**
- * Where clients reach this server: explicit, else as the platform says, with forwarded headers only where they are trusted.
+ * The URL at which clients reach this server: configured, else from the platform; forwarded headers are read only if trusted.
  */
 import type { ResourceLocation } from '../auth/auth.ts'
 import { isMetadataPath, METADATA_PATH } from '../auth/location.ts'
@@ -8,34 +8,34 @@ import type { RequestPlatform } from '../request/platform.ts'
 import { isOneOf, servedHosts } from './hosts.ts'
 
 export interface PublicUrlOptions {
-  /** The URL of the MCP endpoint as clients see it. Undefined: found from the request. */
+  /** The URL of the MCP endpoint as clients see it. Undefined: derived from the request. */
   readonly publicUrl: string | undefined
-  /** Hosts served. Undefined: `MAYFLY_ALLOWED_HOSTS`, else any. */
+  /** Accepted hosts. Undefined: `MAYFLY_ALLOWED_HOSTS`, else any. */
   readonly allowedHosts: readonly string[] | undefined
-  /** Whether a proxy of one's own sets `X-Forwarded-*`: a client that reaches the server past it could set them too. */
+  /** Whether your own proxy sets `X-Forwarded-*`. A client that can bypass the proxy could set them too. */
   readonly trustProxy: boolean
 }
 
-/** One request's address, as its client wrote it. */
+/** The address of one request, as its client wrote it. */
 export interface PublicUrl {
   /** `https://shop.example` */
   readonly origin: string
-  /** What stands before the server's own path: the platform's prefix and the proxy's. No slash at the end; may be empty. */
+  /** The part before the server's own path: the platform's prefix and the proxy's. Without a slash at the end; may be empty. */
   readonly prefix: string
-  /** The server's own path, with the slash it starts with. */
+  /** The server's own path, with its leading slash. */
   readonly path: string
 }
 
-/** The endpoint answers under any path; this one is named where a client has not come by one. */
+/** The endpoint answers under any path; this one is shown if the request does not tell the path. */
 const DEFAULT_PATH = '/mcp'
 
-/** A forwarded path is put into URLs that clients are shown: nothing but a plain path is taken, and no `..` that they would resolve. */
+/** A forwarded prefix becomes part of URLs that clients see: it must be a plain path, without `..`. */
 const PLAIN_PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 
 /** `host` or `host:port`, an IPv6 address in brackets included. */
 const PLAIN_HOST = /^(?:[a-z\d.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** Reads `X-Forwarded-Host`, `-Proto` and `-Prefix` only where `trustProxy` is set; what is malformed there is ignored. */
+/** Reads `X-Forwarded-Host`, `-Proto` and `-Prefix` only if `trustProxy` is set; ignores malformed ones. */
 export function publicUrlOf(request: Request, platform: RequestPlatform, trustProxy: boolean): PublicUrl {
   const { origin, pathname } = new URL(request.url)
   const prefix = platform.prefix ?? ''
@@ -49,7 +49,7 @@ export function publicUrlOf(request: Request, platform: RequestPlatform, trustPr
   }
 }
 
-/** The MCP endpoint as clients see it. It answers under any path; at the root the conventional one is named. */
+/** The MCP endpoint as clients see it. For a request to the root, the conventional path is used. */
 export function publicEndpoint(
   request: Request,
   platform: RequestPlatform,
@@ -60,7 +60,7 @@ export function publicEndpoint(
   return origin + prefix + (withoutSlashes(path) || DEFAULT_PATH)
 }
 
-/** The protected resource that a request is for, and where its metadata is found (RFC 9728 §3.1). */
+/** The protected resource of a request, and the URL of its metadata (RFC 9728 §3.1). */
 export function resourceLocation(
   request: Request,
   platform: RequestPlatform,
@@ -71,8 +71,8 @@ export function resourceLocation(
 }
 
 /**
- * The resource whose metadata a request asks for: its path stands after the well-known one (RFC 9728 §3.1), or is left out, as
- * older clients do. Undefined for any other path, and for another resource than the one `publicUrl` names.
+ * The resource whose metadata a request asks for. Its path follows the well-known path (RFC 9728 §3.1), or is left out, as older
+ * clients do. Undefined for any other path, and for a resource other than the one in `publicUrl`.
  */
 export function describedResource(
   request: Request,
@@ -88,8 +88,8 @@ export function describedResource(
 }
 
 /**
- * Behind a prefix the well-known path comes after it: what is before is not ours to answer. `own` is the server's own path, without
- * slashes at its end; empty at the root.
+ * Behind a prefix, the well-known path comes after the prefix: paths before it do not reach this server. `own` is the server's own
+ * path without trailing slashes; empty at the root.
  */
 function locate(
   own: string,
@@ -108,13 +108,13 @@ function locate(
     }
   }
   const path = pathOf(publicUrl)
-  // At the root (`-0`) there is none: what was asked for says nothing of it.
+  // At the root, `slice(0, -0)` is empty: the request's path then tells nothing about the prefix.
   const prefix = path.endsWith(own) ? path.slice(0, -own.length) : ''
   const metadataUrl = new URL(publicUrl).origin + prefix + METADATA_PATH + path.slice(prefix.length)
   return { resource: publicUrl, isVouchedFor: true, metadataUrl }
 }
 
-/** Whether an origin is ours by more than the word of the caller, who writes `Host` and its port. */
+/** Whether the origin is confirmed to be this server's: `Host` and its port alone are under the caller's control. */
 function isOwnOrigin(
   origin: string,
   request: Request,
@@ -127,7 +127,7 @@ function isOwnOrigin(
   return hosts === undefined ? platform.loopback === true && isLoopbackAddress(host) : isOneOf(host, hosts)
 }
 
-/** Reports, once, a resource that clients elsewhere are told to send their tokens to without TLS. */
+/** Reports once if OAuth metadata names a non-local resource without TLS, since clients would send their tokens to it. */
 export function createTlsWatch(report: (error: Error) => void): (resource: string) => void {
   let isQuiet = false
   return (resource) => {
@@ -146,18 +146,18 @@ function pathOf(url: string): string {
   return withoutSlashes(new URL(url).pathname)
 }
 
-/** The host a client addressed: what the guard compares. */
+/** The host that the client addressed, for the guard to compare. */
 export function publicHost(headers: Headers, url: string, trustProxy: boolean): string {
   return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(url).host
 }
 
-/** The caller's address, without a port: the one the nearest proxy saw, where that proxy is trusted and says it. */
+/** The caller's address without a port: from the last `X-Forwarded-For` entry if the proxy is trusted, else from the platform. */
 export function callerAddress(
   headers: Headers,
   platform: RequestPlatform,
   trustProxy: boolean,
 ): string | undefined {
-  // The last entry is the proxy's own; those before it are whatever the client sent.
+  // The proxy added the last entry; the client may have sent the others.
   const seen = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1) : undefined
   return toAddress(seen ?? '') ?? toAddress(platform.clientAddress ?? '')
 }
@@ -168,19 +168,19 @@ function forwardedOrigin(headers: Headers, origin: string): string {
   const protocol = forwarded(headers, 'proto')?.toLowerCase() ?? own.protocol.slice(0, -1)
   if (!PLAIN_HOST.test(host) || (protocol !== 'http' && protocol !== 'https')) return origin
   const named = `${protocol}://${host}`
-  // `shop.example:99999` and `999.1.1.1` look like hosts, and no URL can have them.
+  // `shop.example:99999` and `999.1.1.1` look like hosts, but are not valid in a URL.
   return URL.canParse(named) ? new URL(named).origin : origin
 }
 
-/** The nearest proxy's value: each one appends its own. */
+/** The last value, which the nearest proxy added: each proxy appends its own. */
 function forwarded(headers: Headers, name: 'host' | 'proto' | 'prefix'): string | undefined {
   return headers.get(`x-forwarded-${name}`)?.split(',').at(-1)?.trim() || undefined
 }
 
-/** Without the slashes it ends with. */
+/** Removes trailing slashes. */
 function withoutSlashes(path: string): string {
   let end = path.length
-  // Not by an expression, which would begin anew at each of many slashes.
+  // Not with a regular expression: on many slashes it would take quadratic time.
   while (path[end - 1] === '/') end--
   return path.slice(0, end)
 }

@@ -1,39 +1,39 @@
 /**
- * How often one caller may call.
+ * Rate limits: how often one caller may call.
  */
 
 export type RateVerdict =
   | { readonly ok: true }
   | {
       readonly ok: false
-      /** Seconds after which the next call may come. */
+      /** Seconds until the next call is allowed. */
       readonly retryAfterSeconds: number
     }
 
-/** Counts calls by key. In memory it counts for one process or isolate; a shared store counts for all. */
+/** Counts calls by key. An in-memory one counts for one process or isolate; one on a shared store counts for all. */
 export interface RateLimiter {
-  /** Counts one call of `key`. */
+  /** Counts one call of `key`, and tells whether it is allowed. */
   limit(key: string): RateVerdict | Promise<RateVerdict>
 }
 
 export interface MemoryRateLimiterOptions {
-  /** Calls that a caller may make at once, and in each window. */
+  /** Calls that a caller may make at once, and per window. */
   calls: number
-  /** Milliseconds. */
+  /** The window in milliseconds. */
   windowMs: number
-  /** Callers remembered; the one that was longest silent is forgotten first. Default 10 000. */
+  /** Maximum callers remembered; the one with the oldest last call is forgotten first. Default 10 000. */
   maxKeys?: number
 }
 
 /**
- * Counts in this process or isolate. Calls are let in evenly once the first `calls` are used up (a leaky bucket), so no caller waits
- * for a window to end.
+ * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, calls are allowed evenly over the window
+ * (a leaky bucket), so no caller waits for a window to end.
  *
  * ```ts
  * new MCPServer({ …, http: { rateLimiter: createMemoryRateLimiter({ calls: 60, windowMs: 60_000 }) } })
  * ```
  *
- * @throws TypeError for a number that is not finite, a window of no time, and less than one call or caller.
+ * @throws TypeError for a number that is not finite, a `windowMs` of 0 or less, and `calls` or `maxKeys` below 1.
  */
 export function createMemoryRateLimiter({
   calls,
@@ -44,7 +44,7 @@ export function createMemoryRateLimiter({
   check('windowMs', windowMs, Number.MIN_VALUE)
   check('maxKeys', maxKeys, 1)
   const intervalMs = windowMs / calls
-  /** By key, how many calls had not leaked away by then. The Map's order is that of their last calls. */
+  /** By key: the calls in the bucket at the time `at`. The Map is ordered by each key's last call. */
   const buckets = new Map<string, { level: number; at: number }>()
   return {
     limit: (key) => {
@@ -62,7 +62,7 @@ export function createMemoryRateLimiter({
   }
 }
 
-/** Of a quotient: a caller who waited as long as it was told to is not a billionth of a call early. */
+/** Tolerance for rounding: a caller that waited exactly as long as it was told to must not be refused. */
 const ROUNDING = 1e-9
 
 function check(option: string, value: number, least: number): void {

@@ -1,5 +1,5 @@
 /**
- * What is written down: of each message a log entry and one of the audit trail, and of each request that no message came of.
+ * Writes the log and the audit trail: an entry for each message, and one for each request that contained no message.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import { callHook, isThenable } from '../definition/hook.ts'
@@ -18,7 +18,7 @@ export interface RecorderOptions {
   readonly reportError: ReportError
 }
 
-/** As far as it is known: a request that was refused at the door has no `auth`. */
+/** What is known so far: a refused request has no `auth`. */
 interface Seen {
   readonly request: Request
   readonly platform: RequestPlatform
@@ -31,18 +31,18 @@ interface Seen {
 
 export interface Recorder {
   message(message: Incoming, status: number, extent: Extent): void
-  /** A request that ended before any message of it was read. */
+  /** Records a request that ended before a message of it was read. */
   request(seen: Seen, status: number): void
 }
 
 const NOTHING: RequestFacts = Object.freeze({})
 
-/** What `log` and `audit` throw is reported, and cannot change the answer. */
+/** Errors of `log` and `audit` are reported and cannot change the response. */
 export function createRecorder({ log, audit, reportError, trustProxy }: RecorderOptions): Recorder {
   const tryTo = (what: 'log' | 'audit', { requestId, waitUntil }: Seen, write: () => unknown): void =>
     callHook(write, (error) => reportError(error, { requestId, [what]: true }), waitUntil)
 
-  /** Passes on what is to be kept of the arguments: the operator decides, and a decision that fails loses no entry. */
+  /** Records what the operator's function keeps of the arguments; if that function fails, the entry is still written. */
   const keep = (
     args: unknown,
     target: string | undefined,
@@ -90,7 +90,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
   return {
     message(message, status, extent) {
       const to = {
-        // On stdio a log would end up among the client's own messages.
+        // On stdio, log lines would mix with the messages to the client.
         log: extent === 'part' || !message.isHttp ? undefined : log,
         audit: extent === 'batch' ? undefined : audit,
       }
@@ -98,7 +98,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
       write(message, message.record, message.facts, status, to)
     },
     request(seen, status) {
-      // A page or a health check is not a call.
+      // The page and the health check are not calls, so they are not audited.
       const to = { log, audit: seen.request.method === 'POST' ? audit : undefined }
       if (to.log === undefined && to.audit === undefined) return
       const record = seen.auth === undefined ? {} : { clientId: seen.auth.clientId }

@@ -1,5 +1,5 @@
 /**
- * Answers to requests that are refused before any message is read.
+ * Responses to requests that are refused before a message is read.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'

@@ -15,30 +15,29 @@ export interface RouteOptions extends PublicUrlOptions {
   readonly health: boolean
 }
 
-/** What a server shows of itself on its page. */
+/** What a server shows on its page. */
 export interface ServerDescription {
-  /** `access`: what is open to everybody, where the server has `auth`. */
+  /** `access`: what is open to everyone, if the server has `auth`. */
   page(endpoint: string, access: Access | undefined, visit: Received): PageModel | Promise<PageModel>
 }
 
 const HEALTHY = '{"status":"ok"}'
 
 /**
- * Answers a health check, whatever its Host: platforms probe by an internal address. It says nothing but that this process
- * answers.
+ * Answers a health check for any Host: platforms probe by an internal address. It tells only that this process answers.
  */
 export function healthResponse(
   { request, platform, headers }: Received,
   { health, trustProxy }: RouteOptions,
 ): Whole | undefined {
   if (!health || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
-  // Most requests that are no health check do not end so, and need no URL parsed.
+  // A cheap check first: most requests need no URL parsed.
   if (!request.url.includes('/healthz')) return undefined
   const { path } = publicUrlOf(request, platform, trustProxy)
   return path.endsWith('/healthz') ? jsonReply(HEALTHY, 200, headers) : undefined
 }
 
-/** OAuth metadata (RFC 9728), open to everybody; undefined for another path. `onResource` is told the resource that it names. */
+/** Returns OAuth metadata (RFC 9728), without authentication; undefined for another path. `onResource` receives the named resource. */
 export function metadataResponse(
   { request, platform, headers }: Received,
   options: RouteOptions,
@@ -59,7 +58,7 @@ export function wantsPage({ request, platform }: Received, { page, trustProxy }:
   return accept.includes('text/html') || (path === '/' && !accept.includes('text/event-stream'))
 }
 
-/** @throws ProtocolError where the server gives no answer in time; whatever it throws. */
+/** @throws ProtocolError if the server does not answer in time, and any error of the server. */
 export async function pageResponse(
   visit: Received,
   description: ServerDescription,
@@ -75,7 +74,7 @@ export async function pageResponse(
   })
 }
 
-/** 404 where clients and browsers look for what is not there; 405 for any other path and method. */
+/** 404 for paths that clients and browsers look up and that do not exist here; 405 for any other path and method. */
 export function notServed({ request, platform, headers }: Received, options: RouteOptions): Whole {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isRead && isNowhere(publicUrlOf(request, platform, options.trustProxy).path))
@@ -84,7 +83,7 @@ export function notServed({ request, platform, headers }: Received, options: Rou
   return refusal(405, 'Method not allowed: this endpoint takes POST.', { ...headers, allow })
 }
 
-/** The methods that are served. */
+/** The methods that are served, for the `Allow` header. */
 export function methodsOf({ page, health }: RouteOptions): string {
   return page || health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 }

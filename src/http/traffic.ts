@@ -1,5 +1,5 @@
 /**
- * How much a server takes on: calls of one caller in a time, and calls at once.
+ * Load limits: calls of one caller per time, and concurrent calls.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { Leave, Refusal } from '../protocol/engine-options.ts'
@@ -9,9 +9,9 @@ import { principalOf } from '../request/principal.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export interface TrafficOptions {
-  /** Undefined: callers are not counted. */
+  /** Returns undefined if callers are not counted. */
   readonly rateLimiterFor: (env: unknown) => RateLimiter | undefined
-  /** Calls at once in this process or isolate, streams included. */
+  /** Maximum concurrent calls in this process or isolate, streams included. */
   readonly maxConcurrentCalls: number
   readonly reportError: ReportError
 }
@@ -19,30 +19,30 @@ export interface TrafficOptions {
 export interface Traffic {
   /** Whether callers are counted on this deployment. */
   counts(env: unknown): boolean
-  /** Counts one call. A limiter that fails lets it in: it is there to protect the server, not to end it. */
+  /** Counts one call. If the limiter fails, the call is allowed: a limiter that is down must not take the server down. */
   count(caller: string, env: unknown): Promise<Refusal | undefined>
   /**
-   * Counts a caller whose token is not good. Once there were too many, `whileBlocked` refuses that caller for as long as the limiter
-   * says, before another token is looked at: each look may be a request to the issuer.
+   * Counts a failed authentication. After too many, `whileBlocked` refuses the caller for as long as the limiter says, before its
+   * next token is checked: each check may be a request to the issuer.
    */
   countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
   whileBlocked(caller: string): Refusal | undefined
-  /** Takes one call on; what is returned is called once, when it is answered. */
+  /** Starts one call. The returned function is called once, when the call is answered. */
   enter(): Leave | Refusal
 }
 
-/** Callers that are remembered as blocked; the oldest is forgotten first. */
+/** Maximum callers remembered as blocked; the oldest is forgotten first. */
 const MAX_BLOCKED = 10_000
 
 export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError }: TrafficOptions): Traffic {
   let running = 0
-  /** By caller, until when: milliseconds since the epoch. */
+  /** By caller: the end of the block, in milliseconds since the epoch. */
   const blocked = new Map<string, number>()
 
-  /** Code that runs on after its call: what gives its place back, and until when it has that (milliseconds since the epoch). */
+  /** Code that still runs after its call: the function that frees its place, and the time at which the place is freed anyway (ms). */
   const resting = new Map<() => void, number>()
 
-  /** By the clock and not by a timer, which would keep a process from ending. */
+  /** Compares clock times instead of using a timer, which would keep a process alive. */
   const forgetOverdue = (): void => {
     for (const [leave, until] of resting) if (until <= Date.now()) leave()
   }
@@ -90,7 +90,7 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
         resting.delete(leave)
       }
       return (rest) => {
-        // Without a limit nothing is kept of them.
+        // Without a limit there is nothing to track.
         if (rest === undefined || maxConcurrentCalls === Number.POSITIVE_INFINITY) return leave()
         resting.set(leave, rest.until)
         rest.work.then(leave, leave)
@@ -111,8 +111,8 @@ function tooMany(retryAfterSeconds: number): Refusal {
 }
 
 /**
- * Whom calls are counted for: the principal, else the address (of IPv6 its first 64 bits, which are one customer's), else everybody
- * who cannot be told apart.
+ * The key that calls are counted by: the principal, else the address (for IPv6 its first 64 bits, which belong to one customer), else
+ * one key that all other callers share.
  */
 export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
   if (auth !== undefined) return `principal ${principalOf({ auth })}`

@@ -1,5 +1,5 @@
 /**
- * Requests that are for no message: the page, the health check, OAuth metadata and preflights. The guard runs before all but the
+ * Requests without a message: the page, the health check, OAuth metadata and preflights. The guard runs before all but the
  * health check.
  */
 import { ProtocolError } from '../definition/protocol-error.ts'
@@ -24,7 +24,7 @@ import { callerKey, type Traffic } from './traffic.ts'
 
 export type AnswerVisit = (received: Received) => Whole | Promise<Whole>
 
-/** Answers any request but a POST. */
+/** Answers any request other than POST. */
 export function createVisits(
   description: ServerDescription,
   options: AdmissionOptions & RouteOptions,
@@ -38,7 +38,7 @@ export function createVisits(
       const overRate = await traffic.count(callerKey(undefined, address), platform.env)
       if (overRate !== undefined) return refuseTraffic(overRate, headers)
     }
-    // A page may run the server to see what it has.
+    // Rendering the page may run the server's `setup`, so it counts as a call.
     const entered = traffic.enter()
     if (typeof entered !== 'function') return refuseTraffic(entered, headers)
     try {
@@ -62,7 +62,7 @@ export function createVisits(
 
   return (received) => {
     const { method, headers } = received.request
-    // A page has an Origin, and is guarded like any other.
+    // A web page sends an Origin, and is checked like any other request.
     const isProbe = !headers.has('origin')
     const early = isProbe ? healthResponse(received, options) : undefined
     const answered = early ?? refuseUnguarded(received, options)
