@@ -1,5 +1,5 @@
 /**
- * Runs one method for one request and answers it: JSON or SSE, once, whatever happens first of result, disconnect and
+ * Runs one method for one request and answers it once, as JSON or SSE: with its result, or early because of a disconnect or the
  * deadline.
  */
 import type { Env, LogLevel } from '../definition/context.ts'
@@ -25,17 +25,17 @@ import { isObject, notificationMessage, type RpcId } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 
-/** What the call does, once `setup` has run. */
+/** The work of the call, run after `setup`. */
 type Run = (scope: RequestScope) => MethodResult | Promise<MethodResult>
 
-/** Gives the result the envelope of its era. */
+/** Wraps the result in the envelope of its era. */
 type Compose = (result: MethodResult, scope: RequestScope) => string
 
 const NO_ENV: Env = Object.freeze({})
 
 /**
- * Turns of the microtask queue before timers are set and listeners added: nothing can happen meanwhile, and most tools that
- * wait for nothing are done by then.
+ * Microtask turns before timers and listeners are set: no event can arrive meanwhile, and most tools that await no I/O finish within
+ * them.
  */
 const UNWATCHED_TURNS = 12
 
@@ -49,7 +49,7 @@ export function answer(
   return new RunningCall(call, incoming, options, compose).answer(run)
 }
 
-/** One call while it runs. It ends once: at once, by its result, by a question, or early. */
+/** One call while it runs. It ends once: synchronously, with its result, with a question, or early. */
 class RunningCall implements ContextWire, CallControl {
   readonly rpcId: RpcId
   readonly method: string
@@ -178,7 +178,7 @@ class RunningCall implements ContextWire, CallControl {
     this.#context.close()
   }
 
-  /** A tool that does not stop when it is told to keeps its place. One that waits for an answer does nothing any more. */
+  /** After a disconnect, a tool that still runs keeps its place among the concurrent calls; one that waits for an answer does not. */
   #noteRest(): void {
     if (this.#interaction?.isSuspended()) return
     const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(
@@ -208,7 +208,7 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   #fail(error: unknown): void {
-    // What stops because it was told to has no fault to report, and no answer to give.
+    // A tool that stopped because it was aborted is not a fault, and needs no answer.
     if (this.#context.isStoppedBy(error)) this.#end()
     else this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
   }
@@ -221,7 +221,7 @@ class RunningCall implements ContextWire, CallControl {
       streamAfterMs: this.#options.streamAfterMs,
       keepAliveMs: this.#options.keepAliveMs,
       onDisconnect: () => {
-        // A tool that never ends would hold on to the request until the limit.
+        // Ended at once: otherwise a tool that never ends would hold the request until the limit.
         this.#end()
         this.#noteRest()
         this.#context.abort(() => new DOMException('The client went away.', 'AbortError'))
@@ -231,7 +231,7 @@ class RunningCall implements ContextWire, CallControl {
     return this.#exchange
   }
 
-  // What the context asks for.
+  // Called by the context.
 
   conditions(): Conditions {
     return conditionsOf(this.#call, this.#incoming, this.#options)
@@ -243,12 +243,12 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   send(method: string, params: Record<string, unknown>): void {
-    // Only what is open can be written to: a stream opened after the answer would never end.
+    // Not after the call ended, unless an exchange is open: a stream opened after the answer would never end.
     if (!this.#isOver || this.#exchange !== undefined)
       this.#openExchange().notify(notificationMessage(method, params))
   }
 
-  // What an interaction asks for.
+  // Called by an interaction.
 
   get signal(): AbortSignal {
     return this.#context.signal
@@ -258,18 +258,18 @@ class RunningCall implements ContextWire, CallControl {
     return this.#openExchange().notify(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   }
 
-  /** A turn later: a question may be asked before the response is even begun. */
+  /** Deferred by a microtask: a question may be asked before the response exists. */
   end(ending: Ending): void {
     queueMicrotask(() => this.#endEarly(ending))
   }
 
-  /** The tool is left where it waits: nothing refers to it any more, so nothing of it stays in memory. */
+  /** The tool stays suspended: nothing refers to it any more, so it is garbage-collected. */
   #endEarly(ending: Ending): void {
     try {
       if (ending.kind === 'error') this.#fail(ending.error)
       else this.#complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
     } catch (error) {
-      // What cannot be written must not end the process: nothing is above this.
+      // No caller catches this: an error that escaped here would end the process.
       this.#fail(error)
     }
     this.#context.abort(

@@ -1,5 +1,5 @@
 /**
- * How a request of either era asks the client: its binding, the state it brought, and the answers in it.
+ * How a request of either era asks the client: the binding of its state, the state it brought, and the answers in it.
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Feature } from '../definition/context.ts'
@@ -16,7 +16,7 @@ import type { Call, EarlierRounds } from './call.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { isObject } from './json-rpc.ts'
 
-/** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and what they name. */
+/** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and the parameter with their target. */
 const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -28,8 +28,8 @@ function bindingOf({ era, method, params }: Call, incoming: Incoming): Binding {
   return {
     era,
     method,
-    target: typeof target === 'string' ? target : '', // the method refuses it, when it comes to it
-    // To a tool this is the same, and a continuation has no answers that could be left out.
+    target: typeof target === 'string' ? target : '', // refused later, by the method
+    // Absent and empty arguments count as the same.
     arguments: params.arguments ?? {},
     principal: principalOf(incoming),
   }
@@ -48,7 +48,7 @@ function stateOptions(incoming: Incoming, { asking, reportError }: EngineOptions
   }
 }
 
-/** @throws ProtocolError `-32602` where `inputResponses` or `requestState` is not what it must be. */
+/** @throws ProtocolError `-32602` for `inputResponses` or `requestState` of a wrong type. */
 export function modernRounds(params: Params): EarlierRounds | undefined {
   const { inputResponses: responses, requestState: sealed } = params
   if (responses === undefined && sealed === undefined) return undefined
@@ -61,7 +61,7 @@ export function modernRounds(params: Params): EarlierRounds | undefined {
   return { journal: EMPTY_JOURNAL, responses: responses ?? {}, sealed }
 }
 
-/** Legacy: a continuation travels among the arguments of a tool. Returns the parameters without it. */
+/** Legacy: a continuation travels in the arguments of a tool call. Returns the parameters without it. */
 export function legacyRounds(
   method: string,
   params: Params,
@@ -85,7 +85,7 @@ export async function openRounds(
   options: EngineOptions,
 ): Promise<void> {
   if (rounds.sealed === undefined) {
-    // Without the state that was sealed with the questions, nothing tells whether these answers were used before.
+    // Without the state sealed with the questions, it is unknown whether these answers were used before.
     if (options.asking.singleUse !== undefined) rounds.responses = {}
     return
   }
@@ -96,7 +96,7 @@ export async function openRounds(
   )
 }
 
-/** How this call asks; made at its first question or step, so that other calls pay nothing for it. */
+/** Creates the interaction of a call, at its first question or step, so that other calls do not pay for it. */
 export function beginInteraction(
   call: Call,
   incoming: Incoming,

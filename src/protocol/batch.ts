@@ -1,18 +1,18 @@
 /**
- * JSON-RPC batches, which exist in 2025-03-26 alone.
+ * JSON-RPC batches, which only 2025-03-26 has.
  */
 import { hasEnvelope } from './envelope.ts'
 import { invalidRequest, type Message, type RpcId, readMessage } from './json-rpc.ts'
 import { BATCH_VERSION, DEFAULT_LEGACY_VERSION } from './versions.ts'
 
-/** More messages than this in one batch are refused. */
+/** A batch with more messages is refused. */
 const MAX_MESSAGES = 100
 
 /**
  * Reads the messages of a batch.
  *
- * @throws ProtocolError `-32600`, HTTP status 400, for a version that has no batches, too many messages or none, and one that must
- * not be part of a batch.
+ * @throws ProtocolError `-32600`, HTTP status 400, for a version without batches, no or too many messages, and a message that a batch
+ * must not contain.
  */
 export function checkBatch(values: readonly unknown[], versionHeader: string | null): Message[] {
   const version = versionHeader ?? DEFAULT_LEGACY_VERSION
@@ -28,7 +28,7 @@ export function checkBatch(values: readonly unknown[], versionHeader: string | n
     if (message.kind !== 'request') continue
     if (hasEnvelope(message.params)) throw invalidRequest('a batch must not hold modern requests')
     if (message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch')
-    // Their answers could not be told apart.
+    // With the same id, their answers could not be told apart.
     if (ids.has(message.id)) throw invalidRequest('a batch must not hold two requests with one id')
     ids.add(message.id)
   }

@@ -1,15 +1,14 @@
 /**
- * The body of a stream whose reader may be slow: what is not read is kept, up to a limit.
+ * The body of a stream with a possibly slow reader: unread bytes are buffered, up to a limit.
  */
 
-/** A reader that lets this many bytes pile up is cut off with the next message: one alone may be larger. */
+/** With more unread bytes than this, the stream is cut off at the next message; a single message may be larger. */
 export const MAX_UNREAD_BYTES = 8 * 1024 * 1024
 
 export interface BoundedBody {
   readonly body: ReadableStream<Uint8Array>
   /**
-   * Queues a chunk. A reader that has left too much unread is cut off instead, unless it is forced. What comes after the end is
-   * dropped.
+   * Queues a chunk. If the reader has left too much unread, the stream is cut off instead, unless `force` is set. Ignored after the end.
    */
   write(chunk: Uint8Array, options?: { readonly force: boolean }): void
   end(): void

@@ -1,11 +1,11 @@
 /**
- * What the degradation matrix is asked with: the one place that derives it from a call and its deployment.
+ * The conditions that the degradation matrix depends on: derived here, and only here, from a call and its deployment.
  */
 import type { Conditions } from '../interaction/matrix.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { acceptedTypes } from './exchange.ts'
 
-/** Whether the answer to a message can be sent piece by piece: the platform can, and the client takes it. */
+/** Whether the response to a message can be streamed: both the platform and the client must support it. */
 export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {
   return platform.canStream !== false && acceptedTypes(request.headers.get('accept')).canStream
 }

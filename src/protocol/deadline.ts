@@ -1,5 +1,5 @@
 /**
- * When a call is ended, for every kind of server: shortly before its platform would end it, or by the server's own limit.
+ * When a call is ended, for every kind of server: shortly before the platform would end it, or at the server's own limit.
  */
 
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
@@ -7,19 +7,19 @@ import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { CallLimits } from './engine-options.ts'
 
-/** When a call is ended, in milliseconds since the epoch, and by which limit. */
+/** When a call is ended, in milliseconds since the epoch, and the name of the limit. */
 export interface TimeLimit {
   readonly deadline: number | undefined
   readonly name: string
 }
 
-/** What is not streamed has its first byte with its last. */
+/** Without streaming, the first byte is sent with the last, so the first-byte limit applies to the whole call. */
 export function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
   if (streams || firstByteBy === undefined) return deadline
   return Math.min(firstByteBy, deadline ?? firstByteBy)
 }
 
-/** The platform's limit, or the server's own where that comes first. The margin before a limit is for the platform's alone. */
+/** The earlier of the platform's limit and the server's own. The margin is subtracted from the platform's only. */
 export function earliestEnd(
   platform: RequestPlatform,
   streams: boolean,
@@ -33,8 +33,8 @@ export function earliestEnd(
 }
 
 /**
- * Watches over one call until it ends: calls what happens first of the two, once. An abort that came before the call began counts,
- * too. Returns what stops the watching.
+ * Watches one call until it ends: calls the handler of what happens first, disconnect or deadline, once. An abort from before the call
+ * began counts, too. Returns a function that stops the watching.
  */
 export function watchCall(
   signal: AbortSignal,
@@ -67,7 +67,7 @@ export function watchCall(
   return stop
 }
 
-/** What the client is told. */
+/** The error that the client receives. */
 export function deadlineError({ deadline, name }: TimeLimit): ProtocolError {
   return new ProtocolError(
     ErrorCode.internal,

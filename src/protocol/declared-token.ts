@@ -1,7 +1,7 @@
 /**
- * `Mcp-Session-Id` without sessions. A legacy client declares itself once, in `initialize`; the id hands that back to it
- * as a token, and each later request brings it along: sealed where the deployment has a secret, plain where it has none, and
- * only so. It holds only what the client said of itself, so it grants nothing: one that cannot be read is ignored, never a 404.
+ * `Mcp-Session-Id` without sessions. A legacy client declares itself only in `initialize`. The session id returns this declaration as
+ * a token, which the client sends with each later request. The token is sealed if the deployment has a secret, otherwise plain; the
+ * other form is ignored. It holds only what the client said of itself, so it grants nothing: an unreadable token is ignored, never a 404.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { ClientCapabilities, Implementation } from '../definition/context.ts'
@@ -19,22 +19,22 @@ export interface Declared {
 const PLAIN = 'mayfly1.'
 const SEALED = 'mayfly2.'
 
-/** Longer header values are refused by some proxies; a client that says more of itself gets no token. */
+/** Some proxies refuse longer header values; a client whose declaration is longer gets no token. */
 const MAX_LENGTH = 2048
 
-/** Milliseconds a sealed token is good for; after that its client is served as one that declared nothing. */
+/** Milliseconds for which a sealed token is valid; after that, its client is served as one that declared nothing. */
 const TTL_MS = 30 * 86_400_000
 
-/** Opened tokens that are remembered for a secret, so that a client's next call pays nothing; the oldest is forgotten first. */
+/** Maximum opened tokens remembered for a secret, so that later calls need not open them again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1000
 
-/** A plain token is a client's text, and read as strictly as a body; its length bounds the rest. */
+/** A plain token is untrusted text, parsed as strictly as a body; its length bounds the rest. */
 const LIMITS = { maxDepth: 32, maxMembers: MAX_LENGTH, maxStringCharacters: MAX_LENGTH }
 
 export interface DeclaredTokens {
-  /** The token for what a client declared; undefined where it would be too long for a header. */
+  /** The token for a client's declaration; undefined if it would be too long for a header. */
   write(declared: Declared, seal: Seal | undefined, principal: string): Promise<string | undefined>
-  /** What a token holds; undefined for a foreign token. A promise only for a sealed one not seen before. */
+  /** What a token holds; undefined for a token that cannot be read. A promise only for a sealed token not seen before. */
   read(
     token: string | null,
     seal: Seal | undefined,
@@ -49,7 +49,7 @@ interface Remembered {
 }
 
 export function createDeclaredTokens(): DeclaredTokens {
-  // A token that was opened with a secret is not known to the next one.
+  // Per seal, so that a token opened with one secret is not known to another.
   const bySeal = new WeakMap<Seal, Map<string, Remembered>>()
   const rememberedFor = (seal: Seal): Map<string, Remembered> => {
     const remembered = bySeal.get(seal) ?? new Map<string, Remembered>()
@@ -112,7 +112,7 @@ function toDeclared(content: unknown): Declared | undefined {
   }
 }
 
-/** What a token keeps of a client. */
+/** The members of `clientInfo` that a token keeps. */
 function nameOf({ name, version }: Implementation): Implementation {
   return { name, version }
 }

@@ -1,5 +1,5 @@
 /**
- * What a message says of itself: for the log, the audit trail, telemetry and the checks of its headers.
+ * Describes a message for the log, the audit trail, telemetry and the header checks.
  */
 import { cut } from '../definition/error-text.ts'
 import type { Params } from '../request/params.ts'
@@ -9,7 +9,7 @@ import { mismatch } from './headers.ts'
 import { isObject, type Message } from './json-rpc.ts'
 import { isModernVersion } from './versions.ts'
 
-/** Which parameter names what a method is about. Anything else that a client puts beside it is no target. */
+/** The parameter with a method's target. Other parameters with these names are not a target. */
 const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -18,7 +18,7 @@ const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['resources/unsubscribe', 'uri'],
 ])
 
-/** Characters of one value in the log: a client must not fill it with what it made up. */
+/** Maximum characters of one value in the log, so that a client cannot fill it with invented text. */
 const MAX_CHARACTERS = 256
 
 /** Fills in the record of a message that has a method. */
@@ -37,13 +37,13 @@ export function fillRecord(message: Message, { record, facts, versionHeader }: I
   if (typeof version === 'string') record.protocolVersion = clip(version)
 }
 
-/** @throws ProtocolError for `initialize`, which is legacy, under the header of a modern version. */
+/** @throws ProtocolError for `initialize`, which is legacy, with a modern version in the header. */
 export function checkEra({ method, params }: { method: string; params: Params }, { record }: Incoming): void {
   if (method !== 'initialize' || record.era === 'legacy' || hasEnvelope(params)) return
   throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header names a modern version')
 }
 
-/** For the log: cut where a client wrote a novel. */
+/** Shortens a value for the log. */
 export function clip(text: string): string {
   return cut(text, MAX_CHARACTERS)
 }

@@ -1,5 +1,5 @@
 /**
- * What the wire engine is configured with, and what it is given for each request.
+ * The configuration of the engine, and what it receives with each request.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { Access } from '../request/access.ts'
@@ -10,30 +10,30 @@ import type { Envelope } from './envelope.ts'
 
 /** The limits of every call, for every kind of server. */
 export interface CallLimits {
-  /** Levels of JSON nesting. */
+  /** Maximum levels of JSON nesting. */
   readonly maxJsonDepth: number
-  /** Members of all objects and items of all arrays of a body. */
+  /** Maximum number of object members and array items in a body. */
   readonly maxJsonMembers: number
-  /** UTF-16 units of one string of a body. */
+  /** Maximum UTF-16 units of one string in a body. */
   readonly maxStringCharacters: number
-  /** Milliseconds that one call may take. */
+  /** Maximum milliseconds of one call. */
   readonly maxCallMs: number
   /** Milliseconds after which an unanswered request becomes a stream. */
   readonly streamAfterMs: number
   /** Milliseconds between keep-alive comments. */
   readonly keepAliveMs: number
-  /** Milliseconds before the platform's deadline at which a call is ended. */
+  /** How many milliseconds before the platform's deadline a call is ended. */
   readonly deadlineMarginMs: number
-  /** `subscriptions/listen` streams open at once in this process or isolate. */
+  /** Maximum concurrent `subscriptions/listen` streams in this process or isolate. */
   readonly maxListenStreams: number
   /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully. */
   readonly maxListenMs: number
 }
 
-/** What an `MCPServer` answers its calls with. */
+/** The options of an `MCPServer`'s engine. */
 export interface EngineOptions extends RequestOptions, CallLimits {}
 
-/** What every message is served with, for every kind of server. */
+/** The options of every kind of server's engine. */
 export interface ServeOptions extends CallLimits {
   readonly checkpoint: Checkpoint
   readonly reportError: ReportError
@@ -41,7 +41,7 @@ export interface ServeOptions extends CallLimits {
   readonly telemetry: Telemetry | undefined
 }
 
-/** What is known of a message once it is served, for the log. */
+/** What is known of a served message, for the log. */
 export interface RequestRecord {
   method?: string
   /** The tool, prompt or URI. */
@@ -49,34 +49,34 @@ export interface RequestRecord {
   era?: 'modern' | 'legacy'
   protocolVersion?: string
   client?: string
-  /** The client that the caller's token was issued to. */
+  /** The OAuth client that the caller's token was issued to. */
   clientId?: string
-  /** The JSON-RPC error code, where the answer is an error. */
+  /** The JSON-RPC error code, if the response is an error. */
   code?: number
 }
 
-/** What is known of a message once it is served, for the audit trail, telemetry and the limits: never for the log. */
+/** What is known of a served message, for the audit trail, telemetry and the limits; never for the log. */
 export interface RequestFacts {
   arguments?: unknown
   isToolError?: boolean
-  /** Its client has gone, and its code runs on. */
+  /** Set if the client disconnected while the call's code still runs. */
   rest?: Rest
 }
 
-/** What goes on after a call is answered. */
+/** Code that still runs after its call was answered. */
 export interface Rest {
-  /** Settles when the code does. */
+  /** Settles when the code ends. */
   readonly work: Promise<unknown>
-  /** The call's deadline, in milliseconds since the epoch: it is not waited for any longer. */
+  /** The call's deadline, in milliseconds since the epoch: after it, the code is not waited for. */
   readonly until: number
 }
 
-/** Gives a place back: at once, or when the rest of the call is done. */
+/** Frees the place of a call among the concurrent ones: at once, or when `rest` is done. */
 export type Leave = (rest?: Rest) => void
 
-/** Who sent a message, and on what: an HTTP request that was let in, or the one client of stdio. */
+/** The sender of a message: an admitted HTTP request, or the one client of stdio. */
 export interface Admitted {
-  /** Its body is read already. */
+  /** Its body has been read already. */
   readonly request: Request
   readonly platform: RequestPlatform
   readonly requestId: string
@@ -85,12 +85,12 @@ export interface Admitted {
   /** Headers that every response carries. */
   readonly headers: { readonly [name: string]: string }
   readonly auth: AuthInfo | undefined
-  /** Undefined where the server has no `auth`. */
+  /** Undefined if the server has no `auth`. */
   readonly access: Access | undefined
-  /** Messages over HTTP have headers, which must say what the body says; stdio has no headers. */
+  /** Messages over HTTP have headers, which must match the body; on stdio there are none. */
   readonly isHttp: boolean
   readonly waitUntil: (promise: Promise<unknown>) => void
-  /** How many messages of this request the rate limiter has counted, and were not served yet: one for each HTTP request. */
+  /** How many messages of this request are counted by the rate limiter but not served yet: initially one for each HTTP request. */
   readonly counted: { messages: number }
 }
 
@@ -100,13 +100,13 @@ export interface Incoming extends Admitted {
   readonly facts: RequestFacts
   /** `MCP-Protocol-Version`; null without the header. */
   readonly versionHeader: string | null
-  /** What a modern request says of itself, once that is checked. */
+  /** The envelope of a modern request, once it is checked. */
   envelope: Envelope | undefined
-  /** A response that became a stream has ended, with the status of its outcome: 499 where its client went away. */
+  /** Called when a response that became a stream has ended, with its status: 499 if the client disconnected. */
   readonly onStreamEnd: (status: number) => void
 }
 
-/** An answer to a message that is not taken on. */
+/** The answer to a message that is refused because of a limit. */
 export interface Refusal {
   readonly status: number
   readonly message: string
@@ -114,15 +114,15 @@ export interface Refusal {
 }
 
 /**
- * The checks that every message passes, on every transport and for every kind of server: a call, each message of a batch, a message in a session
- * or on stdio, for a server of ours or of an SDK.
+ * The limits and the log that every message passes, on every transport and for every kind of server, also in a batch or a session
+ * and on stdio.
  */
 export interface Checkpoint {
-  /** Counts a message for its caller. */
+  /** Counts a message for its caller's rate limit. */
   count(message: Admitted): undefined | Refusal | Promise<undefined | Refusal>
-  /** Counts a message for its caller and takes it on; what is returned is called once, when it is answered. */
+  /** Counts a message and starts it. The returned function is called once, when the message is answered. */
   enter(message: Admitted): Leave | Refusal | Promise<Leave | Refusal>
-  /** A message is over: for the log and the audit trail. */
+  /** Records a finished message in the log and the audit trail. */
   finish(message: Incoming, status: number, extent: Extent): void
 }
 

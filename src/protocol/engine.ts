@@ -1,6 +1,6 @@
 /**
- * The engine: from the body of a POST, or a message of a lasting connection, to its reply. Every message goes one way, whatever
- * answers it: read → describe → enter → answer → finish. Only the answerer differs: our own, or a server of another SDK.
+ * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message takes the same steps: read,
+ * describe, enter, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
@@ -27,31 +27,31 @@ import { isModernVersion } from './versions.ts'
 export type RequestMessage = Message & { readonly kind: 'request' }
 export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | { readonly kind: 'response' })
 
-/** Who answers the messages of a server. What it throws is told to the client where it is a `ProtocolError`, and reported if not. */
+/** Answers the messages of a server. Of the errors it throws, the client sees a `ProtocolError`; all others are reported. */
 export interface Answerer {
   answer(message: RequestMessage, incoming: Incoming): Reply | Promise<Reply>
-  /** Accepts a message that has no answer. A whole answer replaces the usual 202. */
+  /** Accepts a notification or a response. If it returns a `Whole`, that replaces the usual 202. */
   accept(message: UnansweredMessage, incoming: Incoming): unknown
-  /** Modern revisions that it speaks. Undefined: it says so itself. */
+  /** The modern revisions it supports. Undefined: it refuses unsupported ones itself. */
   readonly modernVersions: readonly string[] | undefined
-  /** Whether a message runs code, and so counts among the calls at once. */
+  /** Whether a message runs code, and so counts as a concurrent call. */
   runs(message: Message): boolean
-  /** Ends streams that would go on for ever, with their result. */
+  /** Ends open `subscriptions/listen` streams with their result. */
   close(): void
 }
 
-/** A body as it came, or as a transport has parsed it. */
+/** A body as text, or already parsed by the transport. */
 export type Body = { readonly text: string } | { readonly value: unknown }
 
 export interface Engine {
   /** Never throws, never rejects. */
   serve(body: Body, sender: Admitted): Promise<Reply>
-  /** Parses a body for a transport that wants it parsed. @throws ProtocolError `-32700` or `-32600`, HTTP status 400. */
+  /** Parses a body for a transport that needs it parsed. @throws ProtocolError `-32700` or `-32600`, HTTP status 400. */
   parse(text: string): unknown
   close(): void
 }
 
-/** Makes the engine of one server; what every request shares is computed here. */
+/** Creates the engine of one server, with what all requests share. */
 export function createEngine(answerer: Answerer, options: ServeOptions): Engine {
   const { checkpoint } = options
   const limits = {
@@ -62,7 +62,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 
   const refuse = (error: unknown, id: RpcId | undefined, incoming: Incoming): Reply => {
     const { message, status, headers, isFault } = toFailure(error, id, incoming, options.reportError)
-    // What no method has answered is a fault of the server as a whole.
+    // An error that escaped the answerer is a server error: HTTP 500.
     return jsonReply(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
   }
 
@@ -81,7 +81,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
   const traced: ServeMessage =
     options.telemetry === undefined ? answer : createTraced(options.telemetry, answer, options.reportError)
 
-  /** One message, from its first check to its last byte. */
+  /** Serves one message, from its first check to its last byte. */
   const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Reply> => {
     let leave: Leave | undefined
     const finish = (status: number): void => {
@@ -103,15 +103,15 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
-  /** Each message is served as if it had come alone, and answered in JSON. */
+  /** Serves each message as if it had come alone, and answers in JSON. */
   const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
     const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
-    // One object for all of them: what the door has counted is used up by the first.
+    // One shared object: only the first message uses up the count that the HTTP request already has.
     const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
     const outcomes: Reply[] = []
     const serveAll = (some: readonly Message[]) =>
       Promise.all(some.map((message) => serve(message, buffered, 'part')))
-    // Answers come first: those who wait for one must not wait for the others. What has no place goes one by one.
+    // Notifications and responses first, since a request may wait for one of them. Those that run no code go one by one.
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
     for (const message of unanswered)
       if (!answerer.runs(message)) outcomes.push(await serve(message, buffered, 'part'))
@@ -120,7 +120,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const incoming = toIncoming(sender, () => {})
     incoming.record.method = 'batch'
     const isLeft = [...outcomes, ...answers].some(({ status }) => status === CLIENT_GONE)
-    // Nothing else tells the client that what has no answer was refused.
+    // For a batch without requests, the HTTP status is the only sign of a refusal.
     const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
     const reply = isLeft
       ? new Whole(null, CLIENT_GONE, {})
@@ -140,7 +140,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
           : await serve(readMessage(value), sender, 'single')
       } catch (error) {
         const incoming = toIncoming(sender, () => {})
-        // On a connection, an answer without an id belongs to no request.
+        // In a session, a response without an id could not be matched to its request.
         const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
         const reply = refuse(error, id, incoming)
         checkpoint.finish(incoming, reply.status, 'single')
@@ -150,7 +150,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
   }
 }
 
-/** @throws ProtocolError where the headers and the body of a message contradict each other, or its version is not spoken. */
+/** @throws ProtocolError if the headers contradict the body, or the version is not supported. */
 function checkMessage(
   message: RequestMessage | UnansweredMessage,
   incoming: Incoming,
@@ -183,7 +183,7 @@ function checkMessage(
   checkStandardHeaders(request.headers, method, params, 'needed')
 }
 
-/** Its headers are not defined in 2026-07-28: none is needed, and one that is there must not contradict the body. */
+/** 2026-07-28 does not define headers for notifications: none is required, but a present one must not contradict the body. */
 function checkNotificationVersion(
   { params }: Message & { readonly kind: 'notification' },
   { versionHeader }: Incoming,
@@ -196,7 +196,7 @@ function checkNotificationVersion(
   if (version !== undefined) checkVersion(version, modernVersions)
 }
 
-/** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not speak. */
+/** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not support. */
 function checkVersion(requested: string, supported: readonly string[] | undefined): void {
   if (supported === undefined || supported.includes(requested)) return
   throw new ProtocolError(

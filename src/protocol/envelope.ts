@@ -1,5 +1,5 @@
 /**
- * The per-request `_meta` of 2026-07-28: who is asking, in which version, with which capabilities.
+ * The per-request `_meta` of 2026-07-28: the client, its protocol version and its capabilities.
  */
 import {
   type ClientCapabilities,
@@ -27,19 +27,19 @@ export interface Envelope {
   readonly logLevel: LogLevel | undefined
 }
 
-/** Whether the parameters carry a modern envelope, well-formed or not: what makes a request modern. */
+/** Whether the parameters contain a modern envelope, valid or not. This makes a request modern. */
 export function hasEnvelope(params: Params): boolean {
   return isObject(params._meta) && Object.hasOwn(params._meta, META.protocolVersion)
 }
 
-/** The version that a message names, where it has an envelope. @throws ProtocolError `-32602`, HTTP 400. */
+/** The version in a message's envelope. Undefined without an envelope. @throws ProtocolError `-32602`, HTTP 400. */
 export function readVersion({ _meta }: Params): string {
   const version = isObject(_meta) ? _meta[META.protocolVersion] : undefined
   if (typeof version !== 'string') throw malformed(`"_meta" needs a string "${META.protocolVersion}"`)
   return version
 }
 
-/** @throws ProtocolError `-32602`, HTTP 400, naming the field that is missing or wrong. */
+/** @throws ProtocolError `-32602`, HTTP 400, naming the missing or wrong field. */
 export function readEnvelope(params: Params): Envelope {
   const meta = params._meta
   if (!isObject(meta)) throw malformed('"_meta" is missing')
@@ -58,7 +58,7 @@ export function readEnvelope(params: Params): Envelope {
   return { protocolVersion, clientInfo, clientCapabilities, logLevel }
 }
 
-/** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer, in an object. */
+/** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer. */
 export function readProgressToken(params: Params): string | number | undefined {
   const { progressToken: token } = optionalObjectParam(params, '_meta')
   if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token))

@@ -18,7 +18,7 @@ export function createEras(options: EngineOptions): Answerer {
   const serveLegacy = createLegacy(options)
   return {
     modernVersions: MODERN_VERSIONS,
-    // The others run nothing; and an answer must not wait for a place that the call which waits for it has.
+    // Responses and notifications must not wait for a place: the call that waits for a response has one already.
     runs: ({ kind }) => kind === 'request',
     answer(message, incoming) {
       if (incoming.record.era === 'modern') return serveModern(message, incoming)
@@ -33,7 +33,7 @@ export function createEras(options: EngineOptions): Answerer {
   }
 }
 
-/** An answer to a question that a legacy client was asked on another request's stream. */
+/** Delivers the answer to a question that a legacy client was asked on the stream of another request. */
 async function deliver(
   { id, answer }: UnansweredMessage & { kind: 'response' },
   incoming: Incoming,
@@ -45,7 +45,7 @@ async function deliver(
   await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
 }
 
-/** A version that is not spoken is refused, whatever the message (Streamable HTTP, "Protocol Version Header"). */
+/** Refuses an unsupported version, for any message (Streamable HTTP, "Protocol Version Header"). */
 function checkLegacyVersion({ versionHeader }: Incoming): void {
   if (versionHeader === null || isLegacyVersion(versionHeader)) return
   throw invalidRequest(

@@ -1,6 +1,6 @@
 /**
- * One response in the making. It is JSON, unless the request notifies or takes long: then it becomes an SSE stream
- * there and then, with the final message as its last event (MCP, Streamable HTTP, "Receiving Messages").
+ * One response while it is made. It is JSON, unless the request sends notifications or takes long: then it becomes an SSE stream,
+ * with the final message as its last event (MCP, Streamable HTTP, "Receiving Messages").
  */
 import { MAX_UNREAD_BYTES } from './bounded-body.ts'
 import { jsonReply, type Reply, Whole } from './reply.ts'
@@ -16,29 +16,29 @@ export interface ExchangeOptions {
   readonly streamAfterMs: number
   /** Milliseconds between keep-alive comments. */
   readonly keepAliveMs: number
-  /** The client went away. */
+  /** Called when the client disconnects. */
   readonly onDisconnect: () => void
-  /** A response that became a stream has ended; the status is 499 where the client went away. */
+  /** Called when a response that became a stream has ended; the status is 499 if the client disconnected. */
   readonly onStreamEnd: (status: number) => void
 }
 
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream',
-  // Without it, nginx and its kin hold events back (MCP 2026-07-28, "Receiving Messages").
+  // Stops nginx and similar proxies from buffering events (MCP 2026-07-28, "Receiving Messages").
   'x-accel-buffering': 'no',
-  // no-transform: a compressing proxy would buffer.
+  // no-transform: a proxy that compresses would buffer.
   'cache-control': 'no-cache, no-transform',
 } as const
 
-/** What proxies log for it. */
+/** The status that proxies log when the client closed the connection. */
 export const CLIENT_GONE = 499
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
 export interface AcceptedTypes {
-  /** The client takes `text/event-stream`. */
+  /** The client accepts `text/event-stream`. */
   readonly canStream: boolean
-  /** It takes nothing else. */
+  /** The client accepts nothing else. */
   readonly mustStream: boolean
 }
 
@@ -47,11 +47,11 @@ const JSON_ALONE: AcceptedTypes = Object.freeze({ canStream: false, mustStream: 
 const STREAM_ALONE: AcceptedTypes = Object.freeze({ canStream: true, mustStream: true })
 
 /**
- * What the `Accept` header lets us answer with (RFC 9110 §12.5.1): media ranges in any case, `q=0` for what is not wanted. Leniently:
- * absent, without either type, or a wildcard for all is answered in JSON.
+ * The response types that the `Accept` header allows (RFC 9110 §12.5.1): media ranges in any case, `q=0` for what is refused. Lenient:
+ * without the header, without either type, or with a wildcard for all, the response is JSON.
  */
 export function acceptedTypes(accept: string | null): AcceptedTypes {
-  // What conforming clients send.
+  // The value that conforming clients send.
   if (accept === 'application/json, text/event-stream') return BOTH
   if (accept === null || accept === '*/*' || accept === 'application/json') return JSON_ALONE
   const wanted = new Map<string, boolean>()
@@ -59,14 +59,14 @@ export function acceptedTypes(accept: string | null): AcceptedTypes {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
     wanted.set(type, !parameters.some((parameter) => /^q\s*=\s*0(?:\.0*)?$/.test(parameter)))
   }
-  // The most specific range counts.
+  // The most specific range takes precedence.
   const takes = (...ranges: readonly string[]): boolean =>
     wanted.get(ranges.find((range) => wanted.has(range)) ?? '') ?? false
   if (!takes('text/event-stream', 'text/*')) return JSON_ALONE
   return takes('application/json', 'application/*', '*/*') ? BOTH : STREAM_ALONE
 }
 
-/** A message as one event. Its text is one line, as `JSON.stringify` writes it. */
+/** Formats a message as one event. Its text is one line, as `JSON.stringify` writes it. */
 export function sseEvent(message: string): string {
   return `event: message\ndata: ${message}\n\n`
 }
@@ -91,13 +91,13 @@ export class Exchange {
     return this.#stream !== undefined
   }
 
-  /** Starts the clock of a request that is not answered at once. */
+  /** Starts the timer after which an unanswered request becomes a stream. */
   begin(): void {
     if (this.#isDone || this.#stream !== undefined || !this.#options.canStream) return
     this.#timer = setTimeout(() => this.#openIdle(), this.#options.streamAfterMs)
   }
 
-  /** Sends a notification; where nothing can be streamed it is dropped, as the degradation matrix says, and false returned. */
+  /** Sends a notification. If the response cannot be streamed, drops it (see the degradation matrix) and returns false. */
   notify(message: string): boolean {
     if (this.#isDone || !this.#options.canStream) return false
     if (this.#stream === undefined) this.#open()
@@ -110,7 +110,7 @@ export class Exchange {
     if (this.#isDone) return
     clearTimeout(this.#timer)
     const { canStream, mustStream } = this.#options
-    // A refusal is JSON even then: a stream could not carry its status.
+    // An error is JSON even if the client accepts only SSE: a stream could not carry its status.
     if (this.#stream === undefined && canStream && mustStream && status === 200) this.#open()
     if (this.#stream !== undefined) {
       this.#write(sseEvent(message))
@@ -121,7 +121,7 @@ export class Exchange {
     this.#resolve(jsonReply(message, status, { ...this.#options.headers, ...headers }))
   }
 
-  /** The client is gone: what is returned now is not sent. */
+  /** The client has disconnected: nothing more is sent. */
   abandon(): void {
     if (this.#isDone) return
     clearTimeout(this.#timer)
@@ -146,7 +146,7 @@ export class Exchange {
     this.#resolve(new Response(stream, { headers: { ...this.#options.headers, ...SSE_HEADERS } }))
   }
 
-  /** A stream that has nothing to say yet starts with a comment: platforms count the time to the first byte. */
+  /** An idle stream starts with a comment, since platforms limit the time to the first byte. */
   #openIdle(): void {
     this.#open()
     this.#write(KEEP_ALIVE)
@@ -169,7 +169,7 @@ export class Exchange {
     const error = new Error(
       'The client reads too slowly: it left 8 MB of its stream unread, and was cut off.',
     )
-    // Platforms print it, one for each such client: where it was made says nothing.
+    // Platforms print the stack for each such client, and it is of no use here.
     error.stack = String(error)
     stream.error(error)
     this.abandon()

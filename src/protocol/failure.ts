@@ -1,5 +1,5 @@
 /**
- * What a client is told of an error: a `ProtocolError` as it is, anything else as `-32603` and nothing more.
+ * Which errors a client sees: a `ProtocolError` as it is, any other error only as `-32603` without details.
  */
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
@@ -12,13 +12,13 @@ export interface Failure {
   readonly message: string
   readonly status: number
   readonly headers: { readonly [name: string]: string } | undefined
-  /** A fault of the server, which it has reported. */
+  /** Whether it is a server error, which has been reported. */
   readonly isFault: boolean
 }
 
 /**
- * Writes the error of one message, reports what is no `ProtocolError`, and notes the code for the log. Never throws: what cannot be
- * written (data that is no JSON, a status or header that HTTP does not have) is reported and becomes `-32603`.
+ * Writes the error response of one message, reports errors other than `ProtocolError`, and sets the code for the log. Never throws: an
+ * error that cannot be sent (its data is not JSON, or its status or headers are not valid) is reported and becomes `-32603`.
  */
 export function toFailure(
   error: unknown,
@@ -42,24 +42,24 @@ export function toFailure(
   return { message, status: 200, headers: undefined, isFault: true }
 }
 
-/** `McpError` of the official SDK v1 is meant for the client as ours is. Other errors stay. */
+/** Converts an `McpError` of the official SDK v1, which is also meant for the client. Other errors are returned unchanged. */
 function fromSdk(error: unknown): unknown {
   try {
     const { name, code, message, data } = (error ?? {}) as { [member: string]: unknown }
     if (name !== 'McpError') return error
     return new ProtocolError(code as number, String(message).replace(/^MCP error -?\d+: /, ''), data)
   } catch {
-    // Its members throw.
+    // Reading its members throws.
     return error
   }
 }
 
-/** @throws TypeError for what JSON or HTTP cannot say. */
+/** @throws TypeError for what JSON or HTTP cannot represent. */
 function write({ code, message, data, status, headers }: ProtocolError, id: RpcId | undefined): Failure {
   if (!Number.isSafeInteger(code)) throw new TypeError('its code is not an integer')
   if (status !== 200 && !(Number.isInteger(status) && status >= 400 && status <= 599))
     throw new TypeError('its status is neither 200 nor one of an error (400 to 599)')
-  // Throws for names and values that HTTP does not take.
+  // Throws for names and values that HTTP does not allow.
   if (headers !== undefined) new Headers(headers)
   return {
     message: errorMessage(id, { code, message: String(message), data }),

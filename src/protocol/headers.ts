@@ -1,5 +1,5 @@
 /**
- * The request metadata headers of 2026-07-28 against the body (Streamable HTTP, "Server Validation"). Each check throws
+ * Checks the request metadata headers of 2026-07-28 against the body (Streamable HTTP, "Server Validation"). Each check throws
  * `-32020` with HTTP 400.
  */
 import { fromBase64 } from '../definition/base64.ts'
@@ -12,22 +12,22 @@ const SENTINEL_START = '=?base64?'
 const SENTINEL_END = '?='
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const DECIMAL = /^-?\d+(\.\d+)?$/
-/** Visible ASCII, space and tab: what a header value may be (RFC 9110 §5.5). */
+/** Visible ASCII, space and tab: the characters allowed in a header value (RFC 9110 §5.5). */
 const HEADER_SAFE = /^[\t\x20-\x7e]*$/
 
-/** Which parameter `Mcp-Name` mirrors. */
+/** The parameter that `Mcp-Name` repeats. */
 const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
 ])
 
-/** Modern requests have these headers. */
+/** Whether the headers are required, as they are for modern requests. */
 type Presence = 'needed' | 'optional'
 
 /**
- * `Mcp-Method` and `Mcp-Name` must say what the body says. Modern requests have them; what need not have them (notifications, and
- * legacy messages, which do not know them) must not lie either: a filter in front may go by them.
+ * `Mcp-Method` and `Mcp-Name` must match the body. Modern requests must have them. Notifications and legacy messages need not, but a
+ * present header must match there, too: a proxy in front may filter by it.
  */
 export function checkStandardHeaders(
   headers: Headers,
@@ -52,7 +52,7 @@ export function checkStandardHeaders(
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
 }
 
-/** Of a tool that this caller may use alone: what is wrong with the headers says which parameters it has. */
+/** Only for a tool that the caller may use: an error in the headers tells which parameters the tool has. */
 export function checkToolHeaders(
   scope: RequestScope,
   params: Params,
@@ -65,7 +65,7 @@ export function checkToolHeaders(
   checkParamHeaders(headers, tool.paramHeaders, params.arguments, presence)
 }
 
-/** `Mcp-Param-*`: one for each declared parameter that has a value, saying what the arguments say; none for the others. */
+/** `Mcp-Param-*`: one header for each declared parameter that has a value, equal to the argument, and none for the others. */
 export function checkParamHeaders(
   headers: Headers,
   declared: readonly ParamHeader[],
@@ -99,7 +99,7 @@ export function mismatch(reason: string): ProtocolError {
   })
 }
 
-/** A header value, decoded where it is in the Base64 form. */
+/** The value of a header, decoded if it is in the Base64 form. */
 function decode(value: string, header: string): string {
   if (!HEADER_SAFE.test(value))
     throw mismatch(`the ${header} header has characters that need the Base64 form`)

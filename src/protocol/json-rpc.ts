@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 messages: read strictly from hostile text, written as text.
+ * JSON-RPC 2.0 messages: read strictly from untrusted text, written as text.
  */
 
 import type { Meta } from '../definition/content.ts'
@@ -9,7 +9,7 @@ import type { Params } from '../request/params.ts'
 
 export type RpcId = string | number
 
-/** `value` is the message as it was parsed. */
+/** `value` is the parsed message. */
 export type Message =
   | {
       readonly kind: 'request'
@@ -33,11 +33,11 @@ export type Message =
   | { readonly kind: 'invalid'; readonly id: RpcId | undefined; readonly reason: string }
 
 export interface JsonLimits {
-  /** Levels of nesting. */
+  /** Maximum levels of nesting. */
   readonly maxDepth: number
-  /** Members of all objects and items of all arrays. */
+  /** Maximum number of members of all objects and items of all arrays. */
   readonly maxMembers: number
-  /** UTF-16 units of a string. */
+  /** Maximum UTF-16 units of a string. */
   readonly maxStringCharacters: number
 }
 
@@ -46,8 +46,8 @@ const NO_PARAMS: Params = Object.freeze({})
 /**
  * Parses a body.
  *
- * @throws ProtocolError `-32700` for what is not JSON; `-32600` for what is too deep, holds a key that could
- * pollute a prototype, or a number such as `1e400`. Both with HTTP status 400.
+ * @throws ProtocolError `-32700` for text that is not JSON; `-32600` for JSON over a limit, with a key that could pollute a prototype,
+ * or with a number such as `1e400`. Both with HTTP status 400.
  */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   let value: unknown
@@ -59,14 +59,14 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   return checkLimits(value, limits)
 }
 
-/** Returns `value`, as `parseJson` would. @throws ProtocolError `-32600`, HTTP status 400. */
+/** Checks a parsed value as `parseJson` does, and returns it. @throws ProtocolError `-32600`, HTTP status 400. */
 export function checkLimits(value: unknown, limits: JsonLimits): unknown {
   const fault = inspect(value, limits.maxDepth, { ...limits, members: 0 })
   if (fault !== undefined) throw invalidRequest(fault)
   return value
 }
 
-/** Recursion is bounded by `levels`, which is what it checks. */
+/** Returns what is wrong, or undefined. Recursion is bounded by `levels`. */
 function inspect(value: unknown, levels: number, seen: JsonLimits & { members: number }): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   if (levels === 0) return 'the JSON is nested too deeply'
@@ -76,7 +76,7 @@ function inspect(value: unknown, levels: number, seen: JsonLimits & { members: n
     const child = (value as Record<string, unknown>)[key]
     if (typeof child === 'string' && child.length > seen.maxStringCharacters)
       return `a string has more than ${seen.maxStringCharacters} characters`
-    // Written again it would be null: not what the client said, and in a sealed state no longer told apart from null.
+    // JSON.stringify would turn it into null, which differs from what the client sent.
     if (child === Number.POSITIVE_INFINITY || child === Number.NEGATIVE_INFINITY)
       return 'a number is too large'
     if (child === null || typeof child !== 'object') continue
@@ -88,18 +88,18 @@ function inspect(value: unknown, levels: number, seen: JsonLimits & { members: n
   return undefined
 }
 
-/** Reads one message from parsed JSON. Never throws: what is no message says why. */
+/** Reads one message from parsed JSON. Never throws: `reason` says why a value is not a message. */
 export function readMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
-  // Without a method the id may be that of a response, so it is not echoed as the client's id.
+  // Without a method the id may belong to a response, so it is not echoed as a request's id.
   const shownId = typeof method === 'string' ? readableId : undefined
   const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
   if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
   const { result, error } = value
   if (method === undefined && isObject(result) !== (isObject(error) && Number.isInteger(error.code))) {
-    // Only an error may have no id: its sender could not read ours.
+    // Only an error may have no id: its sender could not read the id of our request.
     return readableId === undefined && (id !== undefined || isObject(result))
       ? invalid('"id" must be a string or an integer')
       : { kind: 'response', id: readableId, answer: value.result, value }
@@ -119,7 +119,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** An error response as text. Without a readable id it has none, as MCP says (never null). */
+/** An error response as text. Without a readable id it has no "id", as MCP requires (never null). */
 export function errorMessage(
   id: RpcId | undefined,
   error: { code: number; message: string; data?: unknown },
@@ -132,7 +132,7 @@ export function errorMessage(
   })
 }
 
-/** A result response as text, from members that are JSON already. */
+/** A result response as text, from members that are already JSON. */
 export function resultMessage(id: RpcId, members: JsonMembers): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`
 }

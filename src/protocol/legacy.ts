@@ -1,5 +1,5 @@
 /**
- * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared comes back in the token that is its `Mcp-Session-Id`.
+ * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared is kept in a token, which is the `Mcp-Session-Id`.
  */
 
 import type { Definition } from '../definition/compile.ts'
@@ -32,10 +32,10 @@ export type LegacyRequest = { readonly id: RpcId; readonly method: string; reado
 
 export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Reply | Promise<Reply>
 
-/** `logging/setLevel` cannot be remembered, so every legacy client gets messages from this level up. */
+/** A stateless server cannot remember `logging/setLevel`, so every legacy client gets messages from this level up. */
 const LOG_LEVEL: LogLevel = 'info'
 
-/** UTF-16 units of the JSON of what `initialize` may declare in a session, which keeps it. */
+/** Maximum UTF-16 units of the JSON that `initialize` may declare in a session, which stores it. */
 const MAX_DECLARED_CHARACTERS = 32_768
 
 export function createLegacy(options: EngineOptions): ServeLegacy {
@@ -101,7 +101,7 @@ function toCall(
   }
 }
 
-/** What the caller may not read is never told of. @throws ProtocolError `-32602` where that is more than a session keeps. */
+/** A caller is not notified of what it may not read. @throws ProtocolError `-32602` for more than a session stores. */
 function changeSubscription(
   method: string,
   params: Params,
@@ -130,7 +130,7 @@ function sessionIdOf(declared: Declared | undefined, { platform, request }: Inco
   return declared === undefined ? undefined : (request.headers.get('mcp-session-id') ?? undefined)
 }
 
-/** Version negotiation (MCP 2025-11-25, "Lifecycle"): the version asked for where we speak it, else our newest. */
+/** Version negotiation (MCP 2025-11-25, "Lifecycle"): the requested version if it is supported, else the newest supported one. */
 async function initialize(
   id: RpcId,
   params: Params,
@@ -182,7 +182,7 @@ function sealOf({ platform }: Incoming, { asking }: EngineOptions): Seal | undef
   return asking.sealFor(platform.env)
 }
 
-/** Remembered where there is a session to remember it. */
+/** Stored if there is a session. */
 function setLevel({ level }: Params, session: ClientSession | undefined): MethodResult {
   if (!isLogLevel(level)) throw invalidParams('Invalid params: "level" must be a log level.')
   if (session !== undefined) session.logLevel = level

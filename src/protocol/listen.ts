@@ -1,6 +1,6 @@
 /**
- * `subscriptions/listen`: a stream that is acknowledged first, delivers what the bus brings and passes the filter, and
- * ends with a result before the platform would cut it (MCP 2026-07-28, "Subscriptions").
+ * `subscriptions/listen`: a stream that first sends an acknowledgement, then the change events that pass the filter, and ends with a
+ * result before the platform would cut it off (MCP 2026-07-28, "Subscriptions").
  */
 
 import type { Meta } from '../definition/content.ts'
@@ -62,12 +62,12 @@ export function createListen(options: EngineOptions): Listen {
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
     if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
-    // Counted while it subscribes, or many at once would pass the limit.
+    // Counted while it subscribes: otherwise many at once would exceed the limit.
     opening++
     const subscription = await subscribe(bus, filter).finally(() => opening--)
     const onEnd = (): void => {
       streams.delete(stream)
-      // Clients end a subscription by leaving it.
+      // Clients end a subscription by disconnecting, so this is a success.
       incoming.onStreamEnd(200)
     }
     const stream = new ListenStream(subscription, meta, sseEvent(ended), incoming, options, onEnd)
@@ -84,7 +84,7 @@ export function createListen(options: EngineOptions): Listen {
   }
 }
 
-/** One open stream. It ends when its client goes away, with its result when its time is over or the server closes. */
+/** One open stream. Ends when its client disconnects; ends with its result when its time is up or the server closes. */
 class ListenStream {
   readonly #subscription: Subscription
   readonly #meta: Meta
@@ -116,13 +116,13 @@ class ListenStream {
     this.#signal = signal
   }
 
-  /** Watches for its client to go away. */
+  /** Watches for the client to disconnect. */
   begin(): void {
     if (this.#signal.aborted) this.#close()
     else this.#signal.addEventListener('abort', this.#close)
   }
 
-  /** Pulled, never pushed: each event is written in the request that listens, whatever request published it. */
+  /** Pulled by the reader: each event is written by the listening request, whichever request published it. */
   read(acknowledged: string): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(this.#encoder.encode(acknowledged)),
@@ -135,7 +135,7 @@ class ListenStream {
     })
   }
 
-  /** Ends it with its result, at once. */
+  /** Ends the stream with its result, at once. */
   finish(): void {
     this.#endsAt = 0
     this.#subscription.wake()
@@ -162,7 +162,7 @@ class ListenStream {
   }
 }
 
-/** For `subscriptions/listen` of any server. HTTP status 503. */
+/** The error for `subscriptions/listen` of any server. HTTP status 503. */
 export function tooManyStreams(limit: number): ProtocolError {
   return new ProtocolError(
     ErrorCode.internal,

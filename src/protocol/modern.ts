@@ -1,5 +1,5 @@
 /**
- * The modern era: 2026-07-28. Each request says who asks and in which version; the engine has checked that.
+ * The modern era: 2026-07-28. Each request names its client and version; the engine has checked both.
  */
 import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
@@ -23,10 +23,10 @@ export type ModernRequest = { readonly id: RpcId; readonly method: string; reado
 
 export type ServeModern = (request: ModernRequest, incoming: Incoming) => Reply | Promise<Reply>
 
-/** Precomputes what every modern response repeats. */
+/** Precomputes the members that all modern responses share. */
 export function createModern(options: EngineOptions, serveListen: ServeListen): ServeModern {
   const { definition } = options
-  // Who we are, in every result; all that we are, in discovery alone.
+  // Each result has name and version; only discovery has the full server info.
   const { name, version } = definition.serverInfo
   const serverMeta = { [META.serverInfo]: { name, version } }
   const plainMeta = JSON.stringify(serverMeta)
@@ -105,7 +105,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   }
 }
 
-/** A list is public until it can depend on the caller: by `setup`, by authorization, or by a callback that knows them. */
+/** A list is public unless it can depend on the caller: because of `setup`, authorization, or a callback that reads the context. */
 function listHints(
   { hasAccess }: RequestScope,
   { cache, setup }: EngineOptions,

@@ -1,8 +1,8 @@
-/** Reads the messages out of an answer, in whichever form it came. */
+/** Reads the messages of an SSE body. */
 
 /**
- * Calls `take` with the data of each event of an SSE body, as it arrives (WHATWG HTML §9.2.6), and waits for it where it takes time. Event ids and names are not
- * kept: a stateless server resumes nothing.
+ * Calls `take` with the data of each event of an SSE body as it arrives (WHATWG HTML §9.2.6), and awaits it. Event ids and names are
+ * dropped: a stateless server resumes nothing.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,

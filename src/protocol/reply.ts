@@ -1,17 +1,17 @@
 /**
- * What answers a request: a whole text, as nearly always, or a response of the platform, such as a stream. A whole one becomes a
- * `Response` as late as possible: a `Response` is what costs most of a short call, above all where it is read back.
+ * The reply to a request: a buffered text in nearly all cases, or a `Response`, such as a stream. A buffered one becomes a `Response`
+ * as late as possible: creating a `Response`, and reading it back, is the main cost of a short call.
  */
 import type { RequestPlatform } from '../request/platform.ts'
 import { isEventStream } from './read-events.ts'
 
 export type Reply = Whole | Response
 
-/** An answer that is there as a whole. Told apart by what it has: a transport and a server may come with a copy each of this class. */
+/** A buffered reply. Recognized by its members, not by its class: a transport and a server may each have a copy of this class. */
 export class Whole {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
-  /** Null: no body. */
+  /** Null: without a body. */
   readonly text: string | null
 
   constructor(text: string | null, status: number, headers: { readonly [name: string]: string }) {
@@ -21,7 +21,7 @@ export class Whole {
   }
 }
 
-/** A message, or several, as a buffered response. */
+/** One or more messages as a buffered response. */
 export function jsonReply(text: string, status: number, headers: { readonly [name: string]: string }): Whole {
   return new Whole(text, status, { ...headers, 'content-type': 'application/json' })
 }
@@ -30,19 +30,19 @@ export function isWhole(reply: Reply): reply is Whole {
   return typeof reply.text !== 'function'
 }
 
-/** Made by the platform where it has a cheaper way. */
+/** Uses the platform's own way of creating a response, if it has a cheaper one. */
 export function toResponse(reply: Reply, platform?: RequestPlatform): Response {
   if (!isWhole(reply)) return reply
   const { text, status, headers } = reply
   return platform?.respond?.(text, status, headers) ?? new Response(text, { status, headers })
 }
 
-/** The body; an empty string without one. */
+/** The body as text; empty without one. */
 export function textOf(reply: Reply): string | Promise<string> {
   return isWhole(reply) ? (reply.text ?? '') : reply.text()
 }
 
-/** Whether it ends later than it begins. */
+/** Whether the body is a stream. */
 export function isStream(reply: Reply): boolean {
   return !isWhole(reply) && isEventStream(reply)
 }

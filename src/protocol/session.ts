@@ -1,6 +1,6 @@
 /**
- * One connection that lasts, on whatever transport: its messages go through the engine one by one, as if each had come alone, and
- * what the engine answers goes back over the connection. Remembers what a stateless request cannot (`ClientSession`).
+ * One lasting connection on any transport. Its messages go through the engine one by one, as if each had come alone, and the replies
+ * go back over the connection. Stores what a stateless request cannot (`ClientSession`).
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { ChangeEvent } from '../events/bus.ts'
@@ -14,16 +14,16 @@ import { isEventStream, readEvents } from './read-events.ts'
 import { isWhole, type Reply, textOf } from './reply.ts'
 
 export interface SessionOptions {
-  /** Asked when it is needed: transports know it once `initialize` has come. Default: the connection itself is the session. */
+  /** Returns the session's id, which is known only after `initialize`. Default: the connection itself is the session. */
   readonly id?: () => string | undefined
   /**
-   * Puts a JSON-RPC message on the connection. `relatedTo` is the request that it belongs to; undefined: to none. What it throws is
-   * reported.
+   * Sends a JSON-RPC message over the connection. `relatedTo` is the request that it belongs to; undefined if there is none. Errors
+   * are reported.
    */
   readonly send: (message: { readonly [name: string]: unknown }, relatedTo: RpcId | undefined) => unknown
-  /** Called when the answer to a request begins, with the engine's reply, whose body is not read yet. */
+  /** Called when the answer to a request begins, with the engine's reply; its body has not been read yet. */
   readonly onBegun?: (id: RpcId, reply: Reply) => void
-  /** Called for a request that gets no answer, as its client has cancelled it: a transport may have more to end. */
+  /** Called for a request that its client cancelled and that gets no answer, so that the transport can clean up. */
   readonly onCancelled?: (id: RpcId) => void
   readonly platform: RequestPlatform
 }
@@ -31,19 +31,19 @@ export interface SessionOptions {
 export interface Session {
   readonly client: ClientSession
   /**
-   * Takes a message from the client. `sender` is the HTTP request that it came in; undefined on stdio, where the user who runs the process
-   * is trusted. Resolves when it is answered. Never rejects.
+   * Receives a message from the client. `sender` is its HTTP request; undefined on stdio, where the user who runs the process
+   * is trusted. Resolves when the message is answered. Never rejects.
    */
   receive(message: unknown, sender: Admitted | undefined): Promise<void>
-  /** The same for a message or a batch as text, of stdio. What is neither is answered, too. */
+  /** The same for a message or a batch as text, on stdio. Text that is neither is answered with an error. */
   receiveText(text: string): Promise<void>
   /** Resolves when nothing is running. */
   settled(): Promise<void>
-  /** Aborts what is running and hears no more changes. */
+  /** Aborts what is running and stops delivering changes. */
   close(): void
 }
 
-/** What a session is made of besides its transport. */
+/** The parts of a session besides its transport. */
 export interface SessionParts {
   readonly engine: Engine
   readonly onChange: (listener: (event: ChangeEvent) => void) => () => void
@@ -52,10 +52,10 @@ export interface SessionParts {
 
 const NOWHERE = 'http://localhost/'
 
-/** The answer to a request whose own was cut off. */
+/** The answer to a request whose own answer was cut off. */
 const UNSENT = { code: ErrorCode.internal, message: 'Internal error' }
 
-/** More changes than this waiting for a slow transport are not told. */
+/** With more changes waiting for a slow transport, further ones are dropped. */
 const MAX_WAITING_CHANGES = 1000
 
 export function createSession(
@@ -63,7 +63,7 @@ export function createSession(
   { id = () => undefined, send, onBegun, onCancelled, platform }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
-  /** What can be cancelled. */
+  /** Running requests, by id, for cancellation. */
   const requests = new Map<RpcId, AbortController>()
   const receiving = new Set<Promise<void>>()
   const client: ClientSession = {
@@ -76,7 +76,7 @@ export function createSession(
     rendezvous: createMemoryRendezvous(),
   }
 
-  // One after another, however long the transport takes for each.
+  // Changes are sent one after another, however long the transport takes for each.
   let sent = Promise.resolve()
   const put = (text: string, relatedTo: RpcId | undefined): Promise<void> => {
     sent = sent.then(() => send(JSON.parse(text), relatedTo) as Promise<void>).catch(onFault)
@@ -85,7 +85,7 @@ export function createSession(
 
   let waitingChanges = 0
   const stopListening = onChange((event) => {
-    // Modern clients listen by a request.
+    // Modern clients use subscriptions/listen instead.
     if (client.declared === undefined) return
     if (event.type === 'resourceUpdated' && !client.subscribed.has(event.uri)) return
     if (waitingChanges >= MAX_WAITING_CHANGES) return
@@ -94,7 +94,7 @@ export function createSession(
     void told.finally(() => waitingChanges--)
   })
 
-  /** What the engine answers, in the order in which it does. */
+  /** Relays the engine's messages in order. */
   const answer = async (body: Body, sender: Admitted | undefined): Promise<void> => {
     const message = 'value' in body ? readMessage(body.value) : undefined
     const relatedTo = message?.kind === 'request' || message?.kind === 'invalid' ? message.id : undefined
@@ -102,20 +102,20 @@ export function createSession(
 
     const over = new AbortController()
     running.add(over)
-    // The same id twice: the later one can be cancelled.
+    // If an id is used twice, the later request can be cancelled.
     if (relatedTo !== undefined) requests.set(relatedTo, over)
     try {
       const reply = await engine.serve(body, toAdmitted(sender, over.signal))
       if (relatedTo !== undefined) onBegun?.(relatedTo, reply)
       if (!isAnswered) await discard(reply)
       else {
-        // One after another: what a slow transport has not taken yet counts as unread, and is limited where it is made.
+        // One after another: what a slow transport has not taken counts as unread, and the stream's limit applies to it.
         await relay(reply, async (text) => {
           if (!over.signal.aborted) await put(text, relatedTo)
         })
       }
     } catch (error) {
-      // A stream breaks when its call is cancelled.
+      // The stream of a cancelled call is cut off, which is not a fault.
       if (!over.signal.aborted) {
         onFault(error)
         if (relatedTo !== undefined) await put(errorMessage(relatedTo, UNSENT), relatedTo)
@@ -163,7 +163,7 @@ export function createSession(
       try {
         value = JSON.parse(text)
       } catch {
-        // The engine says so.
+        // The engine answers with the parse error.
         return track({ text }, undefined)
       }
       return receive(value, undefined)
@@ -188,14 +188,14 @@ async function relay(reply: Reply, put: (text: string) => Promise<void>): Promis
   if (text !== '') await put(text)
 }
 
-/** What `setup` and tools see of a request; the message itself is beside it. */
+/** The request as `setup` and tools see it; the message is passed beside it. */
 function toRequest(
   origin: Request | undefined,
   negotiated: string | undefined,
   signal: AbortSignal,
 ): Request {
   const headers = new Headers(origin?.headers)
-  // Where there are no headers, it tells whether batches exist.
+  // On stdio there are no headers; this one tells whether the version has batches.
   if (origin === undefined && negotiated !== undefined) headers.set('mcp-protocol-version', negotiated)
   headers.set('accept', 'application/json, text/event-stream')
   for (const name of ['mcp-session-id', 'content-length', 'transfer-encoding']) headers.delete(name)

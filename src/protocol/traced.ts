@@ -10,10 +10,10 @@ import { isStream, type Reply } from './reply.ts'
 
 export type ServeMessage = (message: Message, incoming: Incoming) => Promise<Reply>
 
-/** Where a span cannot be drawn. */
+/** Used when no span can be created. */
 const NO_SPAN: Span = { run: (work) => work(), end: () => {} }
 
-/** A span for each request; notifications and responses are part of others. What `telemetry` throws is reported, and ends no call. */
+/** Creates a span for each request; notifications and responses get none. Errors of `telemetry` are reported and end no call. */
 export function createTraced(
   telemetry: Telemetry,
   serveMessage: ServeMessage,
@@ -54,7 +54,7 @@ function start(telemetry: Telemetry, request: TracedRequest, report: (error: unk
   return typeof span?.run === 'function' ? span : NO_SPAN
 }
 
-/** Never serves twice: what is served never rejects, so what is thrown is the span's own. */
+/** Never serves twice: `serve` never rejects, so an error comes from the span. */
 async function run(
   span: Span,
   serve: () => Promise<Reply>,
