@@ -8,7 +8,7 @@ import type { RequestScope } from './request-server.ts'
 import { guardedBy } from './resources.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
 
-/** @throws ProtocolError `-32602` for an unknown prompt or template, or an argument it does not have. */
+/** @throws ProtocolError `-32602` for an unknown prompt or template, or for an argument that it does not have. */
 export async function complete(scope: RequestScope, params: Params): Promise<MethodResult> {
   const ref = objectParam(params, 'ref')
   const argument = objectParam(params, 'argument')

@@ -94,7 +94,7 @@ export class Context implements RequestContext {
     return this.#controller.signal
   }
 
-  /** Whether `error` is what the tool was stopped with. */
+  /** Whether `error` is the reason with which the tool was aborted. */
   isStoppedBy(error: unknown): boolean {
     return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
   }
@@ -108,8 +108,8 @@ export class Context implements RequestContext {
     return this.#mcp
   }
 
-  // What callbacks of the official SDK look for: on the prototype, so that requests whose callbacks do not use it pay nothing.
-  // `!`, since the interface has them optional and not undefined: only so do callbacks with the SDK's types fit under
+  // Members that callbacks of the official SDK read. Getters on the prototype cost nothing for requests that do not use them.
+  // With `!`, since in the interface they are optional and not `undefined`: callbacks with the SDK's types need that under
   // `exactOptionalPropertyTypes`.
   get authInfo(): AuthInfo {
     return this.auth!
@@ -139,7 +139,7 @@ export class Context implements RequestContext {
     return this.mcp.extra.http!
   }
 
-  // What tools of other frameworks look for.
+  // Read by tools of other frameworks.
   get requestContext(): RequestContextValues {
     this.#values ??= new MastraRequestContext(this)
     return this.#values
@@ -162,9 +162,9 @@ export class Context implements RequestContext {
   }
 
   /**
-   * Asks what a tool returned. Settles where the tool is to be run again in this call, with the answers in `mcpReq`.
+   * Asks the questions that a tool returned. Resolves if the tool is to run again in this call, with the answers in `mcpReq`.
    *
-   * @throws TypeError for what is neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
+   * @throws TypeError for a result with neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
    */
   async askReturned({ inputRequests, requestState }: InputRequired): Promise<void> {
     const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
@@ -201,7 +201,7 @@ export class Context implements RequestContext {
   ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
   elicit(params: ElicitParams, options?: ElicitOptions): Promise<ElicitAnswer<Record<string, unknown>>>
   elicit(...args: unknown[]): Promise<unknown> {
-    // The overloads above are what callers can pass; TypeScript cannot see the tuples behind them.
+    // Callers pass one of the overloads above, which TypeScript cannot map to these tuples.
     return this.#ask(() => elicitQuestion(...(args as unknown as ElicitArguments)))
   }
 
@@ -213,7 +213,7 @@ export class Context implements RequestContext {
     return this.#ask(() => rootsQuestion()) as Promise<readonly Root[]>
   }
 
-  /** Asks with a request as on the wire, and answers with the client's result. */
+  /** Asks with a request in wire form, and resolves with the client's result. */
   askAsSent(method: string, params: object, options?: object): Promise<unknown> {
     return this.#ask(() => sentQuestion(method, params, options))
   }
@@ -226,12 +226,12 @@ export class Context implements RequestContext {
 
   #ask(build: () => Question): Promise<unknown> {
     const asked = this.#begin(build)
-    // A question that no code waits for may not end the process; code that waits is told all the same.
+    // Handled here, so that a question that is not awaited cannot end the process; code that awaits it still gets the error.
     asked.catch(ignore)
     return asked
   }
 
-  /** Asynchronous from the start: a question that cannot be asked rejects, it does not throw. */
+  /** Async, so that a question that cannot be asked rejects instead of throwing. */
   async #begin(build: () => Question): Promise<unknown> {
     return this.#interaction.ask(build())
   }
@@ -252,24 +252,24 @@ export class Context implements RequestContext {
     this.#notify.log(level, data, logger)
   }
 
-  /** Sends a notification of another kind. */
+  /** Sends any other notification. */
   notify(method: string, params: Record<string, unknown>): void {
     this.#notify.send(method, params)
   }
 
-  /** What the degradation matrix is asked with. */
+  /** The conditions that the degradation matrix depends on. */
   get conditions(): Conditions {
     const conditions = this.#wire.conditions()
     return { ...conditions, legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy) }
   }
 
-  /** Aborts `signal`. The reason is created when the signal is first read, because an error costs a stack. */
+  /** Aborts `signal`. The reason is created when the signal is first read, because an error captures a stack. */
   abort(reason: () => unknown): void {
     this.#abortReason ??= reason
     this.#controller?.abort(reason())
   }
 
-  /** The call is answered: sends the notifications held back; later ones, and later questions, go nowhere. */
+  /** Called when the call is answered: sends held-back notifications; later notifications and questions are dropped. */
   close(): void {
     this.#isClosed = true
     this.#notifier?.close()

@@ -1,5 +1,5 @@
 /**
- * `createTool`: a tool, for a server to serve and for other code to call.
+ * `createTool`: defines a tool, which a server can serve and other code can call.
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
@@ -9,17 +9,17 @@ import type { ToolOutput } from '../definition/tool-result.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
 import { executeCompiled, type ToolCallContext } from './direct-call.ts'
 
-/** A tool that can be called without a server, too. */
+/** A tool that can also be called without a server. */
 export type CreatedTool<
   Input extends Schema | PlainJsonSchema | undefined,
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
 > = Omit<ToolConfig<Input, Output, Result>, 'execute'> & {
   /**
-   * Runs the tool outside of any request, with a context made for it. In another tool, give it the context that you have: then
-   * it can ask that tool's user.
+   * Runs the tool outside of a request, with a new context. Inside another tool, pass that tool's context: then this tool can ask
+   * its user.
    *
-   * @throws Error for invalid input, for a result that does not match `outputSchema`, and whatever the tool throws.
+   * @throws Error for invalid input, for a result that does not match `outputSchema`, and any error of the tool.
    */
   execute: ExecuteTool<Input, Result>
 }
@@ -28,7 +28,7 @@ type ExecuteTool<Input, Result> = Input extends Schema
   ? (input: InferInput<Input>, context?: ToolCallContext) => Promise<Awaited<Result>>
   : (input?: Record<string, unknown>, context?: ToolCallContext) => Promise<Awaited<Result>>
 
-/** The mistakes that the types would let pass, or name less clearly. */
+/** Turns mistakes that the types would allow, or report unclearly, into readable type errors. */
 type Checked<Input, Result> = (Input extends PlainJsonSchema
   ? Input extends Schema
     ? unknown
@@ -38,7 +38,7 @@ type Checked<Input, Result> = (Input extends PlainJsonSchema
     ? { execute: (...args: never) => CallToolResult | Promise<CallToolResult> }
     : unknown)
 
-/** A result with blocks of a type that MCP has not. A type that is known only as `string` may be right. */
+/** A result with content blocks of an unknown type. If the type is only known as `string`, it may be valid. */
 type IsMalformed<Result> =
   Awaited<Result> extends { content: readonly { type: infer Type extends string }[] }
     ? string extends Type
@@ -48,7 +48,7 @@ type IsMalformed<Result> =
         : true
     : false
 
-/** All there are: what is misspelt, or another kit's, would be missed. */
+/** All options, so that a misspelt one, or one of another framework, is refused. */
 const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
   id: 1,
   title: 1,
@@ -66,7 +66,7 @@ const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 
 }
 
 /**
- * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; what it throws becomes an
+ * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; an error that it throws becomes an
  * `isError` result with the message, never the stack.
  *
  * ```ts
@@ -79,6 +79,8 @@ const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 
  *
  * await add.execute({ a: 1, b: 2 }) // 3
  * ```
+ *
+ * @throws TypeError for an unknown option.
  */
 export function createTool<
   Input extends Schema | PlainJsonSchema | undefined = undefined,

@@ -1,5 +1,5 @@
 /**
- * Running a tool without a request: `server.executeTool`, and `tool.execute` of what `createTool` returns.
+ * Runs a tool without a request, for `server.executeTool` and the `execute` of a `createTool` tool.
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
@@ -30,7 +30,7 @@ const refuse = async (): Promise<never> => {
   throw new Error('This tool asks its user a question, which needs a client: call it over MCP.')
 }
 
-/** There is no client to ask; steps are as in any call. */
+/** Without a client, questions fail; steps run as in any call. */
 function createSteps(signal: () => AbortSignal): Interaction {
   const unasked = () => {}
   const replay = new Replay({
@@ -49,15 +49,15 @@ function createSteps(signal: () => AbortSignal): Interaction {
   }
 }
 
-/** What a tool that is called without a request may be given. Each member takes the place of the context's own. */
+/** What to pass to a tool that is called without a request. Each member replaces that of the context. */
 export interface ToolCallContext {
   env?: unknown
   auth?: AuthInfo | undefined
-  /** Aborts `ctx.signal`; what the tool makes of that is its own matter. One that is aborted already keeps the tool from running. */
+  /** Aborts `ctx.signal`; the tool decides how to react. If it is already aborted, the tool does not run. */
   signal?: AbortSignal | undefined
-  /** `signal`, under the name that other frameworks give it; the first of both counts. */
+  /** `signal`, under the name that other frameworks use. With both, the one that aborts first takes effect. */
   abortSignal?: AbortSignal | undefined
-  /** A `RequestContext` of Mastra, a `Map`, or anything else that has values by name. */
+  /** A `RequestContext` of Mastra, a `Map`, or any other object with `get(key)`. */
   requestContext?: { get(key: string): unknown } | undefined
   toolCallId?: string | undefined
   messages?: readonly unknown[] | undefined
@@ -65,9 +65,9 @@ export interface ToolCallContext {
 }
 
 /**
- * Runs a tool and returns what it returned. A context of a request is taken as it is.
+ * Runs a tool and returns its output. The context of a request is used unchanged.
  *
- * @throws Error for invalid arguments, for a result that does not match `outputSchema`, and whatever the tool throws.
+ * @throws Error for invalid arguments, for a result that does not match `outputSchema`, and any error of the tool.
  */
 export async function executeCompiled(
   tool: CompiledTool,
@@ -95,7 +95,7 @@ export async function executeCompiled(
       throw new Error(result.content.map((block) => 'text' in block && block.text).join())
     return output
   } finally {
-    // A signal may outlive many calls.
+    // Removed, since one signal may be used for many calls.
     signal?.removeEventListener('abort', end)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Which method does what, in each era. A method that the definition has nothing for does not exist.
+ * Maps methods to their implementations, per era. A method without anything in the definition does not exist.
  */
 import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
@@ -22,7 +22,7 @@ interface MethodEntry {
   readonly run: Method
   readonly needs: 'hasTools' | 'hasResources' | 'hasPrompts' | 'hasCompletions'
   readonly eras: readonly Era[]
-  /** `list`: shared by all callers unless something depends on them. `private`: depends on who reads. */
+  /** `list`: shared by all callers unless it depends on one. `private`: depends on the caller. */
   readonly caching?: 'list' | 'private'
 }
 
@@ -57,7 +57,7 @@ const METHODS: ReadonlyMap<string, MethodEntry> = new Map(
   } satisfies Record<string, MethodEntry>),
 )
 
-/** The method, where this server has it in this era. */
+/** The method, if this server has it in this era. */
 export function findMethod(name: string, era: Era, definition: Definition): MethodEntry | undefined {
   const entry = METHODS.get(name)
   return entry?.eras.includes(era) && definition[entry.needs] ? entry : undefined

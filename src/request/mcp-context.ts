@@ -1,6 +1,6 @@
 /**
- * Makes `ctx.mcp`: the context as callbacks of the official SDK and tools of other frameworks know it. Made when a callback
- * looks at it, so that other tools pay nothing for it.
+ * Creates `ctx.mcp`: the context in the form of the official SDK and of other frameworks. Created on first use, so that other tools
+ * do not pay for it.
  */
 import type { ElicitParams } from '../definition/ask.ts'
 import type { LogLevel, McpContext, Progress, RequestContext } from '../definition/context.ts'
@@ -9,7 +9,7 @@ import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/s
 import type { ChangeEvent } from '../events/bus.ts'
 import type { ContextWire } from './wire.ts'
 
-/** What is used of a context. */
+/** The part of a context that is used here. */
 interface Context
   extends Pick<
     RequestContext,
@@ -19,13 +19,13 @@ interface Context
   notify(method: string, params: Record<string, unknown>): void
 }
 
-/** What the last round of a tool that returns its questions left for the next. */
+/** The answers and the state from the last round of a tool that returns its questions. */
 export interface AnsweredRound {
   readonly inputResponses: { readonly [key: string]: unknown }
   readonly requestState: string | undefined
 }
 
-/** The round that the request itself brought. */
+/** The answers and the state in the request itself. */
 export function roundOf({ rounds }: ContextWire): AnsweredRound | undefined {
   return rounds && { inputResponses: rounds.responses, requestState: rounds.journal.state }
 }
@@ -80,7 +80,7 @@ export function createMcpContext(
   }
 }
 
-/** The keys of the envelope say who is asking (MCP 2026-07-28, "Per-request protocol fields"): the SDK keeps them apart. */
+/** Envelope keys in `_meta` (MCP 2026-07-28, "Per-request protocol fields"). The SDK keeps them apart from the rest. */
 const RESERVED = 'io.modelcontextprotocol/'
 
 function splitMeta(
@@ -97,7 +97,7 @@ function splitMeta(
   }
 }
 
-/** Asynchronous from the start: what cannot be sent rejects, it does not throw. */
+/** Async, so that a request that cannot be sent rejects instead of throwing. */
 async function sendRequest(
   context: Context,
   { method, params = {} }: WireMessage,
@@ -111,7 +111,7 @@ async function sendRequest(
   throw new TypeError(`The client's answer to ${method} does not match the result schema.`)
 }
 
-/** News of changes is for clients that listen, not for this one's response. */
+/** Change notifications go to all clients that listen, not to the response of this request. */
 const CHANGES: { readonly [method: string]: ChangeEvent } = {
   'notifications/tools/list_changed': { type: 'toolsListChanged' },
   'notifications/prompts/list_changed': { type: 'promptsListChanged' },

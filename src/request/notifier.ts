@@ -3,10 +3,10 @@
  */
 import { LOG_LEVELS, type LogLevel, type Progress } from '../definition/context.ts'
 
-/** Where notifications go: the response stream of the request. */
+/** Sends a notification on the response stream of the request. */
 export type SendNotification = (method: string, params: Record<string, unknown>) => void
 
-/** At most one progress notification in this many milliseconds; the last one is always sent. */
+/** Minimum milliseconds between two progress notifications; the last one is always sent. */
 const PROGRESS_INTERVAL_MS = 100
 
 export class Notifier {
@@ -18,7 +18,7 @@ export class Notifier {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
-  /** @param logLevel undefined sends no log messages: the client did not ask for any. */
+  /** @param logLevel if undefined, no log messages are sent: the client did not request any. */
   constructor(
     send: SendNotification,
     progressToken: string | number | undefined,
@@ -46,12 +46,12 @@ export class Notifier {
     this.#send('notifications/message', { level, ...(logger !== undefined && { logger }), data })
   }
 
-  /** Sends any other notification as it is. */
+  /** Sends any other notification unchanged. */
   send(method: string, params: Record<string, unknown>): void {
     if (!this.#isClosed) this.#send(method, params)
   }
 
-  /** Sends what is held back; nothing is sent afterwards. */
+  /** Sends held-back progress; nothing is sent afterwards. */
   close(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -1,5 +1,5 @@
 /**
- * What the operator configured for every request.
+ * The server's configuration, as every request uses it.
  */
 
 import type { LegacyPolicy } from '../definition/ask.ts'
@@ -11,18 +11,18 @@ import type { SingleUseStore } from '../interaction/state.ts'
 import type { RequestServer } from './request-server.ts'
 import type { CacheHints } from './result.ts'
 
-/** Reports a fault of the server, with its stack, to the operator: never to a client. */
+/** Reports a server error with its stack to the operator, never to a client. */
 export type ReportError = (error: unknown, facts: { readonly [name: string]: unknown }) => void
 
 export interface RequestOptions {
   readonly definition: Definition
   readonly bus: Bus | undefined
-  /** Reports a change to the listeners: those on this bus, and the connections of this process. */
+  /** Publishes a change to the listeners on the bus, and to the sessions of this process. */
   readonly publish: (event: ChangeEvent) => Promise<void>
-  /** Items a page of every list. */
+  /** Items per page of every list. */
   readonly pageSize: number
   readonly setup: ((server: RequestServer, request: Request) => unknown) | undefined
-  /** Cache hints for lists and discovery; a scope left out is decided per result. */
+  /** Cache hints for lists and discovery; without a scope, it is decided per result. */
   readonly cache: { readonly ttlMs: number; readonly scope: CacheHints['scope'] | undefined }
   readonly reportError: ReportError
   readonly asking: AskingOptions
@@ -30,11 +30,11 @@ export interface RequestOptions {
 
 /** How calls ask the client. */
 export interface AskingOptions {
-  /** The seal of this deployment, by the platform's environment; undefined where it has no secret. */
+  /** The seal of this deployment, from the platform's environment; undefined without a secret. */
   readonly sealFor: (env: unknown) => Seal | undefined
-  /** The rendezvous, by the platform's environment. */
+  /** The rendezvous, from the platform's environment. */
   readonly rendezvousFor: (env: unknown) => Rendezvous | undefined
-  /** Milliseconds a sealed state is good for. */
+  /** Milliseconds for which a sealed state is valid. */
   readonly stateTtlMs: number
   readonly singleUse: SingleUseStore | undefined
   readonly legacyPolicy: LegacyPolicy

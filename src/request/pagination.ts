@@ -5,12 +5,12 @@ import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { optionalStringParam, type Params } from './params.ts'
 
-/** Reads `cursor`: the offset of the page it asks for. @throws ProtocolError `-32602` for one we did not make. */
+/** Reads `cursor`: the offset of the requested page. @throws ProtocolError `-32602` for a cursor that this server did not create. */
 export function pageStart(params: Params, total: number, pageSize: number): number {
   const cursor = optionalStringParam(params, 'cursor')
   if (cursor === undefined) return 0
   const offset = /^p[1-9]\d{0,8}$/.test(cursor) ? Number(cursor.slice(1)) : Number.NaN
-  // Only the starts of pages were ever handed out.
+  // Cursors always point to the start of a page.
   if (!(offset < total && offset % pageSize === 0)) {
     throw invalidParams(
       'Invalid params: "cursor" is not one this server gave out. List again from the start.',
@@ -19,7 +19,7 @@ export function pageStart(params: Params, total: number, pageSize: number): numb
   return offset
 }
 
-/** A page of already serialised items, as the members of its result. */
+/** A page of serialized items, as the members of its result. */
 export function pageMembers(
   name: string,
   items: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * Reading request parameters: unknown from the wire, parsed once. Each throws `-32602` naming the parameter.
+ * Reads request parameters, which are unknown on the wire. Each function throws `-32602` and names the parameter.
  */
 import { invalidParams } from '../definition/protocol-error.ts'
 
@@ -23,12 +23,12 @@ export function objectParam(params: Params, name: string): Params {
   return value as Params
 }
 
-/** An absent parameter is an empty object. */
+/** An absent parameter counts as an empty object. */
 export function optionalObjectParam(params: Params, name: string): Params {
   return params[name] === undefined ? {} : objectParam(params, name)
 }
 
-/** A record of strings, such as prompt arguments; absent is empty. */
+/** A record of strings, such as prompt arguments; an absent one counts as empty. */
 export function stringRecordParam(params: Params, name: string): Record<string, string> {
   const record = optionalObjectParam(params, name)
   for (const [key, value] of Object.entries(record)) {

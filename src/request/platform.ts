@@ -1,63 +1,61 @@
 /**
- * What a platform is to a request, and what it serves.
+ * What a platform provides for a request, and the server that an adapter calls.
  */
 import type { ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Caller } from './access.ts'
 
 /**
- * What a platform gives to one request. An adapter fills it in; everything is optional.
+ * What a platform provides for one request. Filled in by an adapter; everything is optional.
  *
- * The `Request` that goes with it has the URL that clients use, as far as the platform vouches for it.
+ * The accompanying `Request` has the URL that clients use, as far as the platform reports it reliably.
  */
 export interface RequestPlatform {
-  /** Bindings or environment variables, `ctx.env`. */
+  /** Bindings or environment variables, for `ctx.env`. */
   readonly env?: unknown
   /** Keeps the invocation alive until `promise` settles. */
   readonly waitUntil?: (promise: Promise<unknown>) => void
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number
-  /** When the response must have begun, in milliseconds since the epoch: the deadline of what is not streamed. */
+  /** When the response must have begun, in milliseconds since the epoch. Without streaming, this is the deadline of the whole call. */
   readonly firstByteBy?: number
-  /** What sets the deadline, as the platform's users know it: `the timeout of the Lambda function`. */
+  /** The name of the limit behind the deadline, as users of the platform know it: `the timeout of the Lambda function`. */
   readonly deadlineName?: string
-  /** Whether a response may be sent piece by piece. Default true. */
+  /** Whether a response can be streamed. Default true. */
   readonly canStream?: boolean
-  /** Bytes that the body of a whole response may have. Default: no limit. */
+  /** Maximum bytes of the body of a buffered response. Default: no limit. */
   readonly maxResponseBytes?: number
-  /** The path that the platform puts before the server's own, part of the request's URL: `/functions/v1/shop`, `/prod`. */
+  /** The path that the platform adds before the server's own, part of the request's URL: `/functions/v1/shop`, `/prod`. */
   readonly prefix?: string
-  /** The listener is bound to a loopback address: only local hosts and origins are served (DNS rebinding). */
+  /** The listener is bound to a loopback address: only local hosts and origins are accepted (DNS rebinding). */
   readonly loopback?: boolean
-  /** The platform serves no hosts but this server's: the host in the URL is more than what the client wrote. Default false. */
+  /** The platform routes only this server's hosts to it, so the host in the URL can be trusted. Default false. */
   readonly vouchesForHost?: boolean
-  /** The caller's address as the platform vouches for it. */
+  /** The caller's address, as the platform reports it. */
   readonly clientAddress?: string
   /**
-   * Makes the `Request` that code of the server's author is given, where the one that is served is a look-alike, cheaper to make than a
-   * real one. Default: the one that is served.
+   * Creates the `Request` that user code receives, if the served one is a cheaper look-alike of a real one. Default: the served one.
    */
   readonly toRequest?: (served: Request) => Request
   /**
-   * Makes the response to an answer that is there as a whole, where there is a cheaper way than a `Response` of the platform's. Default:
-   * `new Response`.
+   * Creates the response to a buffered reply, if the platform has a cheaper way than `new Response`. Default: `new Response`.
    */
   readonly respond?: (
     text: string | null,
     status: number,
     headers: { readonly [name: string]: string },
   ) => Response
-  /** Whom code of the host has let in before. Counts where the server has no `auth`, which decides by itself. */
+  /** The caller, if the host has authenticated it. Ignored if the server has `auth`. */
   readonly caller?: Caller
-  /** The connection that the request came on, where it lasts longer than the request. Default: no connection. */
+  /** The connection of the request, if it outlives the request. Default: none. */
   readonly session?: ClientSession
 }
 
-/** A connection that lasts: what is said on it is remembered, and its client can be asked. */
+/** A lasting connection: it remembers what the client declared, and its client can be asked. */
 export interface ClientSession {
-  /** Undefined where the connection itself is the session, as on stdio. */
+  /** Undefined if the connection itself is the session, as on stdio. */
   readonly id: string | undefined
-  /** What `initialize` declared; undefined before, and for modern clients, who declare it in each request. */
+  /** What `initialize` declared. Undefined before, and for modern clients, which declare it in each request. */
   declared:
     | {
         readonly protocolVersion: string
@@ -65,33 +63,33 @@ export interface ClientSession {
         readonly clientCapabilities: ClientCapabilities
       }
     | undefined
-  /** As `logging/setLevel` has set it. */
+  /** As set by `logging/setLevel`. */
   logLevel: LogLevel | undefined
   /** URIs of the resources that the client has subscribed to. */
   readonly subscribed: Set<string>
-  /** Where its answers meet the calls that wait for them. */
+  /** Matches the client's answers with the calls that wait for them. */
   readonly rendezvous: Rendezvous
 }
 
-/** What an adapter serves: `handle` is called where there is one (an `MCPServer`), else `fetch` (a Hono app). */
+/** What an adapter serves: `handle` is called if it exists (an `MCPServer`), otherwise `fetch` (a Hono app). */
 export interface FetchServer {
   fetch(request: Request, env?: unknown, executionContext?: unknown): Response | Promise<Response>
   handle?(request: Request, platform: RequestPlatform): Promise<Response>
   /**
-   * `handle` itself, where it takes a platform's `toRequest` and `respond`. Who puts another `handle` around it reads and makes real
-   * requests and responses, so it counts only where both are the same function.
+   * The same function as `handle`, if it accepts `toRequest` and `respond` of a platform. Ignored if `handle` is another function: a
+   * wrapper around it needs real requests and responses.
    */
   readonly leanHandle?: FetchServer['handle']
-  /** Ends what outlives requests, where there is such a thing: called by adapters of processes that end. */
+  /** Ends what outlives requests, such as open streams. Adapters call it when the process ends. */
   close?(): Promise<void>
 }
 
-/** The request that code of the server's author is given. */
+/** The request that user code receives. */
 export function givenRequest(served: Request, { toRequest }: RequestPlatform): Request {
   return toRequest === undefined ? served : toRequest(served)
 }
 
-/** Serves one request with all that an adapter knows, as far as `server` takes it. */
+/** Serves one request, with as much of the platform as `server` supports. */
 export async function serveRequest(
   server: FetchServer,
   request: Request,
@@ -103,8 +101,8 @@ export async function serveRequest(
 }
 
 /**
- * Milliseconds that the platform gives one call, where it does not say so itself: `MAYFLY_MAX_DURATION_MS` of its environment,
- * for a plan or a setting other than the default.
+ * The platform's time limit for one call in milliseconds, if the platform does not tell it: `MAYFLY_MAX_DURATION_MS` of the
+ * environment (for a plan or setting other than the default), else `fallbackMs`.
  */
 export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   const named = Number(

@@ -51,7 +51,7 @@ export async function getPrompt(scope: RequestScope, params: Params): Promise<Me
     : getDeclaredPrompt(scope, declared, args)
 }
 
-/** MCP has no prompt versions: a client that knows of one names it in `version`, or in `_meta.version`. */
+/** MCP has no prompt versions: a client names one in `version`, or in `_meta.version`. */
 function versionOf(params: Params): string | undefined {
   return (
     optionalStringParam(params, 'version') ??
@@ -116,7 +116,7 @@ function refuseMissing(name: string, required: readonly string[], args: Record<s
     throw invalidParams(`Missing required arguments for prompt ${name}: ${missing.join(', ')}`)
 }
 
-/** `version` is no field of MCP's `Prompt`, so it travels in `_meta`. */
+/** MCP's `Prompt` has no `version`, so it is sent in `_meta`. */
 function toListed({ version, ...prompt }: Prompt): object {
   return version === undefined ? prompt : { ...prompt, _meta: { ...prompt._meta, version } }
 }

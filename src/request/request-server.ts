@@ -1,6 +1,6 @@
 /**
- * The request server: one request's view of the frozen definition. Its overlay of enabled, disabled, updated, removed
- * and added tools dies with the request; nothing of it can be seen by another.
+ * The request server: one request's view of the frozen definition. Its overlay of enabled, disabled, updated, removed and added
+ * tools exists only for this request; no other request can see it.
  */
 
 import type { Definition } from '../definition/compile.ts'
@@ -23,9 +23,9 @@ export interface RequestServer {
   readonly context: RequestContext
   /** The names of the tools this request could see, disabled ones included. */
   readonly toolNames: readonly string[]
-  /** @throws TypeError where there is no such tool. */
+  /** @throws TypeError if the tool does not exist. */
   tool(name: string): ToolHandle
-  /** Adds a tool for this request. @throws TypeError where the name is taken or the tool is unusable. */
+  /** Adds a tool for this request. @throws TypeError if the name is taken or the tool is invalid. */
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     config: RegisterToolConfig<Input, Output>,
@@ -53,12 +53,12 @@ export class RequestScope implements RequestServer {
     this.#access = access
   }
 
-  /** Whether this caller may use less than others. */
+  /** Whether this caller has less access than others. */
   get isRestricted(): boolean {
     return this.#access !== undefined && (this.#access.isAnonymous || this.definition.hasScopes)
   }
 
-  /** Whether what is listed can depend on who asks. */
+  /** Whether lists can depend on the caller. */
   get hasAccess(): boolean {
     return this.#access !== undefined
   }
@@ -67,12 +67,12 @@ export class RequestScope implements RequestServer {
     return this.#access === undefined || this.#access.allows(item)
   }
 
-  /** @throws ProtocolError with HTTP 401 or 403, and what it takes to be allowed. */
+  /** @throws ProtocolError with HTTP 401 or 403 and the scopes that are needed. */
   requireAccess(item: Guarded): void {
     if (this.#access !== undefined && !this.#access.allows(item)) throw this.#access.refusal(item)
   }
 
-  /** Whether this request sees other tools than the definition says. */
+  /** Whether this request sees tools that differ from the definition. */
   get isCustomised(): boolean {
     return this.#overlay !== undefined
   }

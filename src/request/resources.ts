@@ -67,15 +67,15 @@ export async function readResource(scope: RequestScope, params: Params): Promise
 }
 
 /**
- * Legacy only. Subscribing is acknowledged for clients that do it without asking what is advertised: no update can
- * follow, which is why `subscribe` is not advertised (see the degradation matrix).
+ * Legacy only. Acknowledges clients that subscribe although `subscribe` is not advertised (see the degradation matrix): no update
+ * can follow.
  */
 export function acknowledgeSubscription(params: Params): MethodResult {
   stringParam(params, 'uri')
   return { members: NO_MEMBERS }
 }
 
-/** Whether a caller may hear of changes of `uri`: only of a URI that some resource answers. */
+/** Whether a caller may be notified of changes of `uri`: only if a resource answers it and the caller may use that resource. */
 export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
   if (access === undefined) return true
   const found = find(resources, uri)
@@ -102,12 +102,12 @@ async function read(
 }
 
 interface Found {
-  /** Undefined: the callbacks are asked. */
+  /** Undefined if the resource callbacks answer. */
   readonly config?: ResourceConfig
   readonly variables: Record<string, string>
 }
 
-/** What knows a URI: a fixed resource, the first template that matches, or the callbacks. */
+/** Finds what answers a URI: a fixed resource, the first template that matches, or the callbacks. */
 function find({ fixed, templates, callbacks }: CompiledResources, uri: string): Found | undefined {
   const declared = fixed.get(uri)?.config
   if (declared !== undefined) return { config: declared, variables: {} }
@@ -118,12 +118,12 @@ function find({ fixed, templates, callbacks }: CompiledResources, uri: string): 
   return callbacks && { variables: {} }
 }
 
-/** The fixed resources by what all spellings of their URIs have in common. */
+/** The fixed resources by a normalized form that all spellings of their URIs share. */
 const foldedResources = new WeakMap<CompiledResources, ReadonlyMap<string, readonly Guarded[]>>()
 
 /**
- * What a caller must be allowed to use, to read a URI: what answers it, and every fixed resource of which it may be another spelling.
- * A template would read for it what the fixed one keeps.
+ * The access needed to read a URI: to the resource that answers it, and to every fixed resource of which it may be another spelling.
+ * Otherwise a template could read what a fixed resource protects.
  */
 function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
   if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
@@ -148,7 +148,7 @@ function foldedOf(resources: CompiledResources): ReadonlyMap<string, readonly Gu
   return folded
 }
 
-/** What is declared under `name`, a URI or a URI template; what callbacks list needs no scope. */
+/** A declared resource, by its URI or URI template. Resources that callbacks list need no scope. */
 export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
   return { kind: 'resource', name, scopes: config.scopes }
 }

@@ -1,5 +1,5 @@
 /**
- * What a method answers, before the wire layer gives it the envelope of its era.
+ * The result of a method, before the protocol layer adds the envelope of its era.
  */
 import type { Meta } from '../definition/content.ts'
 import { type JsonMembers, toMembers } from '../definition/json-members.ts'
@@ -15,9 +15,9 @@ export interface MethodResult {
   /** The members of the result object as JSON, without the braces: `"tools":[…]`. Lists come precompiled. */
   readonly members: JsonMembers
   readonly meta?: Meta | undefined
-  /** A tool's own failure, which the protocol takes for a success. */
+  /** The tool failed; for the protocol this is a success. */
   readonly isError?: boolean | undefined
-  /** Modern era: the call is not complete, the client is asked first. */
+  /** Modern era: the call is not complete, since the client is asked first. */
   readonly isInputRequired?: true
 }
 

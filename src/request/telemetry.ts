@@ -1,32 +1,32 @@
 /**
- * The interface to a tracing library: it draws a span around each request.
+ * The interface to a tracing library: creates a span for each request.
  */
 
-/** One JSON-RPC request, as far as it is known before it is served. */
+/** One JSON-RPC request, with what is known before it is served. */
 export interface TracedRequest {
   readonly id: string | number
   readonly method: string
   readonly params: { readonly [name: string]: unknown }
   readonly headers: Headers
-  /** Milliseconds since the epoch at which it arrived. */
+  /** When it arrived, in milliseconds since the epoch. */
   readonly startedAt: number
 }
 
-/** What came of it. */
+/** The outcome of a request. */
 export interface TracedOutcome {
   readonly status: number
   readonly protocolVersion?: string | undefined
   readonly sessionId?: string | undefined
-  /** The JSON-RPC error code, where the answer is an error. */
+  /** The JSON-RPC error code, if the response is an error. */
   readonly code?: number | undefined
-  /** The tool has failed; the protocol has not. */
+  /** The tool failed, but not the protocol. */
   readonly isToolError?: boolean | undefined
 }
 
 export interface Span {
   /** Runs `work` so that its spans become children of this one. */
   run<Result>(work: () => Result): Result
-  /** Called once, when the last byte of the answer is there. */
+  /** Called once, after the last byte of the response. */
   end(outcome: TracedOutcome): void
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tells a tool's hooks of a call. They observe: they are not awaited, and what they throw is reported and fails nothing.
+ * Calls the hooks of a tool. They only observe: they are not awaited, and their errors are reported without failing the call.
  */
 import { callHook } from '../definition/hook.ts'
 import type { CompiledTool } from '../definition/tool.ts'
@@ -7,7 +7,7 @@ import { structuredOf } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
 import type { ReportError } from './options.ts'
 
-/** What happened: the arguments are valid, or `execute` has returned what is no error. */
+/** The event: the arguments are valid, or `execute` returned a result that is not an error. */
 type Happening = { readonly input: unknown } | { readonly output: unknown }
 
 export function tellHooks(

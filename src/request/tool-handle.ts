@@ -1,23 +1,23 @@
 /**
- * The handle of one tool: what `registerTool` and `setup` change it by.
+ * The handle of one tool, with which `registerTool` and `setup` change it.
  */
 import type { ToolUpdate } from '../definition/tool.ts'
 
-/** One tool: of the server, until its first request, or of one request. Every method returns the handle, so that calls chain. */
+/** One tool of a request, or of the server before its first request. Every method returns the handle, so that calls can be chained. */
 export interface ToolHandle {
   readonly name: string
   readonly enabled: boolean
   enable(): ToolHandle
   disable(): ToolHandle
-  /** @throws TypeError for the names that the SDK gives `inputSchema` and `execute`. */
+  /** @throws TypeError for the names that the SDK uses for `inputSchema` and `execute`. */
   update(update: ToolUpdate): ToolHandle
   remove(): void
 }
 
-/** What a handle does it to. */
+/** The changes that a handle makes. */
 export interface ToolEdits {
   isEnabled(): boolean
-  /** @throws TypeError where the tool cannot be changed any more. */
+  /** @throws TypeError if the tool can no longer be changed. */
   edit(update: ToolUpdate): void
   remove(): void
 }

@@ -19,7 +19,7 @@ import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
 import { tellHooks } from './tell-hooks.ts'
 
-/** The whole, unpaged list of a definition, serialised once an era. */
+/** The complete, unpaged list of a definition, serialized once per era. */
 const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()
 
 export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
@@ -68,7 +68,7 @@ function listed({ tool, json }: CompiledTool, era: 'modern' | 'legacy', { asking
   })
 }
 
-/** The parameter by which a model continues a call under the legacy policy `arguments`. */
+/** The argument with which a model continues a call, under the legacy policy `arguments`. */
 const CONTINUE_SCHEMA = {
   [CONTINUE]: {
     type: 'object',
@@ -78,7 +78,7 @@ const CONTINUE_SCHEMA = {
   },
 }
 
-/** @throws ProtocolError `-32602` for an unknown tool; everything the tool itself does wrong is an `isError` result. */
+/** @throws ProtocolError `-32602` for an unknown tool. Every error of the tool itself is an `isError` result. */
 export function callTool(
   scope: RequestScope,
   params: Params,
@@ -92,9 +92,9 @@ export function callTool(
 }
 
 /**
- * Validates, executes, converts. A tool that answers at once is answered at once: only what is asynchronous costs a
- * promise. Fails with nothing but a `ProtocolError`, which is meant for the client: even a result that is no JSON is the
- * tool's fault alone.
+ * Validates the arguments, executes the tool and converts its result. A synchronous tool is answered synchronously: only async code
+ * costs a promise. Fails only with a `ProtocolError`, which is meant for the client: even a result that is not JSON becomes an
+ * `isError` result.
  */
 function runTool(
   tool: CompiledTool,
@@ -104,11 +104,11 @@ function runTool(
 ): MethodResult | Promise<MethodResult> {
   const fail = (error: unknown): MethodResult => {
     if (error instanceof ProtocolError) throw error
-    // A tool that stops because it was told to has no fault to report.
+    // An error because the tool was aborted is not a fault.
     if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(textOf(error)))
   }
-  // Compiles the tool: a schema that is unusable is no error of the tool's, and none that its caller could mend.
+  // Compiles the tool, outside of `try`: an invalid schema is a server error, not one that the model could correct.
   const { input: schema } = tool
   try {
     const validation = schema.validate(input)

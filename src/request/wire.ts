@@ -1,5 +1,5 @@
 /**
- * What a context is made of: the facts of its request, and how it reaches the wire.
+ * The parts of a context: the facts of its request, and its access to the wire.
  */
 import type { LogLevel, RequestContext } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
@@ -23,22 +23,22 @@ export type ContextFacts = Pick<
   | 'waitUntil'
 > & { readonly sessionId?: string | undefined }
 
-/** How the context reaches the wire. */
+/** The context's access to the wire. */
 export interface ContextWire {
   readonly rpcId: string | number
   readonly method: string
   readonly meta: Record<string, unknown> | undefined
   readonly progressToken: string | number | undefined
   readonly logLevel: LogLevel | undefined
-  /** What the degradation matrix is asked with. */
+  /** The conditions that the degradation matrix depends on. */
   readonly conditions: () => Conditions
   readonly send: SendNotification
-  /** Reports a change to the listeners. */
+  /** Publishes a change to the listeners. */
   readonly publish: (event: ChangeEvent) => Promise<void>
   /** What came from earlier rounds of the same call. */
   readonly rounds:
     | { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } }
     | undefined
-  /** How this call asks; made at the first question or step. */
+  /** How this call asks; created at the first question or step. */
   readonly interaction: () => Interaction
 }
