@@ -1,10 +1,10 @@
 /**
- * What a client declared, against what a question needs.
+ * Compares what a client declared with what a question needs.
  */
 import type { ClientCapabilities } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 
-/** The part of `required` that is not declared; empty where all is. */
+/** The part of `required` that is not declared; empty if everything is. */
 export function missingCapabilities(
   required: ClientCapabilities,
   declared: ClientCapabilities,
@@ -27,7 +27,7 @@ function isImplied(name: string, part: string, has: Record<string, unknown> | un
   return name === 'elicitation' && part === 'form' && has !== undefined && Object.keys(has).length === 0
 }
 
-/** All of them in one: `{ elicitation: { form: {} } }` and `{ elicitation: { url: {} } }` are both needed. */
+/** Merges all into one: `{ elicitation: { form: {} } }` and `{ elicitation: { url: {} } }` make both required. */
 export function mergeCapabilities(all: readonly ClientCapabilities[]): ClientCapabilities {
   const merged: Record<string, object> = {}
   for (const capabilities of all)

@@ -1,5 +1,5 @@
 /**
- * The typed end of a call that would have had to ask and could not.
+ * The result or error of a call that needed to ask its client and could not.
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { Feature } from '../definition/context.ts'
@@ -8,7 +8,7 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 /** `_meta["mayfly/degraded"]` of a result, or `data` of an error. */
 export interface Degraded {
   readonly feature: Feature
-  /** Why it cannot be done here. */
+  /** Why the feature is not available here. */
   readonly reason: string
   /** What to do about it. */
   readonly remedy: string
@@ -16,7 +16,7 @@ export interface Degraded {
 
 export const DEGRADED_META = 'mayfly/degraded'
 
-/** What the model reads, and can tell its user. */
+/** A text that the model can read and tell its user. */
 export function degradedResult(degraded: Degraded, question: string): CallToolResult {
   return {
     content: [
@@ -30,7 +30,7 @@ export function degradedResult(degraded: Degraded, question: string): CallToolRe
   }
 }
 
-/** The same where the result has no room for it: prompts and resources. */
+/** The same as an error, for prompts and resources, whose results have no place for it. */
 export function degradedError(degraded: Degraded): ProtocolError {
   return new ProtocolError(ErrorCode.internal, `${degraded.reason} ${degraded.remedy}`, degraded)
 }

@@ -1,5 +1,5 @@
 /**
- * Names for content: the same text has the same name, and a second text with that name cannot be found.
+ * A hash as a name for content: equal texts have equal names, and no two different texts with one name can be found.
  */
 import { toBase64Url } from '../definition/base64.ts'
 

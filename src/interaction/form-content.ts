@@ -1,5 +1,5 @@
 /**
- * What a user filled into a form, against what the form asks for as it is on the wire (MCP 2026-07-28, "Requested Schema").
+ * Validates what a user filled into a form against the schema that the client received (MCP 2026-07-28, "Requested Schema").
  */
 
 /** A form as the client receives it (MCP 2026-07-28, "Requested Schema"). */
@@ -26,7 +26,7 @@ interface RequestedField {
   readonly maxItems?: number | undefined
 }
 
-/** What is wrong with `content`, by field; an empty list where the form takes it. Formats are not looked at. */
+/** The errors in `content`, by field; an empty list if it is valid. Formats are not checked. */
 export function validate(
   { properties, required = [] }: RequestedSchema,
   content: { readonly [field: string]: unknown },

@@ -1,12 +1,12 @@
 /**
  * What a form may ask (MCP 2026-07-28, "Elicitation", "Requested Schema"): a flat object of strings, numbers, booleans
- * and choices, so that every client can draw it. Checked when the question is built, never at the user's expense.
+ * and choices, so that every client can display it. Checked when the question is created, before the user sees it.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ElicitOptions } from '../definition/ask.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from '../definition/schema.ts'
 
-/** The keywords a field of each type may carry. */
+/** The keywords that a field of each type may have. */
 const COMMON = ['type', 'title', 'description', 'default']
 const KEYWORDS: { readonly [type: string]: readonly string[] } = {
   string: [...COMMON, 'minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
@@ -16,17 +16,17 @@ const KEYWORDS: { readonly [type: string]: readonly string[] } = {
   array: [...COMMON, 'items', 'minItems', 'maxItems'],
 }
 const FORMATS = ['email', 'uri', 'date', 'date-time']
-/** Looks at the words of a name: `max_tokens` and `secretary` are not secrets, `userpassword` is one. */
+/** Matches words of a name: `max_tokens` and `secretary` are not secrets, `userpassword` is. */
 const SECRET =
   /pass(word|phrase|wd|code)s?_|(secret|credential)s?_|token_|(api|access|auth|private|refresh|session)_?(key|token)s?_|^_(pass|pin)_$|_(cvv|cvc|ssn)_/
 
-/** By schema: a tool asks with the same form in every call. */
+/** By schema, since a tool asks with the same form in every call. */
 const compiledForms = new WeakMap<object, CompiledSchema>()
 
 /**
  * Compiles the schema of a form, once.
  *
- * @throws TypeError naming the field that a form cannot have.
+ * @throws TypeError naming the field that is not allowed in a form.
  */
 export function compileForm(schema: Schema, { notSecret = [] }: ElicitOptions = {}): CompiledSchema {
   const form = compiledForms.get(schema) ?? compile(schema)
@@ -42,7 +42,7 @@ export function compileForm(schema: Schema, { notSecret = [] }: ElicitOptions = 
   return form
 }
 
-/** `maxTokens1` and `max-tokens 1` as `_max_tokens_1_`. */
+/** Normalizes a name to words: `maxTokens1` and `max-tokens 1` become `_max_tokens_1_`. */
 function wordsOf(name: string): string {
   const words = name.replace(/([a-z])([A-Z\d])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4')
   return `_${words}_`.toLowerCase().replace(/[^a-z\d]+/g, '_')
@@ -88,12 +88,12 @@ function toField(name: string, shown: JsonSchema): JsonSchema {
   return shown
 }
 
-/** For schemas written by hand: they are held to what a form can express. */
+/** A schema written by hand: it may only use keywords that a form allows. */
 function isJsonSchema(schema: Schema): boolean {
   return (schema as Partial<StandardSchemaV1>)['~standard']?.vendor === 'mayfly-mcp'
 }
 
-/** Without what no form can say: the library of the schema checks the answer by it all the same. */
+/** Removes keywords that a form does not allow; the schema library still checks the answer with them. */
 function sayable(field: JsonSchema): JsonSchema {
   const { pattern, exclusiveMinimum, exclusiveMaximum, multipleOf, format, ...rest } = field
   return FORMATS.includes(String(format)) ? { ...rest, format } : rest

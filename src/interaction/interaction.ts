@@ -11,11 +11,11 @@ import { neverSettles, type OpenQuestion, Replay, type Suspension } from './repl
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealIfNeeded } from './state.ts'
 
-/** How a call that cannot go on ends; what the tool does after that is not sent. */
+/** How a call ends that cannot continue. Whatever the tool does after that is not sent. */
 export type Ending =
   | {
       readonly kind: 'inputRequired'
-      /** Undefined where the client is to call again, and nothing is asked. */
+      /** Undefined if the client is to call again without a question. */
       readonly inputRequests: object | undefined
       readonly requestState: string | undefined
     }
@@ -25,26 +25,26 @@ export type Ending =
 export interface CallControl {
   readonly signal: AbortSignal
   end(ending: Ending): void
-  /** Sends a request on the response stream. Legacy era only. Returns false where nothing can be streamed. */
+  /** Sends a request on the response stream. Legacy era only. Returns false if nothing can be streamed. */
   sendRequest(id: string, method: string, params: object): boolean
 }
 
-/** What `ctx.elicit`, `createMessage`, `listRoots` and `step` are made of. */
+/** The implementation behind `ctx.elicit`, `createMessage`, `listRoots` and `step`. */
 export interface Interaction {
   ask(question: Question): Promise<unknown>
   /**
-   * Asks what a tool returned instead of a result. Either the call ends, and the next one brings answers and `state` from the
-   * start; or the answers come by key, for the tool to be run again in this call.
+   * Asks the questions that a tool returned instead of a result. Modern era: the call ends, and the next call starts with the answers
+   * and `state`. Otherwise resolves with the answers by key, for the tool to run again in this call.
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
-  /** Whether the code waits for what never comes in this call. */
+  /** Whether the tool waits for an answer that this call does not get. */
   isSuspended(): boolean
-  /** The tool has answered, or its call was aborted. */
+  /** Called when the tool has answered, or its call was aborted. */
   close(): void
 }
 
-/** The replay of one call. Where it is suspended, the call ends with what `conclude` makes of that, or with what it throws. */
+/** Creates the replay of one call. When it suspends, the call ends with the result of `conclude`, or with the error it throws. */
 export function createReplay(
   call: { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } },
   control: CallControl,
@@ -60,7 +60,7 @@ export function createReplay(
   })
 }
 
-/** Ends the call: nothing of it is begun any more, and user code cannot catch what it ends with. */
+/** Ends the call: nothing new starts in it, and user code cannot catch its end. */
 export function endCall(replay: Replay, control: CallControl, ending: Ending): Promise<never> {
   replay.end()
   control.end(ending)

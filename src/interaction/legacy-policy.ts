@@ -1,6 +1,6 @@
 /**
- * The legacy era cannot be called back, so asking it is a policy: explain, let the model ask and call again, or askUntilValid the
- * client's answer at a rendezvous. URL mode on 2025-11-25 has a special error. Every wait has a limit.
+ * A legacy client cannot be asked by a result, so a policy decides: explain why not, let the model ask and call again, or wait for the
+ * client's answer at a rendezvous. URL mode on 2025-11-25 has a special error. Every wait has a time limit.
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
@@ -15,13 +15,13 @@ import type { OpenQuestion } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealJournal } from './state.ts'
 
-/** The argument with which a model continues a call under the policy `arguments`. */
+/** The argument with which a model continues a call, under the policy `arguments`. */
 export const CONTINUE = '_continue'
 
-/** How the ids of our questions begin; the rest cannot be guessed. */
+/** The prefix of the ids of our questions; the rest is random. */
 export const QUESTION_ID = 'mayfly-'
 
-/** Code of 2025-11-25 alone. */
+/** An error code that only 2025-11-25 has. */
 const URL_ELICITATION_REQUIRED = -32042
 
 export interface LegacyCall {
@@ -29,13 +29,13 @@ export interface LegacyCall {
   readonly responses: { readonly [key: string]: unknown }
   readonly binding: Binding
   readonly protocolVersion: string
-  /** What the degradation matrix says of a feature, under a policy. */
+  /** The entry of the degradation matrix for a feature, under a policy. */
   readonly can: (feature: Feature, policy: LegacyPolicy) => Availability
 }
 
 export interface LegacyOptions extends StateOptions {
   readonly policy: LegacyPolicy
-  /** The client can be asked as it is: no policy is needed. */
+  /** In a session the client can be asked directly, without a policy. */
   readonly hasSession: boolean
   readonly rendezvous: Rendezvous | undefined
   /** Milliseconds to wait for an answer at the rendezvous. */
@@ -63,7 +63,7 @@ export function createLegacyInteraction(
     return end({ kind: 'result', result: degradedResult(degraded, message) })
   }
 
-  /** Undefined where the question can be asked. */
+  /** Undefined if the question can be asked. */
   const refuse = (question: Question): Promise<never> | undefined => {
     const availability = call.can(question.feature, policyOf(question))
     return availability.available ? undefined : degrade(question, availability)
@@ -106,7 +106,7 @@ export function createLegacyInteraction(
         const refused = refuse(question)
         if (refused !== undefined) return refused
       }
-      // A tool that asks nothing wants to be called again: nothing is needed of the client for that.
+      // A result without a question only asks for another run, which needs nothing from the client.
       if (questions.length === 0 && ++returned > MAX_RETURNED) throw new TypeError(ENDLESS)
       if (questions.length === 0 || policyOf(undefined) === 'rendezvous') {
         const answers = questions.map(async ({ key, question }) => [key, await askUntilValid(question)])
@@ -122,7 +122,7 @@ export function createLegacyInteraction(
   }
 }
 
-/** Times that a tool may return no question and be run again, in one call. */
+/** How often a tool may return no question and be run again, in one call. */
 const MAX_RETURNED = 100
 const ENDLESS = `The tool returned input_required without a question ${MAX_RETURNED} times: return a result.`
 
@@ -131,12 +131,12 @@ const UNANSWERED = {
   remedy: 'Call the tool again.',
 }
 
-/** Where an answer is delivered. Another principal's answer goes elsewhere, which is nowhere. */
+/** The key under which an answer is delivered. It includes the principal, so another principal's answer does not match. */
 export function rendezvousKey(id: string, principal: string): string {
   return `${id} ${principal}`
 }
 
-/** The question as a result: the model asks its user and calls the tool again. */
+/** The question as a tool result: the model asks its user and calls the tool again. */
 function continuationResult(
   questions: readonly OpenQuestion[],
   token: string,
@@ -168,7 +168,7 @@ function urlRequired({ params }: Question): ProtocolError {
   })
 }
 
-/** 2025-06-18 has forms without a `mode`; 2025-11-25 names each visit to a URL. */
+/** In 2025-06-18 forms have no `mode`; in 2025-11-25 each URL elicitation has an id. */
 function forVersion({ params, feature }: Question, protocolVersion: string): object {
   if (feature === 'elicitation.url') return { ...params, elicitationId: crypto.randomUUID() }
   if (protocolVersion >= '2025-11-25') return params
@@ -176,7 +176,7 @@ function forVersion({ params, feature }: Question, protocolVersion: string): obj
   return rest
 }
 
-/** Reads `_continue`: what to open, and the answers. @throws ProtocolError `-32602` where it is malformed. */
+/** Reads `_continue`: the sealed token and the answers. @throws ProtocolError `-32602` if it is malformed. */
 export function readContinuation(value: unknown): { token: string; answers: Record<string, unknown> } {
   const { token, answers } = (value ?? {}) as { token?: unknown; answers?: unknown }
   if (

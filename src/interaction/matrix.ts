@@ -1,16 +1,16 @@
 /**
- * The degradation matrix: what a server that keeps nothing between requests can do, by feature, era, configuration and
- * platform. The one source of what is advertised, what `ctx.can` says and what the documentation claims.
+ * The degradation matrix: what a stateless server can do, by feature, era, configuration and platform. It is the only source of the
+ * advertised capabilities, of `ctx.can` and of the documentation.
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, ClientCapabilities, Era, Feature } from '../definition/context.ts'
 import { missingCapabilities } from './capabilities.ts'
 
-/** What a cell of the matrix depends on. */
+/** What an entry of the matrix depends on. */
 export interface Conditions {
   readonly era: Era
   readonly hasBus: boolean
-  /** The platform can send a response piece by piece, and the client accepts `text/event-stream`. */
+  /** Whether the platform can stream responses and the client accepts `text/event-stream`. */
   readonly canStream: boolean
   readonly clientCapabilities: ClientCapabilities
   readonly protocolVersion: string
@@ -18,14 +18,14 @@ export interface Conditions {
   readonly hasRendezvous: boolean
   /** What happens when a legacy client must be asked. */
   readonly legacyPolicy: LegacyPolicy
-  /** The request came on a connection that lasts. */
+  /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
 }
 
 export type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
 
 export interface Cell {
-  /** All that must hold; an empty list is always available. */
+  /** All conditions that must be met; with an empty list the feature is always available. */
   readonly needs: readonly Need[]
   readonly unavailable?: { readonly reason: string; readonly remedy: string }
 }
@@ -36,7 +36,7 @@ const BUS: Cell = { needs: ['bus', 'streaming'] }
 
 const unavailable = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
 
-/** A legacy client may also be on a connection that lasts, in a long-lived process. */
+/** A legacy client may also be in a session of a long-lived process. */
 export type Column = Era | 'session'
 
 type Row = { readonly [C in Column]: Cell }
@@ -57,7 +57,7 @@ const CHANGES: Row = {
   ),
 }
 
-/** Feature by column. */
+/** Entries by feature and column. */
 export const MATRIX: { readonly [F in Feature]: Row } = {
   'elicitation.form': QUESTION,
   'elicitation.url': QUESTION,
@@ -109,13 +109,13 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   ),
 }
 
-/** A legacy form may also be asked through the model, and 2025-11-25 has a special error for a URL. */
+/** Alternatives: the model can ask for a legacy form, and 2025-11-25 has a special error for a URL. */
 export const LEGACY_ALTERNATIVES: { readonly [F in Feature]?: Cell } = {
   'elicitation.form': { needs: ['secret'] },
   'elicitation.url': { needs: ['client'] },
 }
 
-/** What the client must have declared for a feature. */
+/** The capabilities that the client must have declared for a feature. */
 const DECLARED: { readonly [F in Feature]?: ClientCapabilities } = {
   'elicitation.form': { elicitation: { form: {} } },
   'elicitation.url': { elicitation: { url: {} } },
@@ -148,12 +148,12 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
 
 const AVAILABLE: Availability = { available: true }
 
-/** The policy that holds for a method: only tools have arguments to continue with. */
+/** The policy for a method: `arguments` applies only to tools, since only they have arguments to continue with. */
 export function policyFor(method: string, policy: LegacyPolicy): LegacyPolicy {
   return policy === 'arguments' && method !== 'tools/call' ? 'explain' : policy
 }
 
-/** What the matrix says of `feature` under these conditions. */
+/** The availability of `feature` under these conditions. */
 export function availability(feature: Feature, conditions: Conditions): Availability {
   const cell = cellOf(feature, conditions)
   if (cell.unavailable !== undefined) return { available: false, ...cell.unavailable }
@@ -197,7 +197,7 @@ export interface ServerCapabilities {
   logging?: object
 }
 
-/** What `initialize` and `server/discover` advertise: never a capability that could not be honoured. */
+/** What `initialize` and `server/discover` advertise: only capabilities that work here. */
 export function advertise(
   offers: { hasTools: boolean; hasPrompts: boolean; hasResources: boolean; hasCompletions: boolean },
   conditions: Conditions,

@@ -1,15 +1,15 @@
 /**
- * The error of `ctx.elicit`, `ctx.createMessage` and `ctx.listRoots`: a question that gets no answer, by code.
+ * The error of `ctx.elicit`, `ctx.createMessage` and `ctx.listRoots` for a question that gets no answer.
  */
 
 /**
- * - `INSIDE_STEP`: it was asked inside a step. Ask before or after the step.
- * - `CALL_OVER`: it was asked after the tool had answered.
- * - `INVALID_ANSWERS`: the client answered three times with something that does not fit; `message` has what did not.
+ * - `INSIDE_STEP`: the question was asked inside a step. Ask before or after the step.
+ * - `CALL_OVER`: the question was asked after the tool had answered.
+ * - `INVALID_ANSWERS`: the client sent three invalid answers; `message` says what was wrong.
  */
 export type QuestionErrorCode = 'INSIDE_STEP' | 'CALL_OVER' | 'INVALID_ANSWERS'
 
-/** Match `code`; texts may change. */
+/** A question that got no answer. Match `code`; the text of `message` may change. */
 export class QuestionError extends Error {
   override readonly name = 'QuestionError'
   readonly code: QuestionErrorCode

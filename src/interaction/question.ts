@@ -1,5 +1,5 @@
 /**
- * Questions a tool may put to the client: elicitation (form or URL), sampling, roots.
+ * The questions that a tool can ask the client: elicitation (form or URL), sampling, roots.
  */
 import type {
   CreateMessageParams,
@@ -26,31 +26,31 @@ export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | '
 export interface Question {
   readonly method: QuestionMethod
   readonly params: object
-  /** What the client must have declared. */
+  /** The capabilities that the client must have declared. */
   readonly needs: ClientCapabilities
   readonly feature: 'elicitation.form' | 'elicitation.url' | 'sampling' | 'roots'
-  /** Its name on the wire, where the tool gave it one. */
+  /** The question's key on the wire, if the tool set one. */
   readonly key?: string | undefined
   /** Overrides the server's policy for legacy clients. */
   readonly legacy?: LegacyPolicy | undefined
-  /** Whether a client's answer is one to this question; the value is what the tool gets. */
+  /** Validates a client's answer; the value is what the tool receives. */
   validate(answer: unknown): Validation | Promise<Validation>
 }
 
 const refused = (path: string, message: string): Validation => ({ ok: false, issues: [{ path, message }] })
 
-/** Answers to one question that may not fit; the tool is told of the last one. */
+/** Maximum invalid answers to one question; after that the tool gets an error with the last reason. */
 export const MAX_REFUSALS = 3
 
-/** Characters of why an answer did not fit. */
+/** Maximum characters of the reason why an answer was invalid. */
 const MAX_REASON_LENGTH = 400
 
-/** Why an answer did not fit: which field, and what was expected. */
+/** Why an answer was invalid: the field, and the expected value. */
 export function refusalReason(issues: readonly SchemaIssue[]): string {
   return describeIssues(issues).slice(0, MAX_REASON_LENGTH)
 }
 
-/** The question as it is asked again: where it has a message, that says why. */
+/** The question to ask again: its message, if any, says why. */
 export function askedAgain(question: Question, reason: string): Question {
   const { message } = question.params as { message?: unknown }
   if (typeof message !== 'string') return question
@@ -66,7 +66,7 @@ export function tooManyRefusals({ method, params }: Question, reason: string): Q
   )
 }
 
-/** A form. @throws TypeError for a schema that is no form. */
+/** A form. @throws TypeError for a schema that a form does not allow. */
 function formQuestion(message: string, schema: Schema, options?: ElicitOptions): Question {
   const form = compileForm(schema, options)
   return {
@@ -80,7 +80,7 @@ function formQuestion(message: string, schema: Schema, options?: ElicitOptions):
   }
 }
 
-/** A visit to a URL. @throws TypeError unless it is an absolute http(s) URL. */
+/** A URL for the user to visit. @throws TypeError unless it is an absolute http(s) URL. */
 function urlQuestion(message: string, url: string, options?: ElicitOptions): Question {
   if (!/^https?:$/.test(new URL(url).protocol))
     throw new TypeError(`URL mode needs an http(s) URL, not ${url}.`)
@@ -141,12 +141,12 @@ function validateElicitation(
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
 }
 
-/** `data` is no member that JSON shows. */
+/** `data` is not enumerable, so JSON does not include it. */
 function accepted(action: string, content: unknown): object {
   return Object.defineProperty({ action, content }, 'data', { value: content })
 }
 
-/** The arguments of `ctx.elicit`, in its three forms. */
+/** The arguments of `ctx.elicit`, in its three signatures. */
 export type ElicitArguments =
   | readonly [message: string, schema: Schema, options?: ElicitOptions]
   | readonly [message: string, url: string | URL, options?: ElicitOptions]
@@ -164,9 +164,9 @@ export function elicitQuestion(...[first, second, options]: ElicitArguments): Qu
 }
 
 /**
- * A request as a server of earlier revisions would send it, as a question whose answer is the client's result.
+ * Converts a request, in the form that servers of earlier revisions send, to a question. Its value is the client's result.
  *
- * @throws ProtocolError with what to do instead, for a request that is no question.
+ * @throws ProtocolError for a request that is not a question, saying what to do instead.
  */
 export function sentQuestion(method: string, params: object, options?: ElicitOptions): Question {
   if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams, options)
@@ -191,7 +191,7 @@ function withResult(question: Question, toResult: (value: unknown) => unknown): 
   }
 }
 
-/** A form given as wire parameters: there is no schema library to validate it. */
+/** A form given as wire parameters, without a schema library that could validate the answer. */
 function wireForm(requestedSchema: { properties: object; required?: string[] }): Schema {
   const standard = {
     version: 1 as const,

@@ -1,29 +1,29 @@
 /**
- * The rendezvous: where the answer to a question asked on one request's stream, posted by the client in another request,
- * meets the call that waits for it. Legacy era only; modern clients bring the answer along.
+ * The rendezvous: brings an answer to the call that waits for it. The question was sent on that call's stream, and the client posts the
+ * answer in another request. Legacy era only; modern clients send the answer with the repeated call.
  */
 
-/** An answer on its way. */
+/** A wait for an answer. */
 export interface Awaited {
-  /** What is delivered; undefined at the deadline, or when the call is aborted. Never rejects. */
+  /** The delivered answer; undefined at the deadline, or when the call is aborted. Never rejects. */
   readonly answer: Promise<unknown>
 }
 
-/** Carries one answer from the request that receives it to the one that waits. Keys are unguessable and used once. */
+/** Passes one answer from the request that receives it to the one that waits. Keys are unguessable and used once. */
 export interface Rendezvous {
   /**
-   * Resolves once an answer under `key` would arrive: only then is the question sent. The wait ends at `deadline`
+   * Resolves once an answer to `key` could be delivered; the question is sent only then. The wait ends at `deadline`
    * (milliseconds since the epoch) or when `signal` aborts.
    */
   wait(key: string, deadline: number, signal: AbortSignal): Promise<Awaited>
-  /** Delivers an answer. An answer that no call waits for (a second, late or foreign one) is dropped. */
+  /** Delivers an answer. Drops an answer that no call waits for (a second or late one, or one of another principal). */
   deliver(key: string, answer: unknown): void | Promise<void>
 }
 
-/** What setTimeout takes; with more it would fire at once. */
+/** The limit of setTimeout; with more it would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** A wait that ends by itself: at the deadline, or when the signal aborts. `settle` ends it with an answer. */
+/** Creates a wait that ends by itself at the deadline, or when the signal aborts. `settle` ends it with an answer. */
 export function createWait(
   deadline: number,
   signal: AbortSignal,
@@ -43,7 +43,7 @@ export function createWait(
   return { answer: promise, settle }
 }
 
-/** A rendezvous within one process or isolate. */
+/** Creates a rendezvous within one process or isolate. For several, use one on a shared store. */
 export function createMemoryRendezvous(): Rendezvous {
   const waiting = new Map<string, (answer: unknown) => void>()
   return {

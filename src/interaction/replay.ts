@@ -1,7 +1,7 @@
 /**
- * Asking without a session. A question that has no answer yet suspends the call: its promise never settles, the client is
- * told what to ask, and nothing of the call is kept. The client calls again with the answers, the tool runs again from the
- * top, and what was answered or done before comes back from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
+ * Asking without a session. A question without an answer suspends the call: its promise never settles, the client receives the
+ * question, and the server keeps nothing. The client calls again with the answers and the tool runs again from the top: earlier
+ * answers and step results come from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
 import type { Jsonified } from '../definition/jsonified.ts'
 import { digest } from './digest.ts'
@@ -10,7 +10,7 @@ import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals
 import { QuestionError } from './question-error.ts'
 import { callStep, isInsideStep } from './step-body.ts'
 
-/** One open question, as the client gets it. */
+/** One unanswered question, as the client receives it. */
 export interface OpenQuestion {
   readonly key: string
   readonly question: Question
@@ -25,15 +25,15 @@ export interface ReplayOptions {
   readonly journal: Journal
   /** What the client answered in this request, by question key. */
   readonly responses: { readonly [key: string]: unknown }
-  /** Aborts when the call does. */
+  /** Aborts when the call is aborted. */
   readonly signal: () => AbortSignal
-  /** Called once, when the tool cannot go on. */
+  /** Called once, when the tool cannot continue. */
   readonly onSuspend: (suspension: Suspension) => void
-  /** Called where a question waits for steps that do not end: one of them may wait for the question. */
+  /** Called if a question waits too long for running steps: one of them may itself wait for the question. */
   readonly onStuck: (error: QuestionError) => void
 }
 
-/** Milliseconds that a question waits for steps which run beside it. */
+/** Milliseconds that a question waits for steps that run at the same time. */
 const STEP_PATIENCE_MS = 60_000
 
 const TOO_LATE = 'A question was asked after the tool had returned: await its answer before you return.'
@@ -41,10 +41,10 @@ const TOO_LATE = 'A question was asked after the tool had returned: await its an
 /** Characters of the digest in a question's key: more than 128 bits. */
 const KEY_LENGTH = 22
 
-/** How our keys end: other responses are answers to nothing. */
+/** The end of every key that we create; responses under other keys are ignored. */
 const OUR_KEY = /[\w-]{22}/
 
-/** A promise that never settles: no `catch` or `finally` of the tool runs after its call has ended. */
+/** A promise that never settles, so that no `catch` or `finally` of the tool runs after its call has ended. */
 export function neverSettles(): Promise<never> {
   return new Promise(() => {})
 }
@@ -57,15 +57,15 @@ export class Replay {
   readonly #refusals: Record<string, readonly [number, string]>
   readonly #unread: Record<string, unknown>
   #state: string | undefined
-  /** Whether the tool returned its questions; it may return none, and only want to be called again. */
+  /** Whether the tool returned an input_required result; that may have no question, and only request another call. */
   #isReturned = false
   readonly #keys = new Set<string>()
-  /** How often each question was asked, by what it asks. */
+  /** How often each question was asked, by its content. */
   readonly #occurrences = new Map<string, number>()
   #lastDigest: Promise<unknown> = Promise.resolve()
   readonly #stepNames = new Set<string>()
   readonly #running = new Set<string>()
-  /** Steps and validations under way: their outcome belongs in the journal, so the call is not suspended before. */
+  /** The number of running steps and validations. Their outcome belongs in the journal, so the call is not suspended before. */
   #busy = 0
   #phase: 'running' | 'ended' | 'answered' = 'running'
   #patience: ReturnType<typeof setTimeout> | undefined
@@ -80,13 +80,13 @@ export class Replay {
     this.#state = state
   }
 
-  /** The call ended, in whatever way but by the tool's own answer: nothing is begun any more. */
+  /** Called when the call ends other than by the tool's own answer: nothing new starts. */
   end(): void {
     this.#phase = 'ended'
     clearTimeout(this.#patience)
   }
 
-  /** The tool has answered, or its call was aborted: nothing is asked any more. */
+  /** Called when the tool has answered, or its call was aborted: no more questions are asked. */
   close(): void {
     if (this.#phase === 'running') this.#phase = 'answered'
     clearTimeout(this.#patience)
@@ -97,8 +97,8 @@ export class Replay {
   }
 
   /**
-   * Undefined while the call goes on. Where it has ended otherwise than by an answer: what is given instead of an outcome, which
-   * never settles, or rejects as the signal says.
+   * Undefined while the call runs. After it ended other than by an answer: a promise that never settles, or rejects with the
+   * signal's reason.
    */
   over(): Promise<never> | undefined {
     if (this.#phase === 'ended') return neverSettles()
@@ -106,17 +106,17 @@ export class Replay {
     return signal.aborted ? Promise.reject(signal.reason) : undefined
   }
 
-  /** Undefined while questions can be asked; else what a question gets. */
+  /** Undefined while questions can be asked; otherwise the promise that a question returns. */
   refusal(): Promise<never> | undefined {
     const isAnswered = this.#phase === 'answered' && !this.#options.signal().aborted
     return isAnswered ? Promise.reject(new QuestionError('CALL_OVER', TOO_LATE)) : this.over()
   }
 
   /**
-   * The answer, or a promise that never settles.
+   * Resolves with the answer, or never settles.
    *
-   * @throws QuestionError inside a step, after the tool has answered, and after too many answers that do not fit.
-   * @throws TypeError for a key that was used.
+   * @throws QuestionError inside a step, after the tool has answered, and after too many invalid answers.
+   * @throws TypeError for a key that was already used.
    */
   async ask(question: Question): Promise<unknown> {
     const refused = this.refusal()
@@ -140,17 +140,17 @@ export class Replay {
       this.#refusals[key] = [count, reason]
     }
     if (count >= MAX_REFUSALS) throw tooManyRefusals(question, reason)
-    // In a call that was aborted meanwhile, the wait for an answer would never end.
+    // If the call was aborted meanwhile, waiting for an answer would never end.
     const late = this.over()
     if (late !== undefined) return late
-    // As it was when it was asked: the tool may change what it has passed.
+    // A copy, since the tool may change the object that it passed.
     const asked = { ...question, params: JSON.parse(text)[2] as object }
     this.#open.push({ key, question: count === 0 ? asked : askedAgain(asked, reason) })
     this.#suspendWhenIdle()
     return neverSettles()
   }
 
-  /** Suspends the call with what its tool returned: questions, if any, and what it wants back. */
+  /** Suspends the call with an input_required result of its tool: its questions, if any, and its state. */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<never> {
     this.#open.push(...questions)
     this.#state = state
@@ -160,9 +160,9 @@ export class Replay {
   }
 
   /**
-   * Runs `fn` once across all rounds. Its result must be JSON, and is returned as JSON makes it in every round.
+   * Runs `fn` once across all rounds. Its result must be JSON; every round returns it after a JSON round trip.
    *
-   * @throws TypeError for a name that was used, and for a result that is no JSON.
+   * @throws TypeError for a name that was already used, and for a result that is not JSON.
    */
   async step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>> {
     const over = this.over()
@@ -180,7 +180,7 @@ export class Replay {
       const value = await callStep(fn)
       this.#steps[name] = value === undefined ? [] : toJson(name, value)
     } catch (error) {
-      this.#stepNames.delete(name) // a step that failed may be tried again, now or in the next round
+      this.#stepNames.delete(name) // a failed step may be tried again, in this round or the next
       throw error
     } finally {
       this.#running.delete(name)
@@ -198,8 +198,8 @@ export class Replay {
   }
 
   /**
-   * What a question is called on the wire. It follows from what the question asks, and how often that was asked before: no answer
-   * counts for another question, and order does not matter.
+   * The key of a question on the wire, from its content and how often that was asked before. So no answer counts for another
+   * question, and the order of questions does not matter.
    */
   async #keyOf(key: string | undefined, text: string): Promise<string> {
     if (key !== undefined) {
@@ -211,7 +211,7 @@ export class Replay {
     }
     const occurrence = this.#occurrences.get(text) ?? 0
     this.#occurrences.set(text, occurrence + 1)
-    // One after another, so that a tool goes on in the same order in every round.
+    // One after another, so that a tool continues in the same order in every round.
     const digested = this.#lastDigest.then(() => digest(text))
     this.#lastDigest = digested
     const name = (await this.#while(() => digested)).slice(0, KEY_LENGTH)
@@ -229,7 +229,7 @@ export class Replay {
     }
   }
 
-  /** Waits a turn of the event loop, so that questions asked side by side go out in one round. */
+  /** Waits one turn of the event loop, so that questions asked at the same time are sent in one round. */
   #suspendWhenIdle(): void {
     if (this.#phase !== 'running' || (this.#open.length === 0 && !this.#isReturned)) return
     if (this.#running.size > 0) this.#patience ??= setTimeout(() => this.#giveUp(), STEP_PATIENCE_MS)

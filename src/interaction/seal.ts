@@ -1,24 +1,24 @@
 /**
- * Sealed state: what travels through the client and must come back as it left (MCP 2026-07-28, "Multi Round-Trip
- * Requests", server requirements 4 and 5). AES-256-GCM; the key comes from the secret by HKDF-SHA-256 (RFC 5869).
+ * Sealed state: data that travels through the client and must come back unchanged (MCP 2026-07-28, "Multi Round-Trip
+ * Requests", server requirements 4 and 5). AES-256-GCM; the key is derived from the secret by HKDF-SHA-256 (RFC 5869).
  *
- * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. What it is bound to is
- * inside, so that a refusal can be told apart in the log and nowhere else. Sealing bounds how long and where a token can
- * be used; it cannot make it single-use.
+ * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. Its binding is inside the ciphertext, so
+ * that only the log can tell why it was refused. Sealing limits for how long and where a token can be used; it cannot make it
+ * single-use.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { Era } from '../definition/context.ts'
 import { digest } from './digest.ts'
 
-/** What a token is good for. */
+/** What a token is valid for. */
 export interface Binding {
   readonly era: Era
   readonly method: string
   /** The tool, prompt or URI. */
   readonly target: string
-  /** The arguments it was made for. */
+  /** The arguments of the call. */
   readonly arguments: unknown
-  /** Who it was made for; empty for an anonymous caller. */
+  /** The caller; empty for an anonymous one. */
   readonly principal: string
 }
 
@@ -32,13 +32,13 @@ export interface Seal {
   open(token: string, binding: Binding): Promise<Opened>
 }
 
-/** Characters: a secret must be at least this long. */
+/** Minimum characters of a secret. */
 export const MIN_SECRET_LENGTH = 32
 
 const PREFIX = '1.'
 const KEY_ID_BYTES = 4
 const NONCE_BYTES = 12
-/** Smaller states are not worth compressing. */
+/** Smaller states are not compressed. */
 const COMPRESS_ABOVE_BYTES = 512
 const PLAIN = 0
 const DEFLATED = 1
@@ -49,7 +49,7 @@ interface Key {
 }
 
 /**
- * Makes a seal from secrets: the first one seals, all of them open. Keys are derived at the first use.
+ * Creates a seal from secrets: the first one seals, and all of them open. Keys are derived at the first use.
  *
  * @throws TypeError without a secret, and for one that is too short.
  */
@@ -136,7 +136,7 @@ async function bindingParts(binding: Binding): Promise<readonly string[]> {
   return [era, method, target, await digest(canonicalJson(binding.arguments)), principal]
 }
 
-/** Keys in order, so that a client may write the same arguments in another one. */
+/** Sorts keys, so that a client may send the same arguments in another order. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_key, node: unknown) =>
     node !== null && typeof node === 'object' && !Array.isArray(node)

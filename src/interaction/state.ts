@@ -1,11 +1,11 @@
 /**
- * The journal of a call, kept by the client: sealed when a round ends, opened when the next begins.
+ * The journal of a call, stored by the client: sealed when a round ends, opened when the next begins.
  */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import type { Journal } from './journal.ts'
 import type { Binding, Seal } from './seal.ts'
 
-/** Remembers which states were used. Shared by all isolates, or it proves nothing. */
+/** Remembers which states were used. All isolates must share it, otherwise a state can be used once in each. */
 export interface SingleUseStore {
   /** Returns true the first time it sees `id`, false after. May forget it after `expiresAt` (milliseconds since the epoch). */
   claim(id: string, expiresAt: number): boolean | Promise<boolean>
@@ -13,20 +13,20 @@ export interface SingleUseStore {
 
 export interface StateOptions {
   readonly seal: Seal | undefined
-  /** Milliseconds a state is good for. */
+  /** Milliseconds for which a state is valid. */
   readonly ttlMs: number
   readonly singleUse: SingleUseStore | undefined
-  /** Told why a state was refused; the client is not. */
+  /** Receives the reason why a state was refused; the client does not. */
   readonly onRefused: (reason: string) => void
 }
 
-/** Characters of a sealed state. */
+/** Maximum characters of a sealed state. */
 const MAX_STATE_LENGTH = 32 * 1024
 
-/** Characters of what is sealed: compressed it may be a thousand times smaller, and it is read in every round. */
+/** Maximum characters of a journal. Compressed, it may be a thousand times smaller, and every round reads it. */
 const MAX_JOURNAL_LENGTH = 1024 * 1024
 
-/** Seals what a later round must know; undefined where there is nothing. @throws like `sealJournal`. */
+/** Seals what later rounds need; undefined if they need nothing. @throws as `sealJournal` does. */
 export async function sealIfNeeded(
   journal: Journal,
   binding: Binding,
@@ -39,9 +39,9 @@ function isNeeded(
   { answers, steps, refusals, unread, state }: Journal,
   { seal, singleUse }: StateOptions,
 ): boolean {
-  // What counts once must have something to be known by, also where there is nothing to remember.
+  // For single use, a state is needed even without content: the store knows it by its id.
   if (state !== undefined || singleUse !== undefined || !isEmpty(answers) || !isEmpty(steps)) return true
-  // Without a secret these are forgotten, and a first question still works.
+  // Without a secret these are dropped, so that a first question still works.
   return seal !== undefined && !(isEmpty(refusals) && isEmpty(unread))
 }
 
@@ -52,7 +52,7 @@ function isEmpty(record: object): boolean {
 /**
  * Seals a journal.
  *
- * @throws ProtocolError without a secret, and for a journal that is too large: `-32602` where an answer of the client makes it so.
+ * @throws ProtocolError without a secret, and for a journal that is too large: `-32602` if a client's answer is the cause.
  */
 export async function sealJournal(
   journal: Journal,
@@ -72,7 +72,7 @@ export async function sealJournal(
   return state
 }
 
-/** Opens a state that came back. @throws ProtocolError `-32602`, the same for every reason. */
+/** Opens a state that the client sent back. @throws ProtocolError `-32602`, the same for every reason. */
 export async function restoreJournal(
   state: string,
   binding: Binding,

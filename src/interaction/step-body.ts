@@ -1,28 +1,28 @@
 /**
- * Tells whether code runs inside the function of a step. Web standards have no context that follows `await`, but every engine
- * writes the functions that wait for the running code into its stack: so the function of a step is called under a name.
+ * Tells whether code runs inside the function of a step. Web standards have no context that follows `await`, but every engine lists
+ * the awaiting functions in the stack: so a step's function is called through a function with a known name.
  */
 
-/** A method, since minifiers keep the names of properties. */
+/** A method, since minifiers keep property names. */
 const NAMED = {
   async mayflyStepBody<Value>(fn: () => Value | Promise<Value>): Promise<Value> {
     return await fn()
   },
 }
 
-/** Deeper than a tool nests its functions. */
+/** More stack frames than a tool is likely to nest. */
 const STACK_DEPTH = 200
 
-/** Calls the function of a step. */
+/** Calls the function of a step, under the known name. */
 export const callStep = NAMED.mayflyStepBody
 
 /**
- * Whether the code that calls this is waited for by a step. False also where an engine does not tell: in JavaScriptCore after
- * `.then()`, everywhere in the callback of a timer or an event.
+ * Whether a step awaits the calling code. False also if the engine does not show it: in JavaScriptCore after `.then()`, and everywhere
+ * in the callback of a timer or an event.
  */
 export function isInsideStep(): boolean {
   const limit = Error.stackTraceLimit
-  // Where it cannot be set (frozen intrinsics), what the engine shows is enough.
+  // If the limit cannot be set (frozen intrinsics), the engine's default must do.
   Reflect.set(Error, 'stackTraceLimit', STACK_DEPTH)
   const { stack } = new Error()
   Reflect.set(Error, 'stackTraceLimit', limit)
