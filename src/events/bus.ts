@@ -1,6 +1,6 @@
 /**
- * The bus: how one request tells the streams of others that something changed. Transports fail: nothing here waits for one without
- * end, and no listener keeps others from hearing.
+ * The bus: tells the streams of other requests that something changed. Transports fail, so every wait for one has a limit, and a
+ * listener that throws does not affect the others.
  */
 import { callHook } from '../definition/hook.ts'
 import { toReport } from './outage.ts'
@@ -13,7 +13,7 @@ export type ChangeEvent =
 
 const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged']
 
-/** Whether something that came over a transport is a change. */
+/** Whether a value received over a transport is a change event. */
 export function isChangeEvent(value: unknown): value is ChangeEvent {
   const { type, uri } = (value ?? {}) as { type?: unknown; uri?: unknown }
   return type === 'resourceUpdated' ? typeof uri === 'string' : TYPES.includes(type as string)
@@ -25,13 +25,13 @@ type Listener = (event: ChangeEvent) => void
 export interface Bus {
   publish(event: ChangeEvent): void | Promise<void>
   /**
-   * Calls `listener` for each event from now on, and returns what ends that. `listener` never throws and may be
+   * Calls `listener` for each event from now on. Returns a function that ends this. `listener` never throws and may be
    * called in the context of another request: it must do no I/O itself.
    */
   subscribe(listener: (event: ChangeEvent) => void): (() => void) | Promise<() => void>
 }
 
-/** A bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for that. */
+/** Creates a bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for several. */
 export function createMemoryBus(): Bus {
   const listeners = new Set<Listener>()
   return {
@@ -40,14 +40,14 @@ export function createMemoryBus(): Bus {
   }
 }
 
-/** Adds a listener, and returns what removes it. The same function twice counts twice. */
+/** Adds a listener, and returns a function that removes it. Adding the same function twice counts twice. */
 export function add(listener: Listener, listeners: Set<Listener>): () => void {
   const entry: Listener = (event) => listener(event)
   listeners.add(entry)
   return () => void listeners.delete(entry)
 }
 
-/** Calls every listener. What one throws goes to the console, and keeps no other from hearing. */
+/** Calls every listener. Errors go to the console; the other listeners are still called. */
 export function deliver(event: ChangeEvent, listeners: Iterable<Listener>): void {
   const report = toReport({}, 'A listener of the bus')
   for (const listener of listeners) {

@@ -1,17 +1,17 @@
 /**
- * What keeps sessions informed: one subscription to the bus however many listen, begun again where it fails.
+ * The feed that informs sessions: one subscription to the bus for all of them, restarted if it fails.
  */
 import { add, type Bus, type ChangeEvent, deliver } from './bus.ts'
 import { subscribeWithin } from './subscription.ts'
 
-/** Calls `listener` for each change from now on, and returns what ends that. */
+/** Calls `listener` for each change from now on. Returns a function that ends this. */
 export type Feed = (listener: (event: ChangeEvent) => void) => () => void
 
-/** Milliseconds until a subscription that failed is begun again: twice as many each time. */
+/** Milliseconds until a failed subscription is tried again; doubled each time. */
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 
-/** @param reportError called once an outage, not once an attempt. */
+/** @param reportError called once per outage, not per attempt. */
 export function createFeed(bus: Bus, reportError: (error: unknown) => void): Feed {
   const listeners = new Set<(event: ChangeEvent) => void>()
   let end: (() => void) | undefined

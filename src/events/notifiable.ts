@@ -1,8 +1,8 @@
-/** What an `MCPServer` offers for each of its lists: telling clients of changes. */
+/** What an `MCPServer` offers for each of its lists: notifying clients of changes. */
 import type { ChangeEvent } from './bus.ts'
 
 interface Notifiable {
-  /** Tells clients that listen that the list has changed. Without a bus, only sessions of this process are told. Never rejects: faults are reported. */
+  /** Notifies listening clients that the list has changed; without a bus, only sessions of this process. Never rejects. */
   notifyListChanged(): Promise<void>
 }
 
@@ -10,7 +10,7 @@ export interface NotifiableLists {
   readonly tools: Notifiable
   readonly prompts: Notifiable
   readonly resources: Notifiable & {
-    /** Tells clients that subscribed to `uri` that it has changed. */
+    /** Notifies clients that subscribed to `uri` that it has changed. Never rejects. */
     notifyUpdated(change: { uri: string }): Promise<void>
   }
 }

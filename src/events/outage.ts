@@ -1,26 +1,26 @@
 /**
- * What to do where a transport fails, or never answers: wait no longer than agreed, and say so.
+ * Handles transports that fail or never answer: waits no longer than the limit, and reports the failure.
  */
 import { cut, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 
-/** Milliseconds that a bus has to take an event, or a subscription. */
+/** Milliseconds within which a bus must accept an event or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
 
-/** What a transport says may be as long as it likes. */
+/** Longer messages are cut: a transport's errors may have any length. */
 const MAX_MESSAGE_CHARACTERS = 1000
 
-/** Options of everything that is built on a transport. */
+/** Options of everything that uses a transport. */
 export interface OutageOptions {
-  /** Milliseconds after which what does not answer counts as down. Default 2000. */
+  /** Milliseconds after which a transport that does not answer counts as down. Default 2000. */
   readonly timeoutMs?: number
-  /** Told of faults that no caller hears of. Default: a line on the console. */
+  /** Called with errors that no caller receives. Default: a line on the console. */
   readonly onError?: (error: unknown) => void
 }
 
 export type Report = (error: unknown) => void
 
-/** @param what is named in the line on the console. */
+/** @param what the name in the line on the console. */
 export function toReport({ onError }: OutageOptions, what: string): Report {
   const print: Report = (error) =>
     console.error(
@@ -30,9 +30,9 @@ export function toReport({ onError }: OutageOptions, what: string): Report {
 }
 
 /**
- * What `work` resolves to.
+ * Resolves as `work` does, within a time limit.
  *
- * @throws Error `The <what> did not answer within <timeoutMs> ms.`, and what `work` rejects with.
+ * @throws Error `The <what> did not answer within <timeoutMs> ms.`, and the error that `work` rejects with.
  */
 export async function within<Value>(
   work: Value | PromiseLike<Value>,

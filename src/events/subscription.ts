@@ -1,7 +1,7 @@
 /**
- * What a `subscriptions/listen` stream delivers (MCP 2026-07-28, "Subscriptions"): the events of the bus that pass the
- * filter, as a queue the stream takes from. Events arrive in the publisher's request and leave in the subscriber's:
- * platforms forbid I/O on behalf of another request.
+ * What a `subscriptions/listen` stream delivers (MCP 2026-07-28, "Subscriptions"): the events of the bus that pass the filter, in a
+ * queue that the stream reads. Events arrive in the publisher's request and leave in the subscriber's, since platforms forbid I/O on
+ * behalf of another request.
  */
 import { callHook } from '../definition/hook.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
@@ -19,17 +19,17 @@ export interface SubscriptionFilter {
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
-/** More URIs than this in one filter or session, or longer ones in all, are refused: they are kept, and compared with every template. */
+/** Limits the URIs of one filter or session: they are stored, and compared with every template. */
 export const MAX_SUBSCRIBED_URIS = 1000
 export const MAX_SUBSCRIBED_CHARACTERS = 100_000
 
-/** More events than this waiting for a slow reader are dropped, the oldest first. */
+/** Maximum events waiting for a slow reader; beyond that, the oldest are dropped. */
 const MAX_QUEUED_EVENTS = 1000
 
 /**
  * Reads the `notifications` parameter.
  *
- * @throws ProtocolError `-32602` where it is not a filter.
+ * @throws ProtocolError `-32602` if it is not a filter.
  */
 export function parseFilter(notifications: unknown): SubscriptionFilter {
   if (notifications === null || typeof notifications !== 'object' || Array.isArray(notifications)) {
@@ -61,7 +61,7 @@ export function charactersIn(uris: Iterable<string>): number {
   return sum
 }
 
-/** The part of a filter that the advertised capabilities can honour. */
+/** The part of a filter that the advertised capabilities cover. */
 export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
   const uris = filter.resourceSubscriptions ?? []
   return {
@@ -73,17 +73,17 @@ export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabil
 }
 
 export interface Subscription {
-  /** The next event, or undefined after `waitMs` (milliseconds) without one. */
+  /** Resolves with the next event, or with undefined after `waitMs` milliseconds without one. */
   next(waitMs: number): Promise<ChangeEvent | undefined>
-  /** Ends the wait for the next event, now. */
+  /** Ends the wait for the next event at once. */
   wake(): void
   close(): void
 }
 
 /**
- * Subscribes in time, or not at all.
+ * Subscribes within the time limit; otherwise not at all.
  *
- * @throws Error where the bus does not answer, and what it rejects with.
+ * @throws Error if the bus does not answer, and the error that it rejects with.
  */
 export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) => void): Promise<() => void> {
   const subscribed = Promise.resolve(bus.subscribe(listener))
@@ -91,7 +91,7 @@ export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) =
     const unsubscribe = await within(subscribed, BUS_TIMEOUT_MS, 'bus')
     return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
   } catch (error) {
-    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // too late for anybody
+    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late to be used
     throw error
   }
 }
@@ -136,7 +136,7 @@ const METHODS: { readonly [type in ChangeEvent['type']]: string } = {
   resourceUpdated: 'notifications/resources/updated',
 }
 
-/** An event as the notification it is on the wire. */
+/** An event as a notification in wire form. */
 export function toNotification(event: ChangeEvent): { method: string; params: { uri?: string } } {
   return { method: METHODS[event.type], params: event.type === 'resourceUpdated' ? { uri: event.uri } : {} }
 }
