@@ -1,5 +1,5 @@
 /**
- * Agents and workflows of agent frameworks, offered as tools. Both are structural types: no dependency on a framework.
+ * Agents and workflows of agent frameworks, as tools. Both are structural types, without a dependency on a framework.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { type CallToolResult, errorResult } from './content.ts'
@@ -7,7 +7,7 @@ import type { RequestContext } from './context.ts'
 import { MastraRequestContext } from './mastra-request-context.ts'
 import type { AnyTool } from './tool.ts'
 
-/** Anything that answers a message. Its description must not be empty: it is all the model knows of it. */
+/** Anything that answers a message. Its description must not be empty: models choose tools by it. */
 export interface AgentLike {
   name?: string | undefined
   description?: string | undefined
@@ -21,7 +21,7 @@ interface WorkflowRun {
   cancel?(): unknown
 }
 
-/** Anything that runs to a result from `inputData`. */
+/** Anything that computes a result from `inputData`. */
 export interface WorkflowLike {
   id?: string | undefined
   description?: string | undefined
@@ -52,9 +52,9 @@ function messageSchema(): Record<string, unknown> {
 }
 
 /**
- * An agent as the tool `ask_<key>`.
+ * Converts an agent to the tool `ask_<key>`.
  *
- * @throws TypeError when its description is empty.
+ * @throws TypeError if its description is empty.
  */
 export function agentTool(key: string, agent: AgentLike): AnyTool {
   const description = agent.getDescription?.() || agent.description
@@ -77,9 +77,9 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
 }
 
 /**
- * A workflow as the tool `run_<key>`.
+ * Converts a workflow to the tool `run_<key>`.
  *
- * @throws TypeError when its description is empty or it cannot create a run.
+ * @throws TypeError if its description is empty or it cannot create a run.
  */
 export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
   if (!workflow.description) {
@@ -107,11 +107,11 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
   }
 }
 
-/** A run reports `{ status, result, error }`; the model gets the result, or the reason for not getting one. */
+/** A run returns `{ status, result, error }`; the model receives the result, or the reason why there is none. */
 function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResult {
   const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
   if (status === undefined || status === 'success') return status === undefined ? outcome : result
-  // Run results are serialisable: their error need not be an Error any more.
+  // Run results are serializable, so an error may be a plain object.
   const named = (error as { message?: unknown } | null | undefined)?.message
   const reason = typeof named === 'string' ? named : typeof error === 'string' ? error : undefined
   return errorResult(

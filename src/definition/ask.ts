@@ -1,16 +1,16 @@
 /**
- * What a tool may ask of the client, and what comes back: the types of `ctx.elicit`, `ctx.createMessage` and `ctx.listRoots`.
+ * What a tool can ask the client, and the answers: the types of `ctx.elicit`, `ctx.createMessage` and `ctx.listRoots`.
  */
 import type { InferOutput, Schema } from './schema.ts'
 
 export interface ElicitOptions {
-  /** Field names that look like secrets but are not. Secrets belong in URL mode: a form passes through the client. */
+  /** Field names that look like secrets but are not. Ask for secrets in URL mode: the client sees what is entered in a form. */
   readonly notSecret?: readonly string[]
-  /** What happens when a legacy client would have to be asked; default: what the server is configured with. */
+  /** What happens if a legacy client must be asked. Default: the server's `legacy`. */
   readonly legacy?: LegacyPolicy
   /**
-   * How the question's name in `inputRequests` begins; once in a call. The rest is a hash of what it asks, with or without a key:
-   * an answer counts for no other text and no other form.
+   * A prefix for the question's key in `inputRequests`, unique in the call. The rest of the key is always a hash of the question, so
+   * that an answer counts only for the same text and form. Default: no prefix.
    */
   readonly key?: string
 }
@@ -21,16 +21,17 @@ export interface ElicitOptions {
  */
 export type LegacyPolicy = 'explain' | 'arguments' | 'rendezvous'
 
-/** How the user answered a form. `decline` and `cancel` are answers, not errors. */
+/** The user's answer to a form. `decline` and `cancel` are answers, not errors. */
 export type ElicitAnswer<Content> =
   | {
       action: 'accept'
-      content: Content /** `content`, under the name that mcp-use gives it. */
+      content: Content
+      /** The same as `content`, under mcp-use's name. */
       readonly data: Content
     }
   | { action: 'decline' | 'cancel' }
 
-/** `elicitation/create` parameters as on the wire. */
+/** The parameters of `elicitation/create` in wire form. */
 export type ElicitParams =
   | {
       mode?: 'form'
@@ -39,7 +40,7 @@ export type ElicitParams =
     }
   | { mode: 'url'; message: string; url: string }
 
-/** `sampling/createMessage` parameters as on the wire. */
+/** The parameters of `sampling/createMessage` in wire form. */
 export interface CreateMessageParams {
   messages: readonly { role: 'user' | 'assistant'; content: unknown }[]
   maxTokens: number
@@ -64,20 +65,20 @@ export interface Root {
   name?: string
 }
 
-/** What `ctx.elicit` answers, by how it was called. */
+/** The signatures of `ctx.elicit`. */
 export interface Elicit {
-  /** Asks with a form. @throws TypeError for a schema that is no form. */
+  /** Asks with a form. @throws TypeError for a schema that a form does not allow. */
   <S extends Schema>(
     message: string,
     schema: S,
     options?: ElicitOptions,
   ): Promise<ElicitAnswer<InferOutput<S>>>
-  /** Sends the user to a URL: for anything sensitive. */
+  /** Sends the user to a URL. Use it for anything sensitive. */
   (
     message: string,
     url: string | URL,
     options?: ElicitOptions,
   ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
-  /** Asks with parameters as on the wire. */
+  /** Asks with the parameters of `elicitation/create` in wire form. */
   (params: ElicitParams, options?: ElicitOptions): Promise<ElicitAnswer<Record<string, unknown>>>
 }

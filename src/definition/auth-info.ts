@@ -1,9 +1,9 @@
-/** The verified token's facts, and whatever the verifier attached. */
+/** What is known of a verified token, with any data that the verifier attached. */
 export interface AuthInfo {
   token: string
   clientId: string
   scopes: string[]
-  /** Seconds since the epoch. */
+  /** Seconds since the epoch. Undefined: it does not expire. */
   expiresAt?: number
   resource?: URL
   extra?: Record<string, unknown>

@@ -4,14 +4,14 @@
 
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
-  // In slices: a spread of a large array overflows the call stack.
+  // In slices: spreading a large array overflows the call stack.
   for (let start = 0; start < bytes.length; start += 32_768) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))
   }
   return btoa(binary)
 }
 
-/** @throws DOMException for text that is no Base64. */
+/** @throws DOMException for text that is not Base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }
@@ -21,7 +21,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Strict: bytes have one spelling, so that no change of a character goes unnoticed. Undefined for any other text. */
+/** Strict: each byte sequence has one valid spelling, so every changed character is noticed. Undefined for any other text. */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))

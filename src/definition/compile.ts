@@ -1,5 +1,5 @@
 /**
- * From what a user wrote to the frozen definition that requests are served from. Runs once per server.
+ * Compiles a user's configuration to the frozen definition that requests are served from. Runs once per server.
  */
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './agent.ts'
 import type { Implementation } from './context.ts'
@@ -26,7 +26,7 @@ export interface DefinitionSource {
   readonly warn: (message: string) => void
 }
 
-/** The compiled, frozen definition: nothing in it belongs to a request. */
+/** The compiled, frozen definition, shared by all requests. */
 export interface Definition {
   readonly serverInfo: Implementation
   readonly instructions: string | undefined
@@ -37,14 +37,14 @@ export interface Definition {
   readonly hasResources: boolean
   readonly hasPrompts: boolean
   readonly hasCompletions: boolean
-  /** Something in it needs a scope: who may use what depends on the caller. */
+  /** Whether anything in it needs a scope, so that access depends on the caller. */
   readonly hasScopes: boolean
 }
 
 /**
- * Compiles the definition; the schemas of a tool or prompt only when it is used.
+ * Compiles the definition. The schemas of a tool or prompt are compiled at its first use.
  *
- * @throws TypeError naming the tool, resource, prompt, agent or workflow that cannot be served.
+ * @throws TypeError naming the invalid tool, resource, prompt, agent or workflow.
  */
 export function compileDefinition(source: DefinitionSource): Definition {
   const tools = new Map<string, CompiledTool>()

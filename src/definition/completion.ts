@@ -14,17 +14,17 @@ export type Complete = (
   options: { arguments: Readonly<Record<string, string>>; context: RequestContext },
 ) => readonly string[] | Promise<readonly string[]>
 
-/** One completer an argument name. */
+/** One completer per argument name. */
 export type Completers = { readonly [argument: string]: Complete }
 
-/** The spec allows at most 100 values in one answer. */
+/** The spec allows at most 100 values per response. */
 const MAX_VALUES = 100
 
 export interface CompleteResult {
   completion: { values: string[]; total?: number; hasMore: boolean }
 }
 
-/** Runs the completer of `argument`; an argument without one has no suggestions. */
+/** Runs the completer of `argument`; without one there are no suggestions. */
 export async function complete(
   completers: Completers | undefined,
   argument: { name: string; value: string },
@@ -35,7 +35,7 @@ export async function complete(
     completers !== undefined && Object.hasOwn(completers, argument.name)
       ? completers[argument.name]
       : undefined
-  // No total: how many values there are is unknown, not zero.
+  // Without a total, since the number of values is unknown, not zero.
   if (completer === undefined) return { completion: { values: [], hasMore: false } }
   const values = await completer(argument.value, { arguments: known, context })
   return {

@@ -1,6 +1,6 @@
 /**
- * What tools, prompts and resources are made of on the wire, in the words of MCP 2026-07-28 `schema.ts`.
- * Plain interfaces: a type test keeps them assignable to the official SDK's.
+ * The wire types of tools, prompts and resources, named as in MCP 2026-07-28 `schema.ts`.
+ * Plain interfaces; a type test keeps them assignable to the official SDK's.
  */
 
 export type Role = 'user' | 'assistant'
@@ -85,7 +85,7 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 /** The result of `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[]
-  /** Any JSON value; validated when the tool has an `outputSchema`. */
+  /** Any JSON value; validated if the tool has an `outputSchema`. */
   structuredContent?: unknown
   isError?: boolean
   _meta?: Meta

@@ -1,6 +1,6 @@
 /**
- * The context: the one object that tools, resources, prompts and `setup` are given, the same on every platform
- * and in both eras. This file says what it holds; `request/` makes it.
+ * The context: the object that tools, resources, prompts and `setup` receive, the same on every platform and in both eras. This file
+ * has its types; `request/` creates it.
  */
 
 import type {
@@ -28,10 +28,10 @@ import type {
 export type { AuthInfo } from './auth-info.ts'
 export { LOG_LEVELS, type LogLevel } from './log-level.ts'
 
-/** `modern`: 2026-07-28 and later, version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
+/** `modern`: 2026-07-28 and later, with version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
 export type Era = 'modern' | 'legacy'
 
-/** The client's or server's name and version, as it reports itself: for display and logs, never for decisions. */
+/** Name and version of a client or server, as it reports them. Use them for display and logs only, not for decisions. */
 export interface Implementation {
   name: string
   version: string
@@ -41,7 +41,7 @@ export interface Implementation {
   icons?: import('./content.ts').Icon[]
 }
 
-/** What the client declared it can do. */
+/** The capabilities that the client declared. */
 export interface ClientCapabilities {
   roots?: { listChanged?: boolean }
   sampling?: { context?: object; tools?: object }
@@ -56,12 +56,12 @@ export interface Progress {
   message?: string
 }
 
-/** Whether something can be done in this very request, and what to do about it if not. */
+/** Whether a feature works in this request; if not, why, and what to do. */
 export type Availability =
   | { readonly available: true }
   | { readonly available: false; readonly reason: string; readonly remedy: string }
 
-/** The things a stateless server may or may not be able to do, as the degradation matrix lists them. */
+/** The features that depend on the client, the platform or the configuration, as the degradation matrix lists them. */
 export type Feature =
   | 'elicitation.form'
   | 'elicitation.url'
@@ -96,40 +96,42 @@ export interface Env {
 export interface RequestContext {
   /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
   readonly requestId: string
-  /** Legacy era: the `Mcp-Session-Id` the client sent, where it is one of ours. It identifies nothing on the server. */
+  /** Legacy era: the `Mcp-Session-Id` that the client sent, if this server created it. Without sessions it identifies no state. */
   readonly sessionId?: string
   readonly era: Era
   /** For example `2026-07-28`. */
   readonly protocolVersion: string
   readonly clientInfo?: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities
-  /** Aborted when the client goes away or the deadline nears. */
+  /** Aborted when the client disconnects or the deadline is near. */
   readonly signal: AbortSignal
-  /** `signal`, under the name that the AI SDK, Mastra and others give it. */
+  /** The same as `signal`, under the name that the AI SDK, Mastra and others use. */
   readonly abortSignal: AbortSignal
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number | undefined
-  /** Absent when the caller is anonymous. */
+  /** Absent for an anonymous caller. */
   readonly auth?: AuthInfo | undefined
   readonly env: Env
-  /** The HTTP request; its body is already read. Absent for `executeTool` outside a request. */
+  /** The HTTP request; its body has been read already. Absent for `executeTool` outside a request. */
   readonly request?: Request | undefined
-  /** Lets `promise` outlive the response, where the platform allows it. A rejection is logged. */
+  /** Lets `promise` continue after the response, if the platform supports it. A rejection is logged. */
   waitUntil(promise: Promise<unknown>): void
   /** Whether `feature` works in this request, from the degradation matrix. */
   can(feature: Feature): Availability
   /**
    * Refuses the request with `-32021` unless the client declared these capabilities (MCP 2026-07-28, "Per-request
    * protocol fields").
+   *
+   * @throws ProtocolError naming the missing capabilities.
    */
   requireClientCapabilities(required: ClientCapabilities): void
-  /** Sent at most every 100 ms, the last one always, never decreasing. Does nothing when the client did not ask. */
+  /** Sends progress, at most every 100 ms; the last one is always sent, lower values never. Does nothing if the client did not ask. */
   reportProgress(progress: Progress): void
-  /** A log message to the client, at or above the level it asked for. Does nothing when the client did not ask. */
+  /** Sends a log message to the client, at or above the level it requested. Does nothing if it requested none. */
   log(level: LogLevel, data: unknown, logger?: string): void
   /**
-   * Asks the user: with a form, or by sending them to a URL. Where the client must be asked in another round, the call ends
-   * here and the tool runs again from the top with the answer: do what must not be done twice in a `step`.
+   * Asks the user with a form, or sends them to a URL. If the answer needs another round, the call ends here and the tool
+   * runs again from the top with the answer: put everything that must not run twice into a `step`.
    */
   readonly elicit: Elicit
   /** Asks the client's model (MCP, "Sampling"). Replays like `elicit`. */
@@ -137,34 +139,34 @@ export interface RequestContext {
   /** The client's roots (MCP, "Roots"). Replays like `elicit`. */
   listRoots(): Promise<readonly Root[]>
   /**
-   * Runs `fn` once, however many rounds the call takes, and returns its result, which must be JSON.
+   * Runs `fn` once, however many rounds the call takes, and resolves with its result, which must be JSON.
    *
    * @throws TypeError for a name used twice in one call.
    */
   step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
-  /** The same powers under the names other frameworks use. */
+  /** The same functions under the names that other frameworks use. */
   readonly mcp: McpContext
 
-  /** `elicit`, with parameters as on the wire. Of `options`, those of `elicit` count. */
+  /** `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. */
   elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
-  /** Whether nothing is kept between the requests of this client: true everywhere but in a session and on stdio. */
+  /** Whether the server keeps no state between this client's requests: true except in a session and on stdio. */
   readonly stateless: boolean
-  /** As in Mastra: the members of `mcp.extra` by name, all of it as `mcp.extra`, and `user` where the verifier attached one. */
+  /** As in Mastra: the members of `mcp.extra` by name, the whole of it as `mcp.extra`, and `user` if the verifier attached one. */
   readonly requestContext: RequestContextValues
-  /** As in the AI SDK: `requestId`, since MCP gives calls no other id that is unique. */
+  /** As in the AI SDK: the `requestId`, since MCP has no other unique id of a call. */
   readonly toolCallId: string
-  /** As in the AI SDK. Always empty: an MCP client hands over no conversation. */
+  /** As in the AI SDK. Always empty: MCP clients do not send their conversation. */
   readonly messages: readonly never[]
 
-  /** As in callbacks written for the official SDK, v1: `auth`. */
+  /** SDK v1: the same as `auth`. */
   readonly authInfo?: AuthInfo
   /** SDK v1: the `_meta` of the request. */
   readonly _meta?: SdkRequestMeta
   /** SDK v1: headers and URL of the HTTP request. */
   readonly requestInfo?: SdkRequestInfo
-  /** SDK v1. */
+  /** SDK v1: sends a notification to the client. */
   readonly sendNotification: SdkSendNotification
-  /** SDK v1. */
+  /** SDK v1: sends a request to the client. */
   readonly sendRequest: SdkSendRequest
   /** SDK v2: the MCP request. */
   readonly mcpReq: SdkMcpRequest
@@ -172,32 +174,32 @@ export interface RequestContext {
   readonly http?: SdkHttp
 }
 
-/** Values by name, for one request: what Mastra calls `RequestContext`. */
+/** Values by name, for one request: Mastra's `RequestContext`. */
 export interface RequestContextValues {
   get(key: 'mcp.extra'): McpContext['extra']
-  // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller names the type of its own value.
+  // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller states the type of the value.
   get(key: string): any
   set(key: string, value: unknown): void
   has(key: string): boolean
   delete(key: string): boolean
   keys(): Iterable<string>
   entries(): Iterable<[string, unknown]>
-  /** A method, as in Mastra. */
+  /** The number of values. A method, as in Mastra. */
   size(): number
 }
 
-/** What tools written for other frameworks look for. */
+/** Members that tools written for other frameworks use. */
 export interface McpContext {
-  /** The second argument of the official SDK's callbacks, of v1 and v2 in one: a plain object, which may be spread. */
+  /** The second argument of the official SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
   readonly extra: SdkV1Extra & SdkV2Context
   readonly elicitation: {
-    /** Of `options`, those of `ctx.elicit` count. */
+    /** Sends `elicitation/create`. Of `options`, only those of `ctx.elicit` are used. */
     sendRequest(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
   }
-  /** A log message to the client, as by `ctx.log`; `data` and the message become one object. */
+  /** Sends a log message to the client as `ctx.log` does, with `message` and `data` in one object. */
   log(level: LogLevel, message: string, data?: Record<string, unknown>): Promise<void>
-  /** As `ctx.reportProgress`. */
+  /** The same as `ctx.reportProgress`. */
   progress(progress: Progress): Promise<void>
-  /** Of modern requests only. */
+  /** Only for modern requests. */
   readonly protocolVersion?: '2026-07-28'
 }

@@ -1,5 +1,5 @@
 /**
- * The text of anything that was thrown. Code may throw what has no text: an object without a prototype, a `toString` that throws.
+ * The text of anything that was thrown. Some values have none: an object without a prototype, or with a `toString` that throws.
  */
 export function textOf(thrown: unknown): string {
   try {
@@ -10,7 +10,7 @@ export function textOf(thrown: unknown): string {
   }
 }
 
-/** Its stack, where it has one that can be read. */
+/** The stack, if it exists and can be read. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
     return thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : undefined
@@ -19,7 +19,7 @@ export function stackOf(thrown: unknown): string | undefined {
   }
 }
 
-/** At most so many characters: a caller chooses what is in many texts, and must not fill a log with them. */
+/** Shortens a text, so that callers cannot fill a log. */
 export function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}…`
 }

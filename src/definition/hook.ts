@@ -1,10 +1,10 @@
 /**
- * Calls what a user gave us to be told of something: a log, an audit trail, a listener. It cannot change what it is told of.
+ * Calls user-supplied hooks: a log, an audit trail, a listener. A hook only observes; it cannot change the outcome.
  */
 
 /**
- * Calls a hook and does not wait for it. What it throws, and what the promise that it returns rejects with, goes to `report`:
- * unhandled, a rejection would end the process. `outlive` is told of a promise, so that a platform waits for it.
+ * Calls a hook without waiting for it. Errors, thrown or rejected, go to `report`: unhandled, a rejection would end the process.
+ * `outlive` receives the promise of an async hook, so that the platform waits for it.
  */
 export function callHook(
   hook: () => unknown,

@@ -1,6 +1,6 @@
 /**
- * Members of a JSON object as text, without the braces: `"tools":[…],"nextCursor":"…"`. Lists are compiled to them once, so that
- * a request only joins texts. Other strings do not have this type: they are made here alone.
+ * Members of a JSON object as text, without the braces: `"tools":[…],"nextCursor":"…"`. Lists are compiled to this form once, so
+ * that a request only joins strings. A branded type: only the functions here create it.
  */
 declare const brand: unique symbol
 export type JsonMembers = string & { readonly [brand]: true }
@@ -11,12 +11,12 @@ export function toMembers(object: object): JsonMembers {
   return membersOf(JSON.stringify(object))
 }
 
-/** Of an object that is JSON already. */
+/** Removes the braces of a JSON object. */
 export function membersOf(json: string): JsonMembers {
   return json.slice(1, -1) as JsonMembers
 }
 
-/** For text that is put together from JSON by hand. */
+/** Marks text that was assembled from JSON as members. */
 export function asMembers(text: string): JsonMembers {
   return text as JsonMembers
 }

@@ -1,6 +1,6 @@
 /**
- * Plain JSON Schema as a Standard Schema, validated without `eval` (edge runtimes forbid it) by `@cfworker/json-schema`.
- * A separate function, so that servers which do not use it do not ship a validator.
+ * Plain JSON Schema as a Standard Schema, validated by `@cfworker/json-schema` without `eval`, which edge runtimes forbid.
+ * A separate function, so that servers that do not use it do not bundle a validator.
  */
 import {
   dereference,
@@ -22,15 +22,15 @@ const DRAFTS: { readonly [fragment: string]: SchemaDraft } = {
   'draft-04': '4',
 }
 
-/** A Standard Schema that says what JSON Schema it is. */
+/** A Standard Schema that exposes its JSON Schema. */
 export interface JsonSchemaAsStandard<Value> {
   readonly '~standard': StandardSchemaV1.Props<Value> & StandardJSONSchemaV1.Props<Value>
 }
 
 /**
- * Makes a JSON Schema usable wherever Mayfly takes a schema. Dialects: 2020-12 (default), 2019-09, draft-07, draft-04
- * (MCP 2026-07-28, "JSON Schema Usage"). The validator is built at the first validation, so that start-up stays cheap. Where anything
- * in a value repeats, arrays with `uniqueItems` may have 250 items: more would be compared for too long.
+ * Makes a JSON Schema usable wherever Mayfly accepts a schema. Dialects: 2020-12 (default), 2019-09, draft-07, draft-04
+ * (MCP 2026-07-28, "JSON Schema Usage"). The validator is created at the first validation, which keeps start-up fast. If a value
+ * contains equal array items, its arrays with `uniqueItems` may have at most 250 items, to limit the time for comparing them.
  *
  * ```ts
  * inputSchema: jsonSchema<{ city: string }>({
@@ -40,12 +40,12 @@ export interface JsonSchemaAsStandard<Value> {
  * })
  * ```
  *
- * @throws TypeError for another dialect, for what is no schema (`type: 'strnig'`), naming the place, and for a `$ref` that leads
- * nowhere in this document: none is ever fetched.
+ * @throws TypeError for an unknown dialect; for an invalid schema (`type: 'strnig'`), with the place; and for a `$ref` that does
+ * not resolve within this document: other documents are never fetched.
  */
 export function jsonSchema<Value = Record<string, unknown>>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
   const draft = draftOf(schema)
-  // The validator marks what it is given, which may be frozen, or shared.
+  // A copy, since the validator adds members to the schema, which may be frozen or shared.
   const text = JSON.stringify(schema)
   const own = JSON.parse(text) as JsonSchema
   checkSchema(own, draft)
@@ -105,7 +105,7 @@ function createValidator(
         first = validate(value, schema, draft, lookup)
         return first.valid ? [] : validate(value, schema, draft, lookup, false).errors
       } catch {
-        // More errors than the stack holds arguments.
+        // Validating overflowed the call stack: there are more errors than it holds arguments.
         return first.errors
       }
     },
@@ -125,7 +125,7 @@ function draftOf({ $schema: dialect }: JsonSchema): SchemaDraft {
   return DRAFTS[known]!
 }
 
-/** Keywords that only say that a parent failed because a child did. */
+/** Keywords whose errors only say that a child failed. */
 const CARRIERS = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf'])
 
 function leafIssues(errors: readonly OutputUnit[]): StandardSchemaV1.Issue[] {

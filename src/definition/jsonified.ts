@@ -1,8 +1,8 @@
 /**
- * What JSON makes of a value: the type of what a step hands out.
+ * The type of a value after a JSON round trip, as steps return it.
  */
 
-/** `Value` after `JSON.parse(JSON.stringify(value))`: a `Date` is a string, a method is gone. `undefined` by itself stays. */
+/** `Value` after `JSON.parse(JSON.stringify(value))`: a `Date` becomes a string, methods are removed. A bare `undefined` stays. */
 export type Jsonified<Value> = unknown extends Value
   ? Value
   : Value extends { toJSON(): infer Json }
@@ -19,7 +19,7 @@ export type Jsonified<Value> = unknown extends Value
               >
             }
 
-/** What JSON leaves out of objects, and refuses or makes `null` of elsewhere. */
+/** Types that JSON leaves out of objects, and elsewhere refuses or writes as `null`. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` takes the parameters of every function.
 type Unwritten = bigint | symbol | ((...args: any) => unknown)
 

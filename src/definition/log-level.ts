@@ -1,4 +1,4 @@
-/** RFC 5424 severities, least first. */
+/** RFC 5424 severities, lowest first. */
 export const LOG_LEVELS = [
   'debug',
   'info',

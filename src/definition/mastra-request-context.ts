@@ -3,10 +3,10 @@
  */
 import type { RequestContext } from './context.ts'
 
-/** Knows the members of `ctx.mcp.extra` by name, and `user`, where the verifier attached one. */
+/** Contains the members of `ctx.mcp.extra` by name, and `user` if the verifier attached one. */
 export class MastraRequestContext {
   readonly #values: Map<string, unknown>
-  /** What Mayfly knows of the request is never stored or traced: the caller's token is in it. */
+  /** The names that tools have set. Only these are stored and traced: the built-in values contain the caller's token. */
   readonly #given: Set<string>
 
   constructor(context: RequestContext) {
@@ -80,12 +80,12 @@ export class MastraRequestContext {
     return Object.fromEntries(this.#values)
   }
 
-  /** What is stored with a workflow's run. */
+  /** The values that are stored with a workflow's run. */
   toJSON(): Record<string, unknown> {
     return Object.fromEntries(Array.from(this.#values).filter(([key]) => !this.#given.has(key)))
   }
 
-  /** What traces show. */
+  /** The values that traces show. */
   serializeForSpan(): Record<string, unknown> {
     return this.toJSON()
   }

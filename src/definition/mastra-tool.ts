@@ -1,6 +1,6 @@
 /**
- * Tools made by Mastra's `createTool`. They copy the context they are given, and a copy has only own members: so they get a
- * plain object, with what Mastra's own MCP servers put into it.
+ * Tools of Mastra's `createTool`. They copy their context, which keeps only own members: so they receive a plain object, with the
+ * members that Mastra's own MCP servers add.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorResult } from './content.ts'
@@ -9,17 +9,17 @@ import { MastraRequestContext } from './mastra-request-context.ts'
 import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
 import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
 
-/** How Mastra itself tells its tools, across copies of its package. */
+/** How Mastra itself recognizes its tools, also across copies of its package. */
 const marker = (): symbol => Symbol.for('mastra.core.tool.Tool')
 
-/** What is used of a tool. */
+/** The members of a tool that are used here. */
 interface MastraTool {
   readonly inputSchema?: unknown
   readonly resumeSchema: unknown
   readonly execute?: ((input: unknown, context: object) => unknown) | undefined
 }
 
-/** What replaces members of a tool. The others are copied as they are. */
+/** The members that are replaced; the others are copied unchanged. */
 interface ConvertedTool {
   readonly inputSchema: unknown
   readonly execute: (input: unknown, context: RequestContext) => Promise<unknown>
@@ -39,9 +39,9 @@ export function isMastraTool<Tool extends object>(tool: Tool): tool is Tool & Ma
 }
 
 /**
- * The tool as one of ours.
+ * Converts a Mastra tool to a Mayfly tool.
  *
- * @throws TypeError for a `resumeSchema` that is no schema.
+ * @throws TypeError for an invalid `resumeSchema`.
  */
 export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool): Tool & ConvertedTool {
   const { resumeSchema } = tool
@@ -54,17 +54,17 @@ export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool
     inputSchema: checkedOnly(tool.inputSchema),
     execute: (input: unknown, context: RequestContext) => run(name, tool, form, input, context),
   }
-  // It is one of ours now, and must not be converted again.
+  // Without the marker it is not converted again.
   Reflect.deleteProperty(converted, marker())
   return converted
 }
 
-/** The one question of a tool that suspended. */
+/** The key of the one question of a suspended tool. */
 const QUESTION = 'input'
 
 /**
- * A tool that suspends returns a question: its user gets the form that `resumeSchema` describes, and the tool runs again with
- * the answer as `resumeData`. What ran before it suspended does not run again.
+ * A tool that suspends returns a question: the user gets the form that `resumeSchema` describes, and the tool runs again with
+ * the answer as `resumeData`. As in Mastra, the tool then skips what it did before it suspended.
  */
 async function run(
   name: string,
@@ -75,7 +75,7 @@ async function run(
 ): Promise<unknown> {
   const { mcpReq, mcp, signal } = context
   const state = mcpReq.requestState()
-  // An answer without the state that was sealed when the tool asked is no answer: its client skipped what comes before.
+  // An answer without the sealed state is ignored: its client has skipped the part before the question.
   const answered = state === undefined ? undefined : mcpReq.inputResponses?.[QUESTION]
   const { action, content } = (answered ?? {}) as Partial<SdkElicitResult>
   if (action === 'decline' || action === 'cancel') {
@@ -93,7 +93,7 @@ async function run(
     resumeData: isResuming ? (content ?? {}) : undefined,
     suspendPayload: isResuming ? readPayload(state) : undefined,
   }
-  // A tool that resumes does not validate its input again, so it wants what validation yields.
+  // A resumed tool does not validate its input again, so it needs the validated value.
   const args = isResuming ? await validated(tool.inputSchema, input) : input
   const output: unknown = await tool.execute!(args, { ...context, ...given })
   if (isValidationError(output)) return errorResult(output.message)
@@ -115,7 +115,7 @@ function readPayload(state: unknown): unknown {
   return (JSON.parse(String(state)) as { payload?: unknown }).payload
 }
 
-/** Mastra's tools validate their input themselves: what they are given is what the client sent, checked and not yet changed. */
+/** Mastra tools validate their input themselves, so they receive the client's input: checked, but without defaults and transforms. */
 function checkedOnly(schema: unknown): unknown {
   if (!isStandardSchema(schema)) return schema
   const standard = schema['~standard']
@@ -140,7 +140,7 @@ async function validated(schema: unknown, input: unknown): Promise<unknown> {
   return result.issues === undefined ? result.value : input
 }
 
-/** What a Mastra tool returns where its input or output does not fit its schema. */
+/** What a Mastra tool returns if its input or output does not match its schema. */
 function isValidationError(output: unknown): output is { readonly message: string } {
   const { error, message, validationErrors } = (output ?? {}) as Record<string, unknown>
   return error === true && typeof message === 'string' && validationErrors !== undefined

@@ -1,13 +1,13 @@
 /**
- * `x-mcp-header`: tool parameters mirrored into `Mcp-Param-*` headers (MCP 2026-07-28, Streamable HTTP, "Custom
- * Headers from Tool Parameters"). Here the declarations are found and checked; `protocol/` compares the values.
+ * `x-mcp-header`: tool parameters repeated in `Mcp-Param-*` headers (MCP 2026-07-28, Streamable HTTP, "Custom
+ * Headers from Tool Parameters"). This file finds and checks the declarations; `protocol/` compares the values.
  */
 import type { JsonSchema } from './schema.ts'
 
 export interface ParamHeader {
   /** Property names from the root of the arguments. */
   readonly path: readonly string[]
-  /** Lower-case header name, `mcp-param-region`. */
+  /** The header name in lower case, `mcp-param-region`. */
   readonly header: string
   readonly isNumeric: boolean
 }
@@ -15,15 +15,14 @@ export interface ParamHeader {
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set(['string', 'integer', 'boolean'])
 
-/** The parameters that travel as headers, or why clients drop a tool of this schema. */
+/** The parameters that are sent as headers, or why clients would drop a tool with this schema. */
 export type ParamHeaders =
   | { readonly ok: true; readonly headers: readonly ParamHeader[] }
   | { readonly ok: false; readonly reason: string }
 
 /**
- * Finds the parameters that travel as headers. Only properties reached through `properties` alone count; an annotation anywhere
- * else, or one that breaks the rules, makes the tool invalid. Walks by recursion: the depth of a stranger's schema is to be checked
- * before.
+ * Finds the parameters that are sent as headers. Only properties reached through `properties` alone count; an annotation anywhere
+ * else, or an invalid one, makes the tool invalid. Recursive: check the depth of an untrusted schema first.
  */
 export function findParamHeaders(schema: JsonSchema): ParamHeaders {
   const headers: ParamHeader[] = []
@@ -63,9 +62,9 @@ export function findParamHeaders(schema: JsonSchema): ParamHeaders {
 }
 
 /**
- * The parameters that travel as headers.
+ * The parameters that are sent as headers.
  *
- * @throws TypeError for an annotation that would make clients drop the tool, naming it.
+ * @throws TypeError naming the tool, for an annotation that would make clients drop it.
  */
 export function compileParamHeaders(schema: JsonSchema, toolName: string): readonly ParamHeader[] {
   const found = findParamHeaders(schema)

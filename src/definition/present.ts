@@ -1,8 +1,8 @@
 /**
- * Objects without the members that are undefined: what a user left out is left out.
+ * Removes undefined members from objects, so that an undefined option counts as left out.
  */
 
-/** Its members, where they are not undefined. */
+/** A copy with the members that are not undefined. */
 export function present<Whole extends object>(
   members: { [Key in keyof Whole]: Whole[Key] | undefined },
 ): Whole {

@@ -1,5 +1,5 @@
 /**
- * Prompts: declared one by one, or answered by callbacks, and what each compiles to.
+ * Prompts: declared one by one, or answered by callbacks, and their compiled form.
  */
 
 import type { Completers } from './completion.ts'
@@ -29,14 +29,14 @@ export interface Prompt {
   arguments?: PromptArgument[]
   icons?: Icon[]
   _meta?: Meta
-  /** Of a prompt that callbacks list. Clients see it as `_meta.version`. Several may share a name; the first is the default. */
+  /** Only for a prompt that callbacks list; clients see it as `_meta.version`. Several may share a name; the first is the default. */
   version?: string
 }
 
-/** What a prompt may return: the user's text, messages, or the whole result; `prompt` beside the messages is where they came from. */
+/** What a prompt may return: the user's text, messages, or the whole result. `prompt` in a result names the prompt, as in Mastra. */
 export type PromptOutput = string | readonly PromptMessage[] | (GetPromptResult & { prompt?: Prompt })
 
-/** A declared prompt. Arguments reach it validated by `argsSchema`; on the wire they are strings. */
+/** A declared prompt. Its arguments are strings on the wire; `get` receives them validated by `argsSchema`. */
 export interface PromptConfig<Args extends Schema | undefined = Schema | undefined> {
   title?: string
   description?: string
@@ -45,7 +45,7 @@ export interface PromptConfig<Args extends Schema | undefined = Schema | undefin
   complete?: Completers
   icons?: Icon[]
   _meta?: Meta
-  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
   get(
     args: Args extends Schema ? InferOutput<Args> : Record<string, string>,
@@ -53,22 +53,22 @@ export interface PromptConfig<Args extends Schema | undefined = Schema | undefin
   ): PromptOutput | Promise<PromptOutput>
 }
 
-/** A declared prompt of any schema. */
+/** A declared prompt with any schema. */
 export type AnyPrompt = Omit<PromptConfig, 'get'> & {
   // biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so only `any` accepts every prompt.
   get(args: any, context: RequestContext): PromptOutput | Promise<PromptOutput>
 }
 
-/** What the callbacks are given: one object, so that callbacks written for other frameworks run unchanged. */
+/** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
 export interface PromptRequest {
   context: RequestContext
   extra: RequestContext['mcp']['extra']
 }
 
-/** A prompt that may say which version it is: Mastra's name for it. */
+/** A prompt with an optional version, under Mastra's name. */
 export type VersionedPrompt = Prompt
 
-/** Prompts that only your code can list and fill in. */
+/** Prompts that your code lists and fills in. */
 export interface PromptCallbacks {
   listPrompts(request: PromptRequest): readonly Prompt[] | Promise<readonly Prompt[]>
   getPromptMessages(
@@ -78,7 +78,7 @@ export interface PromptCallbacks {
   complete?: { readonly [prompt: string]: Completers }
 }
 
-/** `PromptCallbacks`, under Mastra's name. */
+/** The same as `PromptCallbacks`, under Mastra's name. */
 export type MCPServerPrompts = PromptCallbacks
 
 /** Callbacks, or declarations by name. */
@@ -102,7 +102,7 @@ export function createPrompt<Args extends Schema | undefined = undefined>(
   return config
 }
 
-/** A schema that takes no string for some argument can never be satisfied. */
+/** Prompt arguments are strings: a schema that does not accept a string for some argument could never match. */
 type TakesStrings<Args> = Args extends Schema
   ? {
       [Name in keyof InferInput<Args>]: Extract<InferInput<Args>[Name], string> extends never
@@ -117,7 +117,7 @@ type TakesStrings<Args> = Args extends Schema
     : unknown
   : unknown
 
-/** What comes of its `argsSchema` throws a TypeError where that is unusable. */
+/** A prompt ready to serve. Members that depend on `argsSchema` throw a TypeError if it is invalid. */
 export interface CompiledPrompt {
   readonly name: string
   readonly prompt: Prompt
@@ -132,7 +132,7 @@ export interface CompiledPrompts {
   readonly callbacks: PromptCallbacks | undefined
 }
 
-/** @throws TypeError for `listPrompts` alone, which Mastra allows. */
+/** @throws TypeError for `listPrompts` without `getPromptMessages`, which Mastra allows. */
 export function checkPrompts(config: PromptsConfig | undefined): void {
   if (config === undefined || !isPromptCallbacks(config) || typeof config.getPromptMessages === 'function')
     return
@@ -145,7 +145,7 @@ function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
   return typeof (config as PromptCallbacks).listPrompts === 'function'
 }
 
-/** @throws TypeError for a prompt without `get`, and for two of one name. */
+/** @throws TypeError for a prompt without `get`, and for two with the same name. */
 export function compilePrompts(
   config: PromptsConfig | undefined,
   registered: readonly (readonly [string, AnyPrompt])[],
@@ -168,7 +168,7 @@ function compilePrompt(name: string, config: AnyPrompt): CompiledPrompt {
   return new LazyPrompt(name, config)
 }
 
-/** Compiled at its first use, as tools are. */
+/** Compiled at its first use, like tools. */
 class LazyPrompt implements CompiledPrompt {
   readonly name: string
   readonly config: AnyPrompt
@@ -228,7 +228,7 @@ function compileArguments(
   return { prompt, args, required }
 }
 
-/** What a prompt returned, as the result on the wire. */
+/** The output of a prompt as a `GetPromptResult`. */
 export function toPromptResult(output: PromptOutput, description: string | undefined): GetPromptResult {
   const described = description === undefined ? {} : { description }
   if (typeof output === 'string') {

@@ -1,5 +1,5 @@
 /**
- * The JSON-RPC and MCP error codes Mayfly sends, and the error that carries one to the client.
+ * The JSON-RPC and MCP error codes that Mayfly sends, and the error class that carries a code to the client.
  */
 
 export const ErrorCode = {
@@ -16,8 +16,8 @@ export const ErrorCode = {
 } as const
 
 /**
- * An error the client is meant to see: thrown by user code or by Mayfly, it becomes a JSON-RPC error with this code,
- * message and data. Every other exception reaches the client as `-32603 Internal error`, without its text.
+ * An error that the client sees. Thrown by user code or by Mayfly, it becomes a JSON-RPC error with this code, message and
+ * data. Any other error reaches the client as `-32603 Internal error`, without its text.
  *
  * ```ts
  * throw new ProtocolError(-32602, 'Unknown order: 42', { orderId: '42' })
@@ -27,9 +27,9 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: number
   readonly data: unknown
-  /** The HTTP status, where the error answers the whole request. Default 200: an error inside a served request. */
+  /** The HTTP status, if the error answers the whole request. Default 200: an error inside a served request. */
   readonly status: number
-  /** Headers of that answer. */
+  /** Additional headers of that response. */
   readonly headers: { readonly [name: string]: string } | undefined
 
   constructor(

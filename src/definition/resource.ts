@@ -1,5 +1,5 @@
 /**
- * Resources: declared one by one, or answered by callbacks, and what each compiles to.
+ * Resources: declared one by one, or answered by callbacks, and their compiled form.
  */
 
 import { toBase64 } from './base64.ts'
@@ -21,7 +21,7 @@ interface ResourceFacts {
 /** A resource as `resources/list` shows it. */
 export interface Resource extends ResourceFacts {
   uri: string
-  /** Bytes, where known. */
+  /** Size in bytes, if known. */
   size?: number
 }
 
@@ -30,7 +30,7 @@ export interface ResourceTemplate extends ResourceFacts {
   uriTemplate: string
 }
 
-/** One part of a resource: text, or bytes (base64 text or `Uint8Array`). `uri` and `mimeType` default to the resource's. */
+/** One part of a resource: text, or bytes (base64 text or `Uint8Array`). `uri` and `mimeType` default to those of the resource. */
 export type ResourceContent =
   | { text: string; uri?: string; mimeType?: string; _meta?: Meta }
   | { blob: string | Uint8Array; uri?: string; mimeType?: string; _meta?: Meta }
@@ -43,13 +43,13 @@ export type ReadOutput =
   | readonly ResourceContent[]
   | { contents: readonly ResourceContent[] }
 
-/** What a read answers: undefined or null for a URI it does not know, and the client gets "resource not found". */
+/** The result of a read. Undefined or null means an unknown URI: the client receives "resource not found". */
 export type ReadAnswer = ReadOutput | undefined | null
 
 /** A resource at a fixed URI. */
 export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   name?: string
-  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
   read(
     request: { uri: string; variables: Record<string, string> },
@@ -57,10 +57,10 @@ export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   ): ReadAnswer | Promise<ReadAnswer>
 }
 
-/** The resources an RFC 6570 template matches. */
+/** The resources that match an RFC 6570 template. */
 export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   name?: string
-  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
   /** Suggests values for the template's variables. */
   complete?: Completers
@@ -72,13 +72,13 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
 
 export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
 
-/** What the callbacks are given: one object, so that callbacks written for other frameworks run unchanged. */
+/** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
 export interface ResourceRequest {
   context: RequestContext
   extra: RequestContext['mcp']['extra']
 }
 
-/** Resources that only your code can list and read. */
+/** Resources that your code lists and reads. */
 export interface ResourceCallbacks {
   listResources(request: ResourceRequest): readonly Resource[] | Promise<readonly Resource[]>
   getResourceContent(request: ResourceRequest & { uri: string }): ReadAnswer | Promise<ReadAnswer>
@@ -87,7 +87,7 @@ export interface ResourceCallbacks {
   ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
 }
 
-/** `ResourceCallbacks`, under Mastra's name. */
+/** The same as `ResourceCallbacks`, under Mastra's name. */
 export type MCPServerResources = ResourceCallbacks
 
 /** What `getResourceContent` may return, under Mastra's name. */
@@ -100,7 +100,7 @@ export type ResourcesConfig =
   | { readonly [name: string]: ResourceConfig }
 
 /**
- * Declares a resource: `uri` for a fixed one, `uriTemplate` for many.
+ * Declares a resource: `uri` for a fixed one, `uriTemplate` for several.
  *
  * ```ts
  * const user = createResource({
@@ -134,7 +134,7 @@ export interface CompiledResources {
   readonly callbacks: ResourceCallbacks | undefined
 }
 
-/** Whether the configuration answers by callbacks. */
+/** Whether the configuration uses callbacks. */
 function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
   return typeof (config as ResourceCallbacks).listResources === 'function'
 }
@@ -142,7 +142,7 @@ function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbac
 /**
  * Compiles resources once.
  *
- * @throws TypeError for a declaration without `uri` or `uriTemplate`, a URI declared twice, or a broken template.
+ * @throws TypeError for a declaration without `uri` or `uriTemplate`, a URI declared twice, or an invalid template.
  */
 export function compileResources(
   config: ResourcesConfig | undefined,
@@ -189,7 +189,7 @@ function declarations(
   }))
 }
 
-/** What was read, as `contents` on the wire. */
+/** The output of a read as `contents` in wire form. */
 export function toResourceContents(
   output: ReadOutput,
   uri: string,

@@ -1,24 +1,24 @@
 /**
- * What would let a caller keep a process busy, replaced in the copy of a schema that validates: the validator compares each item of an
- * array with all others, and its pattern for URLs takes exponential time.
+ * Replaces, in the validator's copy of a schema, what would let a caller keep a process busy: the validator compares each array item
+ * with all others, and its pattern for URLs takes exponential time.
  */
 import { schemaMapKeyword } from '@cfworker/json-schema'
 
 type Node = Record<string, unknown>
 
-/** Items that are compared one by one. */
+/** Maximum items that are compared with each other. */
 const MAX_COMPARED = 250
 
-/** What they hold is no schema, whatever it looks like. */
+/** Keywords that contain data, never schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])
 
-/** As the validator's own has it, in linear time: http, https or ftp, a dot in the host, and none of a private network. */
+/** The same URLs as the validator's pattern, in linear time: http, https or ftp, a dot in the host, no private network. */
 const URL_PATTERN =
   '^(?:[Hh][Tt]{2}[Pp][Ss]?|[Ff][Tt][Pp])://(?!(?:[^/?#]*@)?(?:10|127|169\\.254|192\\.168|172\\.(?:1[6-9]|2\\d|3[01]))\\.)(?=[^\\s/?#]*\\.)[^\\s/?#]+(?:[/?#]\\S*)?$'
 
 /**
- * Changes `schema` in place and says whether it has `uniqueItems`, which is left out, or kept for arrays of at most `MAX_COMPARED`
- * items: for values of which `hasDuplicates` says yes.
+ * Changes `schema` in place, and returns whether it has `uniqueItems`. `uniqueItems` is removed for values without duplicates, or, for
+ * values with some (see `hasDuplicates`), limited to arrays of at most `MAX_COMPARED` items.
  */
 export function boundSchema(schema: unknown, uniqueItems: 'leave out' | 'keep for few'): boolean {
   let hasUnique = false
@@ -35,7 +35,7 @@ export function boundSchema(schema: unknown, uniqueItems: 'leave out' | 'keep fo
   return hasUnique
 }
 
-/** Whether any array in a JSON value has two equal items, in linear time: where none has, `uniqueItems` holds everywhere. */
+/** Whether any array in a JSON value has two equal items, in linear time. If not, `uniqueItems` holds everywhere. */
 export function hasDuplicates(value: unknown): boolean {
   let found = false
   const canonical = (node: unknown): string => {

@@ -1,6 +1,6 @@
 /**
- * What JSON Schema asks of a schema itself: keywords of the right type, patterns that are regular expressions, references that lead
- * somewhere. The meta-schemas say the same in more bytes than an edge bundle has for them.
+ * Checks that a JSON Schema is valid: keywords have the right types, patterns are regular expressions, references resolve. The
+ * meta-schemas say the same, but are too large for an edge bundle.
  */
 import {
   dereference,
@@ -60,13 +60,13 @@ const RULES: { readonly [keyword: string]: Rule } = {
   description: STRING,
 }
 
-/** In draft-04 they only say whether the bound itself is allowed. */
+/** In draft-04, they are booleans that exclude the bound itself. */
 const DRAFT_04: typeof RULES = { ...RULES, exclusiveMinimum: BOOLEAN, exclusiveMaximum: BOOLEAN }
 
 /**
- * Checks a schema, all that is in it, and what its references lead to. Marks the schema as the validator does: give it a copy.
+ * Checks a schema, its subschemas, and the targets of its references. Adds members to the schema, as the validator does: pass a copy.
  *
- * @throws TypeError that names a wrong place, as a JSON pointer.
+ * @throws TypeError naming the wrong place as a JSON pointer.
  */
 export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
   const rules = draft === '4' ? DRAFT_04 : RULES
@@ -98,7 +98,7 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
   }
   const visitKeyword = (value: unknown, keyword: string): void => {
     const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined
-    // Lists of schemas for items ended with 2019-09: validators of today would take anything for them.
+    // A list of schemas in `items` is not allowed since 2020-12: the validator would accept anything for it.
     const isTuple = keyword === 'items' && draft !== '2020-12' && Array.isArray(value)
     if (rule !== undefined) check(value, rule)
     else if (schemaMapKeyword[keyword] === true || DEPENDENT.test(keyword)) {
@@ -126,12 +126,12 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
       'inside this schema, because other schemas are not fetched',
       () => target !== undefined,
     ])
-    // It may be where no schema is looked for.
+    // The target may be in a place where no schemas are expected.
     visit(target)
   }
 }
 
-/** `dereference` adds where it leads to. */
+/** `dereference` adds the absolute URI of the target. */
 interface Referring extends JsonSchema {
   readonly $ref?: unknown
   readonly __absolute_ref__?: string

@@ -1,24 +1,24 @@
 /**
- * Schemas: what a user may write (zod 4, any Standard Schema, JSON Schema by `jsonSchema()`, a raw shape of Standard
- * Schemas), compiled once into the JSON Schema that is advertised and a validator that runs per call.
+ * Schemas: accepts zod 4, any Standard Schema, JSON Schema through `jsonSchema()`, and a raw shape of Standard Schemas. Compiled once
+ * into the advertised JSON Schema and a validator for each call.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { cut, textOf } from './error-text.ts'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** A record of Standard Schemas, one a property: `{ city: z.string(), days: z.number().optional() }`. */
+/** A record with one Standard Schema per property: `{ city: z.string(), days: z.number().optional() }`. */
 export type RawShape = { readonly [property: string]: StandardSchemaV1 }
 
-/** Every kind of schema Mayfly accepts. */
+/** Every kind of schema that Mayfly accepts. */
 export type Schema = StandardSchemaV1 | RawShape
 
-/** What a JSON Schema looks like without `jsonSchema()`: known so that it can be refused by name. */
+/** A JSON Schema without `jsonSchema()`: a type only so that it can be refused with a clear message. */
 export interface PlainJsonSchema {
   readonly type: string
 }
 
-/** The value a schema yields after validation. */
+/** The type of a value after validation. */
 export type InferOutput<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<S>
   : S extends RawShape
@@ -27,7 +27,7 @@ export type InferOutput<S> = S extends StandardSchemaV1
       }>
     : Record<string, unknown>
 
-/** The value a schema accepts. */
+/** The type of a value that the schema accepts. */
 export type InferInput<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<S>
   : S extends RawShape
@@ -39,7 +39,7 @@ type Optionals<T> = { [P in keyof T as undefined extends T[P] ? never : P]: T[P]
 }
 
 export interface SchemaIssue {
-  /** Dotted path of the offending value; empty for the value itself. */
+  /** Dotted path of the invalid value; empty for the whole value. */
   readonly path: string
   readonly message: string
 }
@@ -51,15 +51,16 @@ export type Validation =
 export interface CompiledSchema {
   /** JSON Schema 2020-12, as advertised. */
   readonly jsonSchema: JsonSchema
-  /** Never throws for a bad value; returns a promise only where the schema itself is asynchronous. */
+  /** Never throws for an invalid value; returns a promise only if the schema is asynchronous. */
   validate(value: unknown): Validation | Promise<Validation>
 }
 
 /**
  * Compiles a schema once.
  *
- * @param direction `'input'` advertises what the schema accepts (before defaults and transforms), `'output'` what it yields.
- * @throws TypeError when `schema` is not a schema, or one that cannot be advertised, naming `label`.
+ * @param label names the schema in errors.
+ * @param direction `'input'` advertises what the schema accepts (before defaults and transforms), `'output'` what it returns.
+ * @throws TypeError if `schema` is not a schema, or cannot be advertised.
  */
 export function compileSchema(
   schema: unknown,
@@ -71,7 +72,7 @@ export function compileSchema(
     if (isRawShape(schema)) return compileShape(schema, label, direction)
     if (isOldZod(schema)) throw new TypeError(`${label} is a schema of zod 3: use zod 4.2 or newer.`)
     const [wrong] = Object.entries(schema).find(([, value]) => !isStandardSchema(value)) ?? []
-    // JSON Schema is not accepted as it is: servers that do not use it should not ship a validator for it.
+    // Plain JSON Schema is not accepted, so that servers that do not use it need not bundle a validator.
     if ('jsonSchema' in schema && 'validate' in schema)
       throw new TypeError(`${label} is a schema of another library's jsonSchema(): use that of mayfly-mcp.`)
     const isJsonSchema = /^(\$schema|\$ref|type|properties|(any|all|one)Of)$/.test(String(wrong))
@@ -98,7 +99,7 @@ function isRawShape(value: object): value is RawShape {
   return schemas.length > 0 && schemas.every(isStandardSchema)
 }
 
-/** Before 3.24, which is the first with Standard Schema. */
+/** Zod before 3.24, the first version with Standard Schema. */
 function isOldZod(schema: object): boolean {
   return [schema, ...Object.values(schema)].some(
     (one) => typeof one?.safeParse === 'function' && '_def' in one,
@@ -121,8 +122,8 @@ function compileStandardSchema(
 }
 
 /**
- * The JSON Schema that a Standard Schema describes itself with. Without it no model knows what to send; what a tool yields need not
- * be described.
+ * The JSON Schema that a Standard Schema describes itself with. Required for input, so that the model knows what to send; optional
+ * for output.
  */
 function toJsonSchema(schema: StandardSchemaV1, label: string, direction: 'input' | 'output'): JsonSchema {
   const { jsonSchema, vendor } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
@@ -201,12 +202,12 @@ function toIssue(issue: StandardSchemaV1.Issue, prefix?: string): SchemaIssue {
   return { path: (prefix === undefined ? keys : [prefix, ...keys]).join('.'), message: issue.message }
 }
 
-/** A caller chooses how many there are, and what is in them: more are only counted, and longer ones cut. */
+/** Limits for the text of issues, since a caller controls their number and content: more are only counted, longer ones cut. */
 const MAX_ISSUES = 20
 const MAX_PATH_CHARACTERS = 100
 const MAX_MESSAGE_CHARACTERS = 300
 
-/** Issues as one line a model can act on: `city: expected string; days: must be at most 7`. A few kilobytes at most. */
+/** Issues as one line that a model can act on: `city: expected string; days: must be at most 7`. A few kilobytes at most. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   const described = issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
     const text = cut(message, MAX_MESSAGE_CHARACTERS)

@@ -1,34 +1,34 @@
 /**
- * The context under the names that the official SDK gives its tool callbacks, so that those run unchanged: what v1 calls
- * `RequestHandlerExtra` and v2 calls `ServerContext`. Structural, so that nothing here depends on either package.
+ * The context in the form that the official SDK passes to tool callbacks, so that those work unchanged: `RequestHandlerExtra` in
+ * v1, `ServerContext` in v2. Structural types, without a dependency on either package.
  */
 import type { AuthInfo } from './auth-info.ts'
 import type { LogLevel } from './log-level.ts'
 import type { InferOutput } from './schema.ts'
 
-/** A request or notification as on the wire, without its JSON-RPC envelope. */
+/** A request or notification in wire form, without its JSON-RPC envelope. */
 export interface WireMessage {
   readonly method: string
   readonly params?: object | undefined
 }
 
-/** The `_meta` of the request, without the keys that say who is asking. */
+/** The `_meta` of the request, without the envelope keys. */
 export interface SdkRequestMeta {
   progressToken?: string | number
   [key: string]: unknown
 }
 
-/** `elicitation/create` answered, as on the wire. */
+/** The client's result of `elicitation/create`, in wire form. */
 export interface SdkElicitResult {
   action: 'accept' | 'decline' | 'cancel'
   content?: { [name: string]: string | number | boolean | string[] }
   [key: string]: unknown
 }
 
-/** `sampling/createMessage` answered, as on the wire. */
+/** The client's result of `sampling/createMessage`, in wire form. */
 export interface SdkSamplingResult {
   role: 'user' | 'assistant'
-  // biome-ignore lint/suspicious/noExplicitAny: content blocks of the SDK in use, whose versions differ.
+  // biome-ignore lint/suspicious/noExplicitAny: content blocks of the installed SDK, whose versions differ.
   content: any
   model: string
   stopReason?: string
@@ -36,10 +36,10 @@ export interface SdkSamplingResult {
 }
 
 /**
- * Sends a request to the client: `elicitation/create`, `sampling/createMessage` and `roots/list`, each as `ctx.elicit` and its
- * siblings do, so the call may end here and run again with the answer. `options` such as a timeout are the server's to set.
+ * Sends `elicitation/create`, `sampling/createMessage` or `roots/list` to the client, as `ctx.elicit` and the like do: the call may
+ * end here and run again with the answer. Options such as a timeout are ignored: the server's configuration sets them.
  *
- * @throws ProtocolError with `data` a `Degraded`, for every other request: there is no connection to send it on.
+ * @throws ProtocolError with a `Degraded` as `data`, for every other request: there is no connection to send it on.
  */
 export interface SdkSendRequest {
   <Result extends SdkSchema>(
@@ -47,23 +47,23 @@ export interface SdkSendRequest {
     resultSchema: Result,
     options?: unknown,
   ): Promise<InferOutput<Result>>
-  // biome-ignore lint/suspicious/noExplicitAny: as in the SDK, the caller names the type of the result; only `any` fits each.
+  // biome-ignore lint/suspicious/noExplicitAny: as in the SDK, the caller states the type of the result; only `any` fits each.
   (request: WireMessage, ...options: unknown[]): Promise<any>
 }
 
-/** What every version of zod is, and what `InferOutput` reads. */
+/** A schema of any zod version, and what `InferOutput` reads. */
 type SdkSchema = import('@standard-schema/spec').StandardSchemaV1
 
 /**
- * Sends a notification about this request. Progress is throttled and logging filtered as by `ctx.reportProgress` and
- * `ctx.log`; news of changed lists and resources goes to the server's bus, and nowhere without one.
+ * Sends a notification about this request. Progress is throttled and log messages are filtered as by `ctx.reportProgress` and
+ * `ctx.log`. Changes of lists and resources are published to the server's bus; without one they are dropped.
  */
 export type SdkSendNotification = (notification: WireMessage) => Promise<void>
 
 /** SDK v1: the second argument of a tool's callback. */
 export interface SdkV1Extra {
   readonly signal: AbortSignal
-  /** The JSON-RPC id; on the context itself `requestId` is the one of the HTTP request, as in the log. */
+  /** The JSON-RPC id. On the context itself, `requestId` is the id of the HTTP request, as in the log. */
   readonly requestId: string | number
   readonly sessionId?: string
   readonly authInfo?: AuthInfo
@@ -91,28 +91,28 @@ export interface SdkHttp {
   authInfo?: AuthInfo
 }
 
-/** SDK v2: the MCP request that is being answered. */
+/** SDK v2: the current MCP request. */
 export interface SdkMcpRequest {
   id: string | number
   method: string
   _meta?: SdkRequestMeta
-  /** The keys of `_meta` that say who is asking, in the modern era. */
+  /** The envelope keys of `_meta` (modern era). */
   envelope?: Record<string, unknown>
-  /** What the client answered to the `inputRequests` that the callback returned last. */
+  /** The client's answers to the `inputRequests` that the callback returned last. */
   inputResponses?: Record<string, unknown>
-  /** The `requestState` that the callback returned last. It was never sent, so no client can have changed it. */
+  /** The `requestState` that the callback returned last. Clients cannot change it: it is sealed, or never leaves the server. */
   requestState: <State = unknown>() => State | undefined
   signal: AbortSignal
   send: SdkSendRequest
   notify: SdkSendNotification
   log: (level: LogLevel, data: unknown, logger?: string) => Promise<void>
-  /** Parameters of `elicitation/create` as on the wire. */
+  /** Takes the parameters of `elicitation/create` in wire form. */
   elicitInput: (params: { message: string }, options?: unknown) => Promise<SdkElicitResult>
-  /** Parameters of `sampling/createMessage` as on the wire. */
+  /** Takes the parameters of `sampling/createMessage` in wire form. */
   requestSampling: (params: { maxTokens: number }, options?: unknown) => Promise<SdkSamplingResult>
 }
 
-/** What an SDK v2 callback may return instead of a result: its questions. It is called again with the answers. */
+/** What a callback of SDK v2 may return instead of a result: its questions. It is called again with the answers. */
 export interface InputRequired {
   resultType: 'input_required'
   inputRequests?: { [key: string]: { method: string; params?: object | undefined } }

@@ -1,13 +1,13 @@
 /**
- * Tools as other frameworks had them in versions before: refused, with what to write now.
+ * Recognizes tools written for older versions of other frameworks, and refuses them with what to write instead.
  */
 
 import type { JsonSchema } from './schema.ts'
 
-/** `({ context }) => …`, also as a method and after a minifier, which keeps the names of properties. */
+/** `({ context }) => …`, also as a method, and after a minifier, which keeps property names. */
 const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
 
-/** @throws TypeError for a tool that has the AI SDK's `parameters`, wants approval, or has nothing to execute. */
+/** @throws TypeError for a tool with the AI SDK's `parameters`, with an approval option, or without `execute`. */
 export function checkToolShape(name: string, tool: object | undefined): void {
   const { execute, inputSchema, parameters, needsApproval, requireApproval } = (tool ?? {}) as {
     [member: string]: unknown
@@ -22,7 +22,7 @@ export function checkToolShape(name: string, tool: object | undefined): void {
     )
 }
 
-/** @throws TypeError for `execute({ context })` where the input can have no member of that name. */
+/** @throws TypeError for `execute({ context })` if the input cannot have a member of that name. */
 export function checkExecute(
   name: string,
   execute: unknown,

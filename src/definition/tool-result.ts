@@ -1,5 +1,5 @@
 /**
- * From what a tool returned to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
+ * Converts the output of a tool to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
  */
 import { type CallToolResult, errorResult } from './content.ts'
 import {
@@ -12,21 +12,21 @@ import {
 import type { InputRequired } from './sdk-context.ts'
 
 /**
- * What `execute` may return: with an `outputSchema` the value it describes, else text or any JSON value; or a full result; or,
- * as with the SDK v2, its questions, to be called again with the answers in `ctx.mcpReq.inputResponses`.
+ * What `execute` may return: with an `outputSchema` the value it describes, otherwise text or any JSON value; or a full result; or,
+ * as in SDK v2, its questions: then it is called again with the answers in `ctx.mcpReq.inputResponses`.
  */
 export type ToolOutput<Output> =
-  // Any value at all, and not `unknown`, in which the types of a result would be lost.
-  // biome-ignore lint/suspicious/noConfusingVoidType: tools return nothing, too.
-  // biome-ignore lint/complexity/noBannedTypes: any value but null and undefined is what it means.
+  // `{} | null | undefined` instead of `unknown`, which would absorb the types of a result.
+  // biome-ignore lint/suspicious/noConfusingVoidType: tools may return nothing.
+  // biome-ignore lint/complexity/noBannedTypes: any value except null and undefined is what it means.
   (Output extends Schema ? InferInput<Output> : {} | null | undefined | void) | CallToolResult | InputRequired
 
 /**
- * Makes the converter of one tool. A string is text; another value is text and `structuredContent`; an object with a
- * `content` array is taken as it is. With an `outputSchema`, `structuredContent` is validated: a mismatch is the
- * server's fault and becomes an `isError` result that names the fields.
+ * Creates the converter of one tool. A string becomes text; another value becomes text and `structuredContent`; an object with a
+ * `content` array is used unchanged. With an `outputSchema`, `structuredContent` is validated: a mismatch is a server error and
+ * becomes an `isError` result that names the fields.
  *
- * @param hasObjectOutput legacy clients accept `structuredContent` only as an object.
+ * @param hasObjectOutput whether the output is an object: legacy clients accept no other `structuredContent`.
  */
 export function toResultConverter(
   name: string,
@@ -53,7 +53,7 @@ export function toResultConverter(
   }
 }
 
-/** What a tool returned, as its `outputSchema` describes it: the result around it is left out. */
+/** The part of an output that the `outputSchema` describes, without the result around it. */
 export function structuredOf(output: unknown): unknown {
   return isCallToolResult(output) ? output.structuredContent : output
 }
@@ -69,13 +69,13 @@ function isCallToolResult(output: unknown): output is CallToolResult {
 
 const BLOCK_TYPES: readonly string[] = ['text', 'image', 'audio', 'resource', 'resource_link']
 
-/** @throws TypeError for a block that no client can read. */
+/** @throws TypeError for a content block of an unknown type. */
 function checkBlocks({ content }: CallToolResult): void {
   const wrong = content.find(({ type }) => !BLOCK_TYPES.includes(type))
   if (wrong) throw new TypeError(`content of type "${wrong.type}" (use ${BLOCK_TYPES.join(', ')})`)
 }
 
-/** A `Date`, a `URL` or any other value that JSON does not write as an object is not an object to a client. */
+/** Replaces `structuredContent` that JSON does not write as an object, such as a `Date` or a `URL`. */
 function withJson(result: CallToolResult): CallToolResult {
   const { structuredContent } = result
   if (structuredContent === null || typeof structuredContent !== 'object') return result
@@ -83,7 +83,7 @@ function withJson(result: CallToolResult): CallToolResult {
   const isPlain = prototype === Object.prototype || prototype === Array.prototype || prototype === null
   if (isPlain && !('toJSON' in structuredContent)) return result
   const text: string | undefined = JSON.stringify(structuredContent)
-  // Left as it is where it stays an object: a schema may know its class.
+  // Kept if it stays an object: a schema may check its class.
   if (text?.startsWith('{')) return result
   return { ...result, structuredContent: text === undefined ? undefined : (JSON.parse(text) as unknown) }
 }
@@ -103,14 +103,14 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   }
 }
 
-/** @throws TypeError for what JSON says nothing of: a generator, a `Map`, a `Response`. */
+/** @throws TypeError for objects that JSON writes as `{}`: a generator, a `Map`, a `Response`. */
 function checkPlain(output: object): void {
   const kind = Object.prototype.toString.call(output).slice(8, -1)
   if (kind !== 'Object' && !('toJSON' in output))
     throw new TypeError(`execute returned an object of type ${kind}: return what is in it.`)
 }
 
-/** `structuredContent` may be any JSON value in the modern era; legacy clients reject all but an object. */
+/** In the modern era `structuredContent` may be any JSON value; legacy clients accept only an object. */
 function forEra(result: CallToolResult, era: 'modern' | 'legacy'): CallToolResult {
   const { structuredContent } = result
   if (era === 'modern' || structuredContent === undefined) return result

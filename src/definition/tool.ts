@@ -1,5 +1,5 @@
 /**
- * Tools: what a user writes with `createTool` or `registerTool`, and what one compiles to.
+ * Tools: the configuration for `createTool` and `registerTool`, and the compiled form.
  */
 import type { CallToolResult, Icon, Meta } from './content.ts'
 import type { RequestContext } from './context.ts'
@@ -19,7 +19,7 @@ import type { ToolHooks } from './tool-hooks.ts'
 import { checkExecute, checkToolShape } from './tool-mistakes.ts'
 import { type ToolOutput, toResultConverter } from './tool-result.ts'
 
-/** Hints about a tool's behaviour; clients must not trust them for security. */
+/** Hints about a tool's behavior; clients must not rely on them for security. */
 export interface ToolAnnotations {
   title?: string
   readOnlyHint?: boolean
@@ -40,13 +40,13 @@ export interface Tool {
   _meta?: Meta
 }
 
-/** What a tool is: MCP's own fields live under `mcp`, as other frameworks have them. */
+/** The configuration of a tool. MCP's own fields are under `mcp`, as in other frameworks. */
 export interface ToolConfig<
   Input extends Schema | PlainJsonSchema | undefined,
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
 > extends ToolHooks<Input, Output> {
-  /** Identifies the tool in your code; clients see the key it has in `tools`. */
+  /** Identifies the tool in your code; clients see its key in `tools`. */
   id: string
   title?: string
   description?: string
@@ -55,7 +55,7 @@ export interface ToolConfig<
   mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
   enabled?: boolean
-  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
   execute(
     input: ToolInput<Input>,
@@ -63,12 +63,12 @@ export interface ToolConfig<
   ): ToolOutput<Output> | Promise<ToolOutput<Output>> | Result | Promise<Result>
 }
 
-/** The validated arguments `execute` receives. */
+/** The validated arguments that `execute` receives. */
 export type ToolInput<Input> = Input extends Schema ? InferOutput<Input> : Record<string, unknown>
 
 export type { ToolOutput }
 
-/** A tool of any schema, as `tools` takes it. Tools of other frameworks with this shape fit as they are. */
+/** A tool with any schema, as `tools` accepts it. Tools of other frameworks with this shape work unchanged. */
 export interface AnyTool {
   id?: string
   title?: string
@@ -86,16 +86,16 @@ export interface AnyTool {
   execute?: ((input: any, context: any) => unknown) | undefined
 }
 
-/** What `execute` was written as, by what the tool offers to call: a server validates the input itself. */
+/** The original `execute` by its public replacement: a server validates the input itself, so it calls the original. */
 const written = new WeakMap<object, NonNullable<AnyTool['execute']>>()
 
-/** Lets a tool be called as `call`, while a server runs `execute`. */
+/** Returns `call` as the public way to call a tool, while a server runs `execute`. */
 export function offerCall<Call extends object>(execute: NonNullable<AnyTool['execute']>, call: Call): Call {
   written.set(call, execute)
   return call
 }
 
-/** What `registerTool` takes beside the name and the callback. */
+/** The configuration for `registerTool`. */
 export interface RegisterToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
   title?: string
   description?: string
@@ -106,11 +106,11 @@ export interface RegisterToolConfig<Input extends Schema | undefined, Output ext
   icons?: Icon[]
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
   enabled?: boolean
-  /** What the caller's token must have, where the server has `auth`. Default nothing. */
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
 }
 
-/** With an `inputSchema` the callback receives the arguments and the context; without one, the context alone. */
+/** With an `inputSchema` the callback receives the arguments and the context; without one, only the context. */
 export type ToolCallback<
   Input extends Schema | undefined,
   Output extends Schema | undefined,
@@ -118,7 +118,7 @@ export type ToolCallback<
   ? (input: InferOutput<Input>, context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
   : (context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
-/** Turns the arguments of `registerTool` into a tool. */
+/** Converts the arguments of `registerTool` to a tool. */
 export function toTool(
   name: string,
   config: RegisterToolConfig<Schema | undefined, Schema | undefined>,
@@ -139,27 +139,27 @@ export function toTool(
   }
 }
 
-/** A tool ready to serve. What comes of its schemas throws a TypeError where one of them is unusable. */
+/** A tool ready to serve. Members that depend on its schemas throw a TypeError if one of them is invalid. */
 export interface CompiledTool {
   readonly name: string
   readonly tool: Tool
-  /** `tool` as JSON, for modern and for legacy clients (an `outputSchema` that is no object is modern only). */
+  /** `tool` as JSON, for modern and legacy clients (an `outputSchema` other than an object is modern only). */
   readonly json: { readonly modern: string; readonly legacy: string }
   readonly input: CompiledSchema
   readonly paramHeaders: readonly ParamHeader[]
   readonly source: AnyTool
-  /** Turns what `execute` returned into a result. */
+  /** Converts the output of `execute` to a result. */
   toResult(output: unknown, era: 'modern' | 'legacy'): CallToolResult | Promise<CallToolResult>
 }
 
-/** Lenient: models send stray arguments to tools that take none, and it does no harm. */
+/** Lenient: models send extra arguments to tools without any, which does no harm. */
 const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
 
 /**
- * Checks what is cheap to check, and compiles the schemas of a tool at its first use, once: a call pays for the tool that is
- * called, and for no other.
+ * Checks what is cheap to check. The schemas of a tool are compiled once, at its first use, so that a call compiles only the tool
+ * that it calls.
  *
- * @throws TypeError when there is nothing to execute, naming the tool; what is compiled later throws one for an unusable schema.
+ * @throws TypeError naming a tool without `execute`; members that are compiled later throw one for an invalid schema.
  */
 export function compileTool(name: string, given: AnyTool): CompiledTool {
   checkToolShape(name, given)
@@ -170,7 +170,7 @@ export function compileTool(name: string, given: AnyTool): CompiledTool {
   return new LazyTool(name, source)
 }
 
-/** What is compiled together: what a call needs, and what a list does. */
+/** Compiled together, for calls and for lists. */
 type Compiled = Pick<CompiledTool, 'tool' | 'input' | 'paramHeaders' | 'toResult'>
 
 class LazyTool implements CompiledTool {
@@ -256,13 +256,13 @@ function isEmptyShape(schema: unknown): boolean {
   return typeof schema === 'object' && !isStandardSchema(schema) && Object.keys(schema as object).length === 0
 }
 
-/** What `update` may change of a tool. */
+/** What `update` may change in a tool. */
 export type ToolUpdate = Partial<RegisterToolConfig<Schema, Schema>> & {
-  // biome-ignore lint/suspicious/noExplicitAny: the same liberty as `AnyTool`.
+  // biome-ignore lint/suspicious/noExplicitAny: any input and context, as in `AnyTool`.
   execute?: (input: any, context: any) => unknown
 }
 
-/** A tool with some of its definition changed. @throws TypeError for what the SDK calls by another name. */
+/** A tool with some members replaced. @throws TypeError for members that only the SDK has. */
 export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   if ('callback' in update || 'paramsSchema' in update)
     throw new TypeError('update() has no callback and no paramsSchema: write execute and inputSchema.')
@@ -271,7 +271,7 @@ export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   return { ...source, ...rest, mcp }
 }
 
-/** A compiled tool with some of its definition changed. */
+/** A compiled tool with some members replaced. */
 export function updateTool({ name, source }: CompiledTool, update: ToolUpdate): CompiledTool {
   return compileTool(name, withUpdate(source, update))
 }

@@ -1,6 +1,6 @@
-/** Options that do not exist, of a configuration without a compiler beside it. */
+/** Finds options that do not exist. */
 
-/** The first member of `given` that is not in `known`: misspelt, or another kit's. */
+/** The first member of `given` that is not in `known`: misspelt, or of another framework. */
 export function unknownOption(given: object, known: object): string | undefined {
   return Object.keys(given).find((option) => !Object.hasOwn(known, option))
 }

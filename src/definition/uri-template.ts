@@ -1,24 +1,24 @@
 /**
- * RFC 6570 URI templates: which URIs one matches, with which variables. Levels 1 to 3 and the `*` and `:n` modifiers
- * are read. A value reaches as far as the rest of the template allows.
+ * RFC 6570 URI templates: which URIs a template matches, and with which variables. Supports levels 1 to 3 and the `*` and `:n`
+ * modifiers. A value is as long as the rest of the template allows.
  */
 
 export interface UriTemplate {
   readonly template: string
   readonly variables: readonly string[]
-  /** The variables of `uri`, percent-decoded, or undefined where it does not match. */
+  /** The variables of `uri`, percent-decoded; undefined if it does not match. */
   match(uri: string): Record<string, string> | undefined
 }
 
-/** Characters; longer URIs match nothing. */
+/** Maximum characters; longer URIs match nothing. */
 const MAX_URI_LENGTH = 2048
 
 interface Operator {
   readonly prefix: string
   readonly separator: string
-  /** The characters that a value cannot hold. */
+  /** The characters that end a value. */
   readonly stops: string
-  /** `?name=value`, and absent where it is undefined. */
+  /** Written as `?name=value`, and left out if undefined. */
   readonly isNamed?: true
 }
 
@@ -36,19 +36,19 @@ const OPERATORS: { readonly [operator: string]: Operator } = {
 /** A literal, or a variable with the text before it. */
 interface Part {
   readonly lead: string
-  /** The text before it where a variable of the same expression came first. */
+  /** The text before the variable if another one of the same expression precedes it. */
   readonly laterLead: string
   readonly variable?: string
   readonly operator?: Operator
 }
 
-/** A part as it is met in a URI; the steps that may follow it come before it in the list, and the end is 0. */
+/** A part, as matched against a URI. `next` and `without` are indexes of the steps that may follow, which come earlier; 0 is the end. */
 interface Step {
   readonly text: string
   readonly variable: string | undefined
   readonly operator: Operator | undefined
   readonly next: number
-  /** What follows where the variable is undefined: RFC 6570 leaves out named ones. */
+  /** The step that follows if the variable is undefined: RFC 6570 leaves out named ones. */
   readonly without: number | undefined
 }
 
@@ -99,7 +99,7 @@ function expressionParts(expression: string, template: string): Part[] {
   })
 }
 
-/** From the last part to the first; two for a part whose text depends on what came before. */
+/** From the last part to the first; two steps for a part with a text that depends on the parts before it. */
 function toSteps(parts: readonly Part[]): readonly Step[] {
   const steps: Step[] = []
   let first = 0
@@ -116,12 +116,12 @@ function toSteps(parts: readonly Part[]): readonly Step[] {
   return steps
 }
 
-/** By offset in the URI: 1 + where a step that begins there ends, or 0. What is left out ends where it begins. */
+/** By offset in the URI: 1 + the end of a step that begins there, or 0. A step that is left out ends where it begins. */
 type Ends = Uint16Array
 
 /**
- * The longest value for each variable from the left, as a regular expression would find them. Where each step may end is found from
- * the last to the first, and nothing is tried in vain: the work grows with the length of the URI, and no faster.
+ * Finds the longest value for each variable from the left, as a regular expression would. First computes, from the last step to the
+ * first, where each may end, so there is no backtracking: the time is linear in the length of the URI.
  */
 function matchSteps(steps: readonly Step[], uri: string): Record<string, string> | undefined {
   const begin = steps.at(-1)
@@ -138,7 +138,7 @@ function matchSteps(steps: readonly Step[], uri: string): Record<string, string>
       try {
         values[step.variable] = decodeURIComponent(uri.slice(valueStart(step, offset, uri), end))
       } catch {
-        return undefined // a broken percent-encoding is no URI
+        return undefined // invalid percent-encoding
       }
     }
     at = end > offset ? step.next : step.without!
@@ -151,14 +151,14 @@ function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {
   const { text, operator, next, without } = step
   const endHere = (offset: number): number => (ends[next]![offset]! > 0 ? offset + 1 : 0)
   const own = new Uint16Array(uri.length + 1)
-  /** 1 + the farthest end of a value that begins there, an empty one included. */
+  /** 1 + the farthest end of a value that begins at an offset, also of an empty one. */
   const farthest = new Uint16Array(uri.length + 1)
   for (let offset = uri.length; offset >= 0; offset--) {
     const goesOn = operator?.stops.includes(uri[offset]!) === false
     farthest[offset] = (goesOn && farthest[offset + 1]) || endHere(offset)
     if (uri.startsWith(text, offset)) {
       const start = valueStart(step, offset, uri)
-      // A name without "=" has no value, and must not be the beginning of a longer name.
+      // A name without "=" has no value. It must not be the beginning of a longer name.
       const isBare = operator?.isNamed && start === offset + text.length
       const end = isBare ? endHere(start) : farthest[start]!
       const isEmpty = operator !== undefined && end === start + 1
@@ -169,7 +169,7 @@ function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {
   return own
 }
 
-/** Where the value begins of a step that begins at `offset`. */
+/** The offset of the value in a step that begins at `offset`. */
 function valueStart({ text, operator }: Step, offset: number, uri: string): number {
   const start = offset + text.length
   return operator?.isNamed && uri[start] === '=' ? start + 1 : start

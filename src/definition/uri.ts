@@ -1,34 +1,34 @@
 /**
- * One resource, many spellings: which URIs are written plainly, and which may mean the same to a user's code.
+ * The spellings of a URI: which URIs are in normal form, and which ones user code may treat as equal.
  */
 
-/** Characters; no URI is longer (RFC 9110 §4.1 asks for 8000). */
+/** Maximum characters of a plain URI (RFC 9110 §4.1 asks for 8000). */
 const MAX_PLAIN_LENGTH = 8192
 
-/** A scheme in lower case, and the characters that RFC 3986 has. */
+/** A scheme in lower case, and the characters that RFC 3986 allows. */
 const SYNTAX = /^[a-z][a-z\d+.-]*:[\w.~!$&'()*+,;=:@/?#[\]%-]*$/
 
-/** Escapes in capitals, of what needs one: letters, digits and `-._~` need none (RFC 3986 §2.3). */
+/** Escapes in upper case, only of characters that need one: letters, digits and `-._~` do not (RFC 3986 §2.3). */
 const ESCAPES = /^(?:[^%]|%(?![46][1-9A-F]|[57][\dA]|3\d|2[DE]|5F|7E)[\dA-F]{2})*$/
 
-/** A segment that is `.` or `..`, a control character, or an escape of an escape. */
+/** A segment that is `.` or `..`, a control character, or a double escape. */
 const TRICKS = /(?:^|[:/\\])\.\.?(?:[/\\?#]|$)|\p{Cc}|%[\da-f]{2}/iu
 
 /**
- * Whether a URI is in its normal form (RFC 3986 §6.2.2), so that every reader reads the same: scheme in lower case, no dot
- * segments, no control characters, nothing escaped that needs no escape, or twice.
+ * Whether a URI is in normal form (RFC 3986 §6.2.2), so that every reader reads it alike: scheme in lower case, no dot segments, no
+ * control characters, no unnecessary and no double escapes.
  */
 export function isPlainUri(uri: string): boolean {
   if (uri.length > MAX_PLAIN_LENGTH || !SYNTAX.test(uri) || !ESCAPES.test(uri) || !URL.canParse(uri))
     return false
   const { href } = new URL(uri)
-  // `https://host` and `https://host/` are one, and both are common.
+  // `https://host` and `https://host/` are equal, and both are common.
   return (href === uri || href === `${uri}/`) && !TRICKS.test(decode(uri).normalize('NFKC'))
 }
 
 /**
- * What all spellings of a URI have in common: decoded, in lower case, without dot segments, empty ones, or control characters. Two
- * URIs that are folded alike are taken for one where the question is who may not read them, never where it is what they name.
+ * A form that all spellings of a URI share: decoded, in lower case, without dot segments, empty segments or control characters. Use it
+ * only to deny access to other spellings, never to find a resource: different URIs may share a form.
  */
 export function foldUri(uri: string): string {
   const segments: string[] = []
@@ -40,7 +40,7 @@ export function foldUri(uri: string): string {
   return segments.join('/')
 }
 
-/** What can be decoded is. */
+/** Decodes the valid escapes. */
 function decode(text: string): string {
   return text.replace(/(?:%[\da-f]{2})+/gi, (escapes) => {
     try {
