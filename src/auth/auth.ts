@@ -4,23 +4,23 @@
 import type { AuthInfo } from '../definition/context.ts'
 import type { Access } from '../request/access.ts'
 
-/** This server as a protected resource (RFC 9728). */
+/** The server as a protected resource (RFC 9728). */
 export interface ResourceLocation {
   /** The resource identifier: the URL of the MCP endpoint as clients see it. */
   readonly resource: string
-  /** Whether the operator or the platform says that this is our address; else it is what the caller's `Host` header says. */
+  /** Whether the operator or the platform confirms this address. If false, it is based on the caller's `Host` header. */
   readonly isVouchedFor: boolean
-  /** Where clients find the metadata of that resource. */
+  /** The URL of that resource's metadata. */
   readonly metadataUrl: string
 }
 
 export interface AuthContext {
   readonly env: unknown
-  /** Refuses a caller without a token, whatever is open to everybody. Default false. */
+  /** Refuses every caller without a token, even if something is open to everyone. Default false. */
   readonly isTokenRequired?: boolean
-  /** Computed when it is asked for: most requests never need it. */
+  /** Computed on demand: most requests do not need it. */
   location(): ResourceLocation
-  /** The request as a verifier is given it, where that is another object than the one let in. */
+  /** The request for the verifier, if it is another object than the one passed to `admit`. */
   request?(): Request
 }
 
@@ -28,21 +28,21 @@ export type Admission =
   | { readonly ok: true; readonly auth: AuthInfo | undefined; readonly access: Access }
   | { readonly ok: false; readonly refusal: AuthRefusal }
 
-/** An answer instead of the server's. */
+/** The response to a caller who is refused. */
 export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503
   readonly message: string
   readonly headers: { readonly [name: string]: string }
-  /** Why, for the server's own log; never sent. */
+  /** The reason, for the server's log; never sent. */
   readonly cause?: unknown
 }
 
-/** What `auth` of a server's configuration takes: made by `jwt`, `introspection`, `staticTokens`, `bearer` or a preset. */
+/** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer` or a preset. */
 export interface Auth {
-  /** Decides who a request comes from, and what it may do. Never reads the body. */
+  /** Decides who sent a request, and what the sender may use. Never reads the body. */
   admit(request: Request, context: AuthContext): Promise<Admission>
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
-  /** What of this server anybody may use. */
+  /** What callers without a token may use. */
   readonly anonymous: Access
 }

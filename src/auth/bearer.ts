@@ -1,5 +1,5 @@
 /**
- * Tokens that a function of one's own checks.
+ * Tokens checked by a function of the user.
  */
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
@@ -7,22 +7,25 @@ import type { GateOptions } from './gate-options.ts'
 import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
 /**
- * Resolves with what the token says; undefined, null, false or `{ valid: false }` for a token that is not good. Anything else that
- * is no identity (`true`, `{}`) is refused, and reported once.
+ * Resolves with what is known of the token; with undefined, null, false or `{ valid: false }` for an invalid one. Anything else that
+ * is not an identity (`true`, `{}`) is refused, and reported once.
  */
 export type VerifyToken = (token: string, context: TokenContext) => Promise<TokenAnswer> | TokenAnswer
 
 export interface BearerOptions extends GateOptions {
-  /** Issuer URLs, for clients to find where tokens come from. Default none. */
+  /** Issuer URLs, so that clients know where to get tokens. Default: none. */
   authorizationServers?: readonly string[]
 }
 
 /**
- * Any way of checking a token. The function must check that the token was issued for this server (`resource`): nothing else does.
+ * Checks tokens with your own function. The function must check that the token was issued for this server (`resource`): nothing else
+ * does.
  *
  * ```ts
  * bearer(async (token, { env }) => (token === env.TOKEN ? { clientId: 'ci', scopes: [] } : undefined))
  * ```
+ *
+ * @throws TypeError if `verify` is not a function, and for invalid options.
  */
 export function bearer(verify: VerifyToken, options: BearerOptions = {}): Auth {
   if (typeof verify !== 'function') throw new TypeError('bearer needs a function that checks a token.')

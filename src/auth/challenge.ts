@@ -3,7 +3,7 @@
  */
 
 export interface Challenge {
-  /** Undefined: no metadata of ours describes the resource. */
+  /** Undefined: this server has no metadata for the resource. */
   readonly metadataUrl?: string | undefined
   readonly scopes?: readonly string[]
   readonly error?: 'invalid_token' | 'insufficient_scope' | 'invalid_request' | undefined
@@ -20,7 +20,7 @@ export function bearerChallenge({ metadataUrl, scopes = [], error, description }
   return `Bearer ${parameters.filter(Boolean).join(', ')}`
 }
 
-/** What RFC 6750 §3 allows in a quoted value; nothing that could end it or the header. */
+/** Keeps only what RFC 6750 §3 allows in a quoted value, so that text cannot end the value or the header. */
 function quotable(text: string): string {
   return text.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '')
 }

@@ -1,15 +1,15 @@
 /**
- * A JSON document of an authorization server: bounded in time and size, for whatever answers there.
+ * Fetches JSON from an authorization server, with limits for time and size.
  */
 import { VerifierUnavailableError } from './verifier.ts'
 
 export interface FetchJsonOptions {
-  /** Default the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly init?: RequestInit
 }
 
-/** Milliseconds that one question may take. */
+/** Milliseconds for one request. */
 export const ASK_TIMEOUT_MS = 5000
 const MAX_BYTES = 256 * 1024
 
@@ -21,13 +21,13 @@ class StatusError extends Error {
   }
 }
 
-/** @throws VerifierUnavailableError for any other answer than a JSON object with status 200. */
+/** @throws VerifierUnavailableError for any response other than a JSON object with status 200. */
 export async function fetchJson(
   url: string,
   { fetch = globalThis.fetch, init = {} }: FetchJsonOptions = {},
 ): Promise<Record<string, unknown>> {
   try {
-    // Not followed: what is asked for may hold our credentials. Some platforms know no `error` here.
+    // Redirects are not followed: the request may contain credentials. Some platforms do not support `error` here.
     const response = await fetch(url, {
       ...init,
       redirect: 'manual',
@@ -45,13 +45,13 @@ export async function fetchJson(
   }
 }
 
-/** Whether the server refused what it was asked, and may well answer another question. */
+/** Whether the issuer refused this request in particular, and may answer others. */
 export function isAboutQuestion(error: unknown): boolean {
   const { cause } = error as { readonly cause?: unknown }
   return cause instanceof StatusError && [400, 413, 422].includes(cause.status)
 }
 
-/** The body, up to 256 KiB. */
+/** Reads the body, up to 256 KiB. */
 async function readText(response: Response): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
   if (reader === undefined) return ''

@@ -1,28 +1,28 @@
 /**
- * What every verifier's gate can be told.
+ * The options that all verifiers share.
  */
 
 export interface GateOptions {
-  /** Scopes that every call needs. Default none. */
+  /** Scopes that every call needs. Default: none. */
   scopes?: readonly string[]
-  /** Scopes for the metadata's `scopes_supported`. Default `scopes`. */
+  /** Scopes for `scopes_supported` of the metadata. Default: `scopes`. */
   scopesSupported?: readonly string[]
-  /** What anybody may use without a token, by name; resources by URI or URI template. Default nothing. */
+  /** What may be used without a token, by name; resources by URI or URI template. Default: nothing. */
   anonymous?: {
     readonly tools?: readonly string[]
     readonly prompts?: readonly string[]
     readonly resources?: readonly string[]
   }
-  /** Issuer URLs for the metadata. Default the verifier's own. */
+  /** Issuer URLs for the metadata. Default: those of the verifier. */
   authorizationServers?: readonly string[]
-  /** A page for people (RFC 9728 `resource_documentation`). */
+  /** The URL of a page for developers (RFC 9728 `resource_documentation`). */
   documentationUrl?: string
 }
 
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-/** @throws TypeError naming the option: a text in place of a list would be searched for parts of it. */
+/** @throws TypeError naming the option. A string instead of a list would match its substrings. */
 export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
   checkList('scopes', options.scopes, isScope, 'scopes, each a string without spaces')
   checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a string without spaces')

@@ -1,5 +1,5 @@
 /**
- * The gate before a server: reads the token, has it verified, and answers who may not enter.
+ * The gate in front of a server: reads the token, has it verified, and refuses callers without access.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
@@ -18,7 +18,7 @@ import {
   VerifierUnavailableError,
 } from './verifier.ts'
 
-/** `b64token` of RFC 6750 §2.1, with the colons that Cloudflare's provider puts in, and no longer than any token should be. */
+/** `b64token` of RFC 6750 §2.1, plus the colons in tokens of Cloudflare's provider. Its length is checked separately. */
 const BEARER = /^bearer +([\w.~+/:-]+=*)$/i
 const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
@@ -30,9 +30,9 @@ const UNAVAILABLE: AuthRefusal = {
 }
 
 /**
- * Puts a verifier before a server. A token in the query string is never looked at (MCP, "Access Token Usage").
+ * Creates an `Auth` from a verifier. Tokens in the query string are ignored (MCP, "Access Token Usage").
  *
- * @throws TypeError for options that would not mean what they seem to.
+ * @throws TypeError for invalid options.
  */
 export function createGate(verifier: Verifier, options: GateOptions = {}): Auth {
   checkGateOptions(options)
@@ -64,11 +64,11 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
       return { ok: false, refusal: refusalFor(error, context) }
     }
     const { expiresAt = Number.POSITIVE_INFINITY } = identity
-    // Asked so that NaN is over, too.
+    // Written so that NaN counts as expired.
     if (!((expiresAt + clockToleranceSeconds) * 1000 > Date.now())) {
       return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
     }
-    // A copy: what is in `ctx.auth` belongs to the tools.
+    // A copy, since tools may change `ctx.auth`.
     const granted = [...identity.scopes]
     if (!scopes.every((scope) => granted.includes(scope))) {
       return { ok: false, refusal: insufficient(scopes, context) }
@@ -89,7 +89,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
 
 type Unauthorized = (context: AuthContext, error?: 'invalid_token', description?: string) => AuthRefusal
 
-/** How a gate answers those who may not enter. */
+/** Creates the responses to callers who are refused. */
 function createRefusals(scopes: readonly string[]): {
   readonly unauthorized: Unauthorized
   refusalFor(error: unknown, context: AuthContext): AuthRefusal
@@ -108,7 +108,7 @@ function createRefusals(scopes: readonly string[]): {
   })
 
   const reported = new Set<string>()
-  /** What only the operator can mend is told once, and not for each token. */
+  /** An error that only the operator can correct is reported once, not for each token. */
   const once = (error: Error): { cause?: Error } => {
     if (reported.has(error.name)) return {}
     reported.add(error.name)
@@ -129,7 +129,7 @@ function createRefusals(scopes: readonly string[]): {
   return { unauthorized, refusalFor }
 }
 
-/** Asks the verifier. Its `resource` is never the caller's word for it, whatever the verifier makes of the error. */
+/** Calls the verifier. Reading `resource` fails if it would be the caller's `Host` header, even if the verifier catches the error. */
 async function verify(
   token: string,
   verifier: Verifier,
@@ -173,7 +173,7 @@ type FoundToken = { kind: 'none' } | { kind: 'malformed' } | { kind: 'token'; to
 function readToken({ headers }: Request, header: string | undefined): FoundToken {
   const value = headers.get(header ?? 'authorization')
   if (value === null || value === '') return { kind: 'none' }
-  // Two headers arrive as one with a comma, which no token has.
+  // Two headers are joined with a comma, which no token contains.
   const token = header === undefined ? BEARER.exec(value)?.[1] : TOKEN.exec(value)?.[0]
   if (token === undefined || token.length > MAX_TOKEN_CHARACTERS) return { kind: 'malformed' }
   return { kind: 'token', token }
@@ -206,7 +206,7 @@ function createAnonymousAccess(
   }
 }
 
-/** RFC 9728 §2; §3.2: what has no values is left out. */
+/** RFC 9728 §2. Members without values are left out (§3.2). */
 function toMetadata(
   { resource }: ResourceLocation,
   verifier: Verifier,

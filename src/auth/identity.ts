@@ -1,5 +1,5 @@
 /**
- * What a verifier answered, as an identity: what is not clearly one is refused.
+ * Converts a verifier's answer to an identity. Refuses answers that are not clearly one.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import { toScopes } from './scopes.ts'
@@ -9,20 +9,20 @@ export type Identity = Omit<AuthInfo, 'token'>
 
 type Members = { readonly [member: string]: unknown }
 
-/** By which libraries say whether a token is good: each that is there must be `true`. `true` of the first two is a yes. */
+/** Members that tell whether a token is valid: each one present must be `true`. Only the first two are a yes by themselves. */
 const VERDICTS = ['valid', 'active', 'ok', 'success', 'isValid', 'verified', 'authenticated', 'authorized']
 
-/** In seconds it is the year 33658, in milliseconds 2001. */
+/** In seconds this is the year 33658, in milliseconds 2001. So larger numbers are milliseconds. */
 const LEAST_MILLISECONDS = 1e12
 
 /** 128 bits of a digest. */
 const DIGEST_BYTES = 16
 
 /**
- * Reads what a verifier answered for `token`. A token that names neither client nor subject gets a client that is derived from the
- * token: else all such tokens were one principal.
+ * Reads a verifier's answer for `token`. If it names neither client nor subject, the client is derived from the token: otherwise all
+ * such tokens would be one principal.
  *
- * @throws InvalidTokenError for an answer that says no; VerifierMisconfiguredError for one that is no identity.
+ * @throws InvalidTokenError for a negative answer; VerifierMisconfiguredError for one that is not an identity.
  */
 export async function toIdentity(answer: unknown, token: string): Promise<Identity> {
   if (answer === undefined || answer === null || answer === false) throw invalidToken()
@@ -63,7 +63,7 @@ function isGiven(name: unknown): boolean {
   return name !== undefined && name !== null && name !== ''
 }
 
-/** Anything else would be the same text for everybody. */
+/** A name of another type could become the same text for every caller. */
 function checkName(what: string, name: unknown): void {
   const isName =
     name === undefined || typeof name === 'string' || typeof name === 'bigint' || Number.isFinite(name)
@@ -86,7 +86,7 @@ function readScopes(scopes: unknown): string[] {
   return toScopes(scopes)
 }
 
-/** In seconds since the epoch. */
+/** Seconds since the epoch. */
 function toExpiry(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const number = value instanceof Date ? value.getTime() : value
@@ -96,7 +96,7 @@ function toExpiry(value: unknown): number | undefined {
   return value instanceof Date || number >= LEAST_MILLISECONDS ? Math.floor(number / 1000) : number
 }
 
-/** Says nothing of the token, which is long and random, and is the same each time. */
+/** The same each time, and reveals nothing of the token, which is long and random. */
 async function derivedClient(token: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
   const bytes = new Uint8Array(digest, 0, DIGEST_BYTES)

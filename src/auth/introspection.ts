@@ -1,5 +1,5 @@
 /**
- * Tokens that only their issuer can read: it is asked about each (RFC 7662).
+ * Opaque tokens: the issuer is asked about each one (RFC 7662).
  */
 import type { Auth } from './auth.ts'
 import { fetchJson, isAboutQuestion } from './fetch-json.ts'
@@ -11,44 +11,44 @@ import { toScopes } from './scopes.ts'
 import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
 export interface IntrospectionOptions extends GateOptions {
-  /** The introspection endpoint, an https URL: this server's credentials go there, and what it says is believed. */
+  /** The introspection endpoint, an https URL: it receives this server's credentials, and its answers are trusted. */
   endpoint: string
-  /** This server's own credentials there. */
+  /** This server's own credentials at the endpoint. */
   clientId: string
   clientSecret: string
-  /** The `aud` that a token must be for: the URL of this server's endpoint, or what the issuer calls this server. */
+  /** The required `aud` of tokens: the URL of this server's endpoint, or the issuer's name for this server. */
   audience: string | readonly string[]
-  /** The `iss` that a token must have, and where clients get theirs. */
+  /** The required `iss` of tokens, also shown to clients as the place to get them. */
   issuer: string
-  /** Milliseconds for which an answer is used again; a token that is revoked meanwhile is still taken. Default 30 000. */
+  /** Milliseconds for which an answer is cached; a token that is revoked meanwhile is still accepted. Default 30 000. */
   cacheMs?: number
-  /** Default the global one. */
+  /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
-/** Tokens an isolate remembers answers for; as many again of those that are not good, so that these push none out. */
+/** Maximum cached answers per isolate, separately for valid and invalid tokens, so that invalid ones do not displace valid ones. */
 const MAX_CACHED = 1000
 
-/** Milliseconds for which a token that the issuer cannot answer for is not asked about again. */
+/** Milliseconds until a token is asked about again if the issuer refused the request for it. */
 const REFUSED_MS = 5000
 
 interface Known {
-  /** Undefined: not good. */
+  /** Undefined: the token is invalid. */
   readonly answer?: TokenAnswer
-  /** The issuer refused the question. */
+  /** Whether the issuer refused the request. */
   readonly isRefused?: boolean
   readonly until: number
 }
 
 /**
- * Asks the issuer about a token, and remembers the answer for a short while, by the token's hash, for 1000 good tokens and 1000 others.
- * While the issuer fails it is asked once in up to 5 seconds.
+ * Asks the issuer about a token, and caches the answer for `cacheMs` under the token's hash: up to 1000 valid tokens and 1000 others.
+ * While the issuer fails, it is asked only once in up to 5 seconds.
  *
  * ```ts
  * introspection({ endpoint: 'https://login.example.com/introspect', clientId: 'shop', clientSecret, issuer, audience })
  * ```
  *
- * @throws TypeError for an option that is missing, and for an endpoint without TLS.
+ * @throws TypeError for a missing option, and for an endpoint without TLS.
  */
 export function introspection(options: IntrospectionOptions): Auth {
   if (typeof options.issuer !== 'string' || options.issuer === '') {
@@ -57,10 +57,10 @@ export function introspection(options: IntrospectionOptions): Auth {
   return createGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
 }
 
-/** Without an issuer, any `iss` is taken. */
+/** Without an issuer, any `iss` is accepted. */
 type Introspector = Omit<IntrospectionOptions, 'issuer'> & { issuer?: string }
 
-/** Asks about a token. @throws TypeError as `introspection` does. */
+/** Creates a function that asks about a token. @throws TypeError as `introspection` does. */
 export function createIntrospector(options: Introspector): (token: string) => Promise<TokenAnswer> {
   checkOptions(options)
   const { cacheMs = 30_000 } = options
@@ -72,7 +72,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     good.delete(key)
     others.delete(key)
     const cache = known.answer ? good : others
-    // The oldest goes first.
+    // The oldest entry is removed first.
     if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!)
     cache.set(key, known)
     return known
@@ -95,7 +95,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     const known =
       remembered !== undefined && remembered.until > Date.now() ? remembered : await ask(token, key)
     if (known.isRefused) throw new KnownOutageError('The issuer refused this token a moment ago.')
-    // A copy: what a tool does to it is not to be seen by the next call.
+    // A copy, so that a tool that changes it does not affect the next call.
     return structuredClone(known.answer)
   }
 }
@@ -147,7 +147,7 @@ async function introspect(
     client_id,
     scopes: toScopes(scope),
     ...(exp !== undefined && { exp }),
-    // Users of one client are told apart by it; some issuers name them in this way alone.
+    // `sub` tells the users of one client apart; some issuers only send `username`.
     extra: { ...answer, sub: sub ?? username },
   }
 }

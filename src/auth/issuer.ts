@@ -1,8 +1,8 @@
 /**
- * What every verifier that trusts an issuer checks of its options.
+ * Checks that all verifiers with an issuer share.
  */
 
-/** Plain http is for this machine alone. */
+/** Whether it is an https URL. Plain http is allowed for this machine only. */
 export function isSecureUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
@@ -11,7 +11,7 @@ export function isSecureUrl(text: unknown): text is string {
   )
 }
 
-/** @throws TypeError unless it is a text, or a list of texts, none of them empty: tokens without an audience would match what is undefined. */
+/** @throws TypeError unless it is a non-empty string or a list of them: without an audience, tokens without one would match. */
 export function checkAudienceOption(verifier: string, audience: unknown): void {
   const all = [audience].flat()
   if (all.length > 0 && all.every((one) => typeof one === 'string' && one !== '')) return
@@ -20,7 +20,7 @@ export function checkAudienceOption(verifier: string, audience: unknown): void {
   )
 }
 
-/** Whether a claim names one of those audiences. */
+/** Whether a claim contains one of the audiences. */
 export function isFor(claim: unknown, audience: string | readonly string[]): boolean {
   const wanted = [audience].flat()
   return [claim].flat().some((one) => wanted.includes(one as string))

@@ -1,5 +1,5 @@
 /**
- * JSON Web Tokens, checked with the keys of their issuer (RFC 7519, RFC 9068), by `jose`.
+ * JSON Web Tokens, verified with the keys of their issuer (RFC 7519, RFC 9068), by `jose`.
  */
 import {
   createRemoteJWKSet,
@@ -19,25 +19,25 @@ import { toScopes } from './scopes.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
 export interface JwtOptions extends GateOptions {
-  /** The `iss` of every token, and where its keys are found when `jwksUri` is not given. */
+  /** The required `iss` of tokens. Its metadata is used to find the keys, unless `jwksUri` is set. */
   issuer: string
-  /** The `aud` that a token must be for: the URL of this server's endpoint, or what the issuer calls this server. */
+  /** The required `aud` of tokens: the URL of this server's endpoint, or the issuer's name for this server. */
   audience: string | readonly string[]
-  /** The claim that holds the audience, for issuers that put it elsewhere. Default `aud`. */
+  /** The claim with the audience, for issuers that use another one. Default `aud`. */
   audienceClaim?: string
-  /** Where the issuer's keys are. Default: as its metadata says (RFC 8414, or OpenID Connect Discovery). */
+  /** The URL of the issuer's keys. Default: from its metadata (RFC 8414, or OpenID Connect Discovery). */
   jwksUri?: string
-  /** Default the asymmetric ones: RS256, PS256, ES256, ES384, EdDSA and their kin. Never `none` or `HS*`. */
+  /** Accepted algorithms. Default: the asymmetric ones, such as RS256, PS256, ES256, ES384 and EdDSA. Never `none` or `HS*`. */
   algorithms?: readonly string[]
-  /** Seconds that clocks may differ, up to 60. Default 30. */
+  /** Tolerated clock difference in seconds, up to 60. Default 30. */
   clockToleranceSeconds?: number
-  /** The claims that hold scopes, as text or a list. Default `scope`, `scp` and `permissions`. */
+  /** The claims with scopes, as text or a list. Default `scope`, `scp` and `permissions`. */
   scopeClaims?: readonly string[]
-  /** Looks at the claims once they are checked; a text is the reason to refuse. */
+  /** An additional check of verified claims: returns the reason to refuse, or undefined. */
   check?: (claims: JWTPayload) => string | undefined
-  /** The header that the platform puts the token into. Default `Authorization`. */
+  /** The header in which the platform sends the token. Default `Authorization`. */
   header?: string
-  /** Default the global one. */
+  /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -49,20 +49,20 @@ const ASYMMETRIC = [
 const SCOPE_CLAIMS = ['scope', 'scp', 'permissions']
 const MAX_CLOCK_TOLERANCE_SECONDS = 60
 const KEYS_MAX_AGE_MS = 600_000
-/** Keys are used for this long while they cannot be fetched again. */
+/** For how long keys are used if they cannot be fetched again. */
 const KEYS_MAX_KEPT_MS = 86_400_000
-/** At most one look for a key id that is not known, in this time: else any caller could make us ask. */
+/** An unknown key id causes at most one fetch in this time: otherwise any caller could trigger fetches. */
 const KEYS_COOLDOWN_MS = 60_000
 
 /**
- * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, again after 10 minutes, and
- * at most once a minute for a key id that is not known. While that fails those that are known are used, for a day at most.
+ * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, again after 10 minutes, and at most
+ * once a minute for an unknown key id. If fetching fails, the known keys are used for up to a day.
  *
  * ```ts
  * jwt({ issuer: 'https://login.example.com', audience: 'https://shop.example/mcp', scopes: ['shop'] })
  * ```
  *
- * @throws TypeError for a missing issuer or audience, and for an algorithm that is not asymmetric.
+ * @throws TypeError for a missing or invalid option, and for an algorithm that is not asymmetric.
  */
 export function jwt(options: JwtOptions): Auth {
   checkOptions(options)
@@ -134,7 +134,7 @@ function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptio
   }
 
   const keys = createRemoteJWKSet(new URL(jwksUri ?? issuer), {
-    // Its own way would be to drop them at that age, whether there are new ones or not.
+    // jose would drop keys of that age, even if no new ones can be fetched.
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: KEYS_COOLDOWN_MS,
     [customFetch]: async () => {
@@ -192,7 +192,7 @@ async function verifyClaims(
   }
 }
 
-/** Which of jose's errors are the token's fault; all others are faults of the issuer. */
+/** Tells jose's errors that the token causes from those that the issuer causes. */
 function refusalOf(error: unknown): Error {
   if (error instanceof VerifierUnavailableError) return error
   if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')
@@ -207,7 +207,7 @@ function refusalOf(error: unknown): Error {
     error instanceof errors.JOSENotSupported ||
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JWKSMultipleMatchingKeys ||
-    // A key of another kind than the algorithm wants.
+    // The type of the key does not match the algorithm.
     error instanceof TypeError
   if (isTokensFault) return new InvalidTokenError('The token is not valid.')
   return new VerifierUnavailableError("Could not fetch the issuer's keys.", { cause: error })

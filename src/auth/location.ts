@@ -1,4 +1,4 @@
-/** Where the metadata of a protected resource is (RFC 9728 §3.1). */
+/** The location of a protected resource's metadata (RFC 9728 §3.1). */
 import type { ResourceLocation } from './auth.ts'
 
 export const METADATA_PATH = '/.well-known/oauth-protected-resource'
@@ -8,7 +8,7 @@ export function isMetadataPath(path: string): boolean {
   return path === METADATA_PATH || path.startsWith(`${METADATA_PATH}/`)
 }
 
-/** Of a resource that its operator names. */
+/** The location of a resource that its operator configured. */
 export function locationOf(resource: string): ResourceLocation {
   const { origin, pathname } = new URL(resource)
   const metadataUrl = origin + METADATA_PATH + (pathname === '/' ? '' : pathname)

@@ -1,19 +1,19 @@
 /**
- * Questions to an issuer, which may be down: then it is asked seldom, however many tokens come.
+ * Requests to an issuer that may be down: then it is asked rarely, however many tokens arrive.
  */
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError } from './verifier.ts'
 
-/** How long after a failure the issuer is asked again: twice as long after each in a row. */
+/** Milliseconds after a failure until the issuer is asked again; doubled after each failure in a row. */
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 5000
 
 export type LookUp = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
 /**
- * Makes a function that asks, and that throws `KnownOutageError` at once for a while after the issuer has failed. Then one question
- * tries it again. A question that the issuer refuses for what is in it is no failure of the issuer: else a single
- * token could shut everybody out.
+ * Creates a function that calls the issuer. After a failure, it throws `KnownOutageError` at once for a while; then one request
+ * tries the issuer again. A request that the issuer refuses because of its content is not a failure: otherwise a single token could
+ * block all callers.
  */
 export function createLookUp(): LookUp {
   let failures = 0
@@ -21,7 +21,7 @@ export function createLookUp(): LookUp {
   return async (ask) => {
     const now = Date.now()
     if (now < nextAt) throw new KnownOutageError('The issuer failed a moment ago.')
-    // By the clock and not by a promise: a request that is cancelled may never come back here.
+    // A clock time instead of a pending promise: a request that is cancelled may never continue here.
     if (failures > 0) nextAt = now + ASK_TIMEOUT_MS
     try {
       const answer = await ask()

@@ -1,11 +1,11 @@
 /**
- * `jwt` as each provider of identities needs it. `audience` is what the provider calls this server: register it there first.
+ * `jwt` configured for identity providers. `audience` is the provider's name for this server: register it there first.
  */
 import type { Auth } from './auth.ts'
 import { isSecureUrl } from './issuer.ts'
 import { type JwtOptions, jwt } from './jwt.ts'
 
-/** What every preset takes besides its own. */
+/** The options that every preset has besides its own. */
 export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceClaim' | 'check' | 'header'>
 
 /** Auth0: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. */
@@ -54,7 +54,7 @@ export function supabaseAuth({
 export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
   checkHost('cloudflareAccess', { team })
   const issuer = `https://${team}.cloudflareaccess.com`
-  // Cloudflare Access, a proxy in front, has signed the user in and sends the token in its own header.
+  // Cloudflare Access is a proxy in front: it signs the user in and sends the token in its own header.
   return jwt({
     ...options,
     issuer,
@@ -87,7 +87,7 @@ export function entra({ tenantId, ...options }: PresetOptions & { tenantId: stri
   return jwt({ ...options, issuer: `${base}/v2.0`, jwksUri: `${base}/discovery/v2.0/keys` })
 }
 
-/** Nothing that would make a URL another host's. */
+/** Without characters that would change the host of a URL. */
 const PLAIN = /^[\w.-]+(?::\d+)?$/
 
 function checkHost(preset: string, options: { readonly [option: string]: unknown }): void {
@@ -95,7 +95,7 @@ function checkHost(preset: string, options: { readonly [option: string]: unknown
   checkTexts(preset, options, isPlain)
 }
 
-/** @throws TypeError: a variable that is not set must not become the issuer `https://undefined`. */
+/** @throws TypeError for a missing option: an unset variable must not become the issuer `https://undefined`. */
 function checkTexts(preset: string, options: { readonly [option: string]: unknown }, isRight: boolean): void {
   if (isRight && Object.values(options).every((value) => typeof value === 'string')) return
   const names = Object.keys(options).map((option) => `"${option}"`)

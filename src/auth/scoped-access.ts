@@ -1,11 +1,11 @@
 /**
- * What a caller may use who has scopes.
+ * The access of a caller with scopes.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access } from '../request/access.ts'
 import { bearerChallenge } from './challenge.ts'
 
-/** A caller with a token may use what needs no scope, or scopes that the token has. `baseScopes`: what the whole server needs. */
+/** A caller with a token may use what needs no scope, or only scopes that the token has. `baseScopes`: required by the whole server. */
 export function createScopedAccess(
   granted: readonly string[],
   baseScopes: readonly string[],
@@ -31,7 +31,7 @@ export function describeScopes(scopes: readonly string[]): string {
   return `${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(' ')}`
 }
 
-/** A challenge names what every call needs, too: a client that asks for just what it is told would lose the rest. */
+/** A challenge includes the base scopes: a client that requests exactly these scopes would otherwise lose them. */
 export function union(baseScopes: readonly string[], scopes: readonly string[]): string[] {
   return [...new Set([...baseScopes, ...scopes])]
 }

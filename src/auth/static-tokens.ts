@@ -1,5 +1,5 @@
 /**
- * Tokens that are known beforehand: for machines, and for the first day.
+ * Fixed tokens: for machines, and to get started.
  */
 import type { Env } from '../definition/context.ts'
 import type { Auth } from './auth.ts'
@@ -10,25 +10,25 @@ import type { TokenAnswer, Verifier } from './verifier.ts'
 export interface StaticToken {
   /** At least 16 characters. */
   token: string
-  /** Who it is for, `ctx.auth.clientId`: tokens of one client are one caller. Default: a name derived from the token, `token-…`. */
+  /** The client, `ctx.auth.clientId`: tokens of one client are one caller. Default: a name derived from the token, `token-…`. */
   clientId?: string
   scopes?: readonly string[]
   extra?: Record<string, unknown>
 }
 
-/** The tokens, or a function that takes them from the platform's environment. */
+/** The tokens, or a function that reads them from the platform's environment. */
 export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readonly StaticToken[])
 
 const MIN_TOKEN_CHARACTERS = 16
 
 /**
- * Compares in constant time: how long it takes says neither which token was nearly right nor how many there are.
+ * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly right token nor the number of tokens.
  *
  * ```ts
  * staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN, clientId: 'ci', scopes: ['deploy'] }])
  * ```
  *
- * @throws TypeError for a token under 16 characters, where the tokens are given as a list, and for what is neither list nor function.
+ * @throws TypeError for a token under 16 characters in a list, and for a value that is neither a list nor a function.
  */
 export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOptions = {}): Auth {
   const find = createTokenFinder(tokens)
@@ -42,7 +42,7 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
   return createGate(verifier, options)
 }
 
-/** Finds who a token is for. @throws TypeError as `staticTokens` does. */
+/** Creates a function that finds the entry of a token. @throws TypeError as `staticTokens` does. */
 export function createTokenFinder<E = Env>(
   tokens: StaticTokens<E>,
 ): (token: string, env: unknown) => Promise<StaticToken | undefined> {
@@ -86,7 +86,7 @@ async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
 }
 
-/** Looks at every byte, whatever the first ones say. */
+/** Compares every byte, so that the time does not depend on the first difference. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0
   for (let index = 0; index < a.length; index++) difference |= a[index]! ^ b[index]!

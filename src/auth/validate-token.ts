@@ -1,6 +1,6 @@
 /**
- * Authorization as Mastra configures it: a `validateToken(token, resource)` that answers `{ valid, … }`. Each is a thin wrapper of what
- * is here anyway.
+ * Authorization as configured in Mastra: a `validateToken(token, resource)` that returns `{ valid, … }`. Thin wrappers around the
+ * verifiers of this folder.
  */
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
@@ -9,7 +9,7 @@ import { locationOf } from './location.ts'
 import { createTokenFinder } from './static-tokens.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
-/** What is known of a token. */
+/** The result of `validateToken`. */
 export interface TokenValidationResult {
   valid: boolean
   scopes?: readonly string[]
@@ -19,7 +19,7 @@ export interface TokenValidationResult {
   expiresAt?: number
   /** `ctx.auth.extra`. */
   claims?: Record<string, unknown>
-  /** `server_error`: the token could not be checked, and the client gets 503. Every other code is 401. */
+  /** `server_error`: the token could not be checked, and the client receives 503. Any other code: 401. */
   error?: string
   /** Sent to the client. */
   errorDescription?: string
@@ -31,12 +31,12 @@ export type ValidateToken = (
 ) => Promise<TokenValidationResult> | TokenValidationResult
 
 export interface OAuthConfig {
-  /** This server's URL, as clients see it: what a token must be for. */
+  /** This server's URL as clients see it; tokens must be issued for it. */
   resource: string
   authorizationServers: readonly string[]
-  /** For the metadata. Default `mcp:read` and `mcp:write`. */
+  /** `scopes_supported` of the metadata. Default `mcp:read` and `mcp:write`. */
   scopesSupported?: readonly string[]
-  /** For people (RFC 9728 `resource_name`). */
+  /** A name to display (RFC 9728 `resource_name`). */
   resourceName?: string
   /** Required: without it, tokens would not be checked. It must check that a token was issued for `resource`. */
   validateToken: ValidateToken
@@ -45,7 +45,7 @@ export interface OAuthConfig {
 const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
 
 /**
- * The `auth` of a server, from the configuration that Mastra's `createOAuthMiddleware` takes.
+ * Creates the `auth` of a server from the configuration of Mastra's `createOAuthMiddleware`.
  *
  * ```ts
  * new MCPServer({ …, auth: oauth({ resource, authorizationServers, validateToken }) })
@@ -73,7 +73,7 @@ export function oauth(config: OAuthConfig): Auth {
   const own = locationOf(resource)
   return {
     ...gate,
-    // The challenge names the metadata of this resource, whatever host the request came to.
+    // The challenge always names the metadata of this resource, whatever host the request addressed.
     admit: (request, context) => gate.admit(request, { ...context, location: () => own }),
     metadata: (location) => ({ ...gate.metadata({ ...location, resource }), resource_name: resourceName }),
   }
@@ -81,7 +81,7 @@ export function oauth(config: OAuthConfig): Auth {
 
 const NOT_VALID: TokenValidationResult = { valid: false }
 
-/** A function that forgets to answer lets nobody in. */
+/** A function that returns nothing admits no caller. */
 function toAnswer(result: TokenValidationResult | undefined): TokenAnswer {
   const { valid, scopes = [], subject, expiresAt, claims, error, errorDescription } = result ?? NOT_VALID
   if (valid !== true) {
@@ -98,7 +98,7 @@ function toAnswer(result: TokenValidationResult | undefined): TokenAnswer {
 }
 
 /**
- * Takes these tokens, compared in constant time, each with the scopes `mcp:read` and `mcp:write`.
+ * Accepts these tokens, compared in constant time, each with the scopes `mcp:read` and `mcp:write`.
  *
  * @throws TypeError for a token under 16 characters.
  */
@@ -111,8 +111,8 @@ export function createStaticTokenValidator(tokens: readonly string[]): ValidateT
 }
 
 /**
- * Asks the issuer about each token (RFC 7662), as `introspection` does: over https, with an answer remembered for 30 seconds. A token
- * whose `aud` does not name this server is not valid.
+ * Asks the issuer about each token (RFC 7662), as `introspection` does: over https, with answers cached for 30 seconds. A token
+ * without this server in its `aud` is invalid.
  *
  * @throws TypeError without credentials, and for an endpoint without TLS.
  */

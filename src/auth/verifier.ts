@@ -1,25 +1,24 @@
 /**
- * Who checks a token, and how a check can fail.
+ * The interface of verifiers, and the errors with which a check can fail.
  */
 
-/** What is known of a token that was checked. */
+/** What is known of a verified token. */
 export interface VerifiedToken {
-  /** The client it was issued to. Default: the subject, else a name derived from the token, `token-…`. */
+  /** The client that it was issued to. Default: the subject, else a name derived from the token, `token-…`. */
   clientId?: string
-  /** Default none. */
+  /** A list, or a string separated by spaces. Default: none. */
   scopes?: readonly string[] | string
-  /** Seconds since the epoch; a `Date` and milliseconds are understood. Default: it does not expire. */
+  /** Seconds since the epoch; a `Date` or milliseconds are accepted, too. Default: it does not expire. */
   expiresAt?: number | Date
-  /** The resource it is for (RFC 8707). */
+  /** The resource that it was issued for (RFC 8707). */
   resource?: URL
-  /** What else is known, `ctx.auth.extra`. `sub` is the user: users of one client are told apart by it. */
+  /** Further data, `ctx.auth.extra`. `sub` is the user: it tells users of one client apart. */
   extra?: Record<string, unknown>
 }
 
 /**
- * What a verifier answers: a client, a subject or a yes, and what is known of the token; `undefined`, `null`, `false` and
- * `{ valid: false }` say no. Members that have another name elsewhere (RFC 7662 §2.2) are understood, and all others are put into
- * `extra`.
+ * What a verifier returns. For a valid token: at least a client, a subject or a positive verdict. For an invalid one: `undefined`,
+ * `null`, `false` or `{ valid: false }`. Other common names (RFC 7662 §2.2) are recognized; all further members are put into `extra`.
  */
 export type TokenAnswer =
   | (VerifiedToken & {
@@ -43,43 +42,43 @@ export type TokenAnswer =
 
 export interface Verifier {
   /**
-   * Resolves with what the token says, when it is genuine, current and meant for this server. Reading `resource` fails where it would
-   * be the caller's `Host` header, and the caller is then refused.
+   * Resolves with what is known of the token, if it is genuine, current and meant for this server. Reading `resource` throws if only
+   * the caller's `Host` header names it; the caller is then refused.
    *
-   * @throws InvalidTokenError when it is not; VerifierUnavailableError when the issuer does not answer.
+   * @throws InvalidTokenError if the token is invalid; VerifierUnavailableError if the issuer does not answer.
    */
   verify(token: string, context: TokenContext): Promise<TokenAnswer>
   /** Issuer URLs, for the protected resource metadata. */
   readonly authorizationServers: readonly string[]
-  /** Where the token is, when not in `Authorization`: a header that the platform itself sets. */
+  /** A header that the platform sets, if the token is not in `Authorization`. */
   readonly header?: string
-  /** Seconds by which a token may be late. Default 0. */
+  /** Seconds after its expiry for which a token is accepted. Default 0. */
   readonly clockToleranceSeconds?: number
 }
 
 export interface TokenContext {
   readonly env: unknown
-  /** This server, as the operator or the platform names it: what a token must be for. */
+  /** The URL of this server, as the operator or the platform names it; tokens must be issued for it. */
   readonly resource: string
   readonly request: Request
 }
 
-/** The token is refused: the client gets 401 and this message as `error_description` (RFC 6750 §3). */
+/** The token is invalid: the client receives 401 with this message as `error_description` (RFC 6750 §3). */
 export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError'
   readonly code = 'invalid_token'
 }
 
-/** The issuer cannot be reached: the client gets 503, and the server's log gets the cause. */
+/** The issuer cannot be reached: the client receives 503, and the server's log the cause. */
 export class VerifierUnavailableError extends Error {
   override readonly name: string = 'VerifierUnavailableError'
   readonly code = 'verifier_unavailable'
 }
 
-/** Was found unavailable a moment ago, which is in the log already. */
+/** The issuer failed shortly before, which is already logged. */
 export class KnownOutageError extends VerifierUnavailableError {}
 
-/** A verifier wants to compare with the address of this server, which only its callers have named. */
+/** A verifier needs the URL of this server, but only the caller's `Host` header names it. */
 export class UnknownResourceError extends VerifierUnavailableError {
   override readonly name = 'UnknownResourceError'
   constructor() {
@@ -89,7 +88,7 @@ export class UnknownResourceError extends VerifierUnavailableError {
   }
 }
 
-/** The verifier answers what is no identity: the client gets 401, and the server's log this, once. */
+/** The verifier returned something that is not an identity: the client receives 401, and the server's log this error, once. */
 export class VerifierMisconfiguredError extends Error {
   override readonly name = 'VerifierMisconfiguredError'
   readonly code = 'verifier_misconfigured'
