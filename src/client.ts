@@ -1,4 +1,4 @@
-/** What users import from `mayfly-mcp/client`: MCP servers as a client, on the same platforms. */
+/** The exports of `mayfly-mcp/client`: a client for MCP servers that runs on the same platforms. */
 export type { ResourceUpdate } from './client/changes.ts'
 export type {
   HttpServerConfig,

@@ -1,5 +1,5 @@
 /**
- * What `MCPServer` is configured with, and what it tells of itself.
+ * The configuration of `MCPServer`, and the types that describe a server.
  */
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
@@ -22,15 +22,15 @@ import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
 
 export interface MCPServerConfig extends HostingConfig {
-  /** Default: `name` in lower case, with `-` between its words. What is sealed is bound to it. */
+  /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it. */
   id?: string
   name: string
   version: string
   title?: string
   description?: string
-  /** For the model: how to use this server. */
+  /** Instructions for the model: how to use this server. */
   instructions?: string
-  /** As in Mastra. Whatever it says, clients of both eras are served. */
+  /** For compatibility with Mastra; ignored: both eras are always served. */
   protocolVersion?: '2025-11-25' | '2026-07-28'
   websiteUrl?: string
   icons?: Icon[]
@@ -41,28 +41,28 @@ export interface MCPServerConfig extends HostingConfig {
   workflows?: { readonly [key: string]: WorkflowLike }
   resources?: ResourcesConfig
   prompts?: PromptsConfig
-  /** Runs for each request before it is dispatched, on that request's server only: multi-tenancy is this function. */
+  /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer, request: Request) => unknown
-  /** Carries change notifications. Without one none are advertised. */
+  /** Carries change notifications. Without one, they are not advertised. */
   bus?: Bus
-  /** Items a page of every list. Default 1000. */
+  /** Items per page of every list. Default 1000. */
   pageSize?: number
-  /** Cache hints for lists and discovery: `ttlMs` (milliseconds, default 60 000), `scope` (default: `public` until a list depends on the caller). */
+  /** Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope` (default `public`, unless a list depends on the caller). */
   cache?: { ttlMs?: number; scope?: 'public' | 'private' }
   /**
-   * Seals what a call must remember while its user is asked: 32 or more random characters. Several for rotation: the first
-   * one seals, all open. Default: `MAYFLY_SECRET` from the platform's environment, several separated by commas.
+   * Seals the state of a call while its user is asked: 32 or more random characters. Pass several for rotation: the first
+   * one seals, all of them open. Default: `MAYFLY_SECRET` of the platform's environment, several separated by commas.
    */
   secret?: string | readonly string[]
-  /** What happens when a legacy client must be asked. Default `explain`. */
+  /** What happens if a legacy client must be asked. Default `explain`. */
   legacy?: LegacyPolicy
-  /** Where a legacy client's answers meet the calls that wait for them, for the policy `rendezvous`. */
+  /** Brings a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. */
   rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
-  /** Milliseconds a call may wait for its answers between rounds. Default 600 000. */
+  /** Milliseconds for which a sealed state is valid, the time to answer a question. Default 600 000. */
   stateTtlMs?: number
   /** Milliseconds to wait for an answer at the rendezvous. Default 120 000. */
   askTimeoutMs?: number
-  /** Makes each sealed state good for one use; it must be shared by all isolates. */
+  /** Allows each sealed state only once. All isolates must share the store. */
   singleUse?: SingleUseStore
   repository?: { url: string; source?: string; id?: string }
   /** ISO 8601. */
@@ -73,7 +73,7 @@ export interface MCPServerConfig extends HostingConfig {
   remotes?: readonly object[]
 }
 
-/** An entry of the MCP registry, in short. */
+/** A short entry of the MCP registry. */
 export interface ServerInfo {
   id: string
   name: string
@@ -88,18 +88,18 @@ export interface ServerDetail extends ServerInfo {
   remotes?: readonly object[]
 }
 
-/** What of a server's configuration decides what works on a deployment. */
+/** The parts of a server's configuration that decide which features work on a deployment. */
 export interface DeploymentInfo {
   hasBus: boolean
   hasRendezvous: boolean
-  /** In the configuration; another may come from the environment. */
+  /** A secret in the configuration; the environment may have another. */
   hasSecret: boolean
   legacy: LegacyPolicy
-  /** Sessions of legacy clients are kept in the process. Default false. */
+  /** Whether the process keeps sessions of legacy clients. Default false. */
   hasSessions?: boolean
-  /** Clients must bring a token. Default false. */
+  /** Whether clients need a token. Default false. */
   hasAuth?: boolean
-  /** `http.publicUrl` or `http.trustProxy` says how clients reach the server. Default false. */
+  /** Whether `http.publicUrl` or `http.trustProxy` tells how clients reach the server. Default false. */
   knowsPublicUrl?: boolean
 }
 
@@ -114,7 +114,7 @@ export interface ToolInfo {
 
 const LEGACY_POLICIES: readonly LegacyPolicy[] = ['explain', 'arguments', 'rendezvous']
 
-/** All there are: a misspelt `auth` would leave a server open. */
+/** All options: with a misspelt `auth` ignored, a server would be open. */
 const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   id: 1,
   name: 1,
@@ -154,7 +154,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   onError: 1,
 }
 
-/** The configuration with its `id`. @throws TypeError for what can be known to be wrong without compiling a schema. */
+/** The configuration with its `id`. @throws TypeError for what can be checked without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
   const config = {
     ...given,
@@ -196,7 +196,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   return config
 }
 
-/** Who the server is, to its clients. */
+/** The server info that clients receive. */
 export function serverInfoOf({
   name,
   version,
@@ -208,7 +208,7 @@ export function serverInfoOf({
   return present<Implementation>({ name, version, title, description, websiteUrl, icons })
 }
 
-/** How tools ask their users, with the defaults filled in. */
+/** The options for asking clients, with their defaults. */
 export function toAskingOptions(
   config: MCPServerConfig & { readonly id: string },
   reportError: ReportError,
@@ -223,7 +223,7 @@ export function toAskingOptions(
   }
 }
 
-/** Finds the seal of a deployment: its secret may only be known from the environment a request comes with. */
+/** Finds the seal of a deployment. Its secret may only be in the environment that a request comes with. */
 function createSealFor(
   { secret, id }: MCPServerConfig & { readonly id: string },
   reportError: ReportError,
@@ -241,7 +241,7 @@ function createSealFor(
   }
 }
 
-/** A secret that is too short is not used, which is reported once: what needs no secret works without it. Empty parts between commas are ignored. */
+/** Ignores empty parts between commas. A secret that is too short is reported once and not used; features without one still work. */
 function trySeal(text: string, id: string, reportError: ReportError): Seal | undefined {
   const secrets = text.split(',').flatMap((secret) => secret.trim() || [])
   try {

@@ -1,5 +1,5 @@
 /**
- * Any Node `(req, res)` MCP handler on platforms that speak fetch. A separate entry point, since it needs Node's streams.
+ * Serves any Node `(req, res)` MCP handler on platforms that use fetch. A separate entry point, since it needs Node's streams.
  */
 export { type FromNodeOptions, fromNode, type NodeHandler } from './sdk/from-node.ts'
 export type { GuardedNames } from './sdk/guarded.ts'

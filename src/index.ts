@@ -1,4 +1,4 @@
-/** What users import from `mayfly-mcp`. */
+/** The exports of `mayfly-mcp`. */
 export type {
   DeploymentInfo,
   MCPServerConfig,

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry: one server span per request, by the semantic conventions for MCP. A separate entry point, so that nothing of
- * it is loaded where it is not used.
+ * OpenTelemetry: one server span per request, following the semantic conventions for MCP. A separate entry point, so that it is
+ * loaded only if it is used.
  */
 import {
   type Attributes,
@@ -19,13 +19,13 @@ import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/te
 export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
 export interface OpenTelemetryOptions {
-  /** Default: the tracer `mayfly-mcp` of the provider that is registered. */
+  /** Default: the tracer `mayfly-mcp` of the registered provider. */
   tracer?: Tracer
 }
 
 /**
- * Draws a span per request, as a child of the one named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in its
- * headers. Spans hold names, ids and codes, cut at 256 characters; never arguments, results or tokens.
+ * Creates a span per request, as a child of the span named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in
+ * its headers. Spans contain names, ids and codes, cut at 256 characters; never arguments, results or tokens.
  *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
@@ -63,7 +63,7 @@ const FROM_HEADERS: TextMapGetter<Headers> = {
   get: (headers, key) => headers.get(key) ?? undefined,
 }
 
-/** The `_meta` of a request is nearer to who asks than the headers, which proxies write too. */
+/** `_meta` takes precedence over the headers, which proxies also write. */
 function parentOf({ params, headers }: TracedRequest) {
   const meta = params._meta
   if (typeof meta === 'object' && meta !== null && 'traceparent' in meta) {
@@ -72,7 +72,7 @@ function parentOf({ params, headers }: TracedRequest) {
   return propagation.extract(ROOT_CONTEXT, headers, FROM_HEADERS)
 }
 
-/** As in the log: a client must not fill the traces with what it made up. */
+/** As in the log, so that a client cannot fill the traces with invented text. */
 function clipped(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes)
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Bring your own server: one of an official SDK, behind our guard, auth, adapters and CLI. A separate entry point; the SDKs are
- * optional peers.
+ * Bring your own server: a server of an official SDK, with Mayfly's guard, auth, adapters and CLI. A separate entry point; the SDKs
+ * are optional peer dependencies.
  */
 export {
   type FromSdkOptions,

@@ -1,4 +1,4 @@
-/** What a server tells of itself: to the MCP registry, to tools such as `mayfly doctor`, and of its tools. */
+/** Describes a server: for the MCP registry, for tools such as `mayfly doctor`, and its list of tools. */
 import type { DeploymentInfo, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
 import { present } from './definition/present.ts'
 import type { CompiledTool } from './definition/tool.ts'
@@ -38,7 +38,7 @@ export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
   }
 }
 
-/** `isExplicit`: it is one of the server's own tools, whatever agent or workflow has its name. */
+/** `isExplicit`: it is one of the server's own tools, even if an agent or workflow has its name. */
 export function describeTool(
   { name, source, tool }: CompiledTool,
   { agents = {}, workflows = {} }: MCPServerConfig,

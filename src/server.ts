@@ -1,6 +1,6 @@
 /**
- * `MCPServer`: what a user writes. Constructing it is cheap; it is compiled and frozen at the first request. It has
- * `fetch`, so as a module's default export it already is a server wherever the platform speaks fetch.
+ * `MCPServer`, the main class. Constructing it is cheap; it is compiled and frozen at the first request. It has `fetch`, so as a
+ * module's default export it is already a server on platforms that use fetch.
  */
 import {
   checkConfig,
@@ -63,7 +63,7 @@ export class MCPServer {
   readonly tools: NotifiableLists['tools']
   readonly prompts: NotifiableLists['prompts']
   readonly resources: NotifiableLists['resources']
-  /** Between requests there is no client to ask. @throws TypeError that says what to call instead. */
+  /** Always throws: outside a request there is no client to ask. @throws TypeError that says what to call instead. */
   readonly elicitation = {
     sendRequest(_params: ElicitParams, _options?: object): Promise<never> {
       throw new TypeError('A server has no client to ask: call ctx.elicit in the tool.')
@@ -75,19 +75,19 @@ export class MCPServer {
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
   readonly #bus: Bus
-  /** Tells sessions of changes. */
+  /** Notifies sessions of changes. */
   readonly #feed: Feed
   readonly #publish: (event: ChangeEvent) => Promise<void>
   #definition: Definition | undefined
   #app: App | undefined
 
-  /** @throws TypeError for a configuration that cannot be served, naming the option. */
+  /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig) {
     const config = checkConfig(given)
     this.#config = config
     this.#reportError = createReportError(config.onError)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
-    // Without a bus, sessions of this very process can still be told.
+    // Without a configured bus, changes still reach the sessions of this process.
     this.#bus = config.bus ?? createMemoryBus()
     const reportBus = (error: unknown): void => this.#reportError(error, { bus: true })
     this.#feed = createFeed(this.#bus, reportBus)
@@ -102,10 +102,10 @@ export class MCPServer {
   }
 
   /**
-   * Serves one request: the web-standard face. A property, so that it can be passed on by itself.
+   * Serves one request, with web standards only. A property, so that it can be passed on without its object. Never rejects.
    *
    * @param env the platform's bindings, `ctx.env`.
-   * @param executionContext its `waitUntil` is used where it has one.
+   * @param executionContext its `waitUntil` is used if it has one.
    */
   readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
     const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
@@ -117,7 +117,7 @@ export class MCPServer {
     })
   }
 
-  /** Serves one request with all that an adapter knows of its platform. Never rejects. */
+  /** Serves one request with everything that an adapter knows of its platform. Never rejects. */
   async handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
       return await this.#hosted().serve(request, platform)
@@ -132,32 +132,32 @@ export class MCPServer {
     return MCPServer.prototype.handle
   }
 
-  /** Ends `subscriptions/listen` streams with their result, for a process that stops. It can serve on. */
+  /** Ends `subscriptions/listen` streams with their result, when a process stops. The server can still serve requests. */
   async close(): Promise<void> {
     this.#app?.engine.close()
   }
 
-  /** Of the `MCPServer` of `mayfly-mcp/node` alone. @throws TypeError that says so. */
+  /** Only available on the `MCPServer` of `mayfly-mcp/node`. @throws TypeError that says so. */
   startStdio(..._options: unknown[]): Promise<unknown> {
     return refuse('startStdio')
   }
 
-  /** As `startStdio`. */
+  /** The same as for `startStdio`. */
   startHTTP(_request: object): Promise<unknown> {
     return refuse('startHTTP')
   }
 
-  /** As `startStdio`. */
+  /** The same as for `startStdio`. */
   startSSE(_request: object): Promise<unknown> {
     return refuse('startSSE')
   }
 
-  /** As `startStdio`. */
+  /** The same as for `startStdio`. */
   startHonoSSE(_request: object): Promise<unknown> {
     return refuse('startHonoSSE')
   }
 
-  /** For transports that keep connections, such as those of `mayfly-mcp/node`: what they put between a client and this server. */
+  /** For transports with sessions, such as those of `mayfly-mcp/node`: the parts they need. */
   getSessionParts(): SessionParts & { readonly endpoint: Endpoint } {
     const { engine, endpoint } = this.#hosted()
     return {
@@ -169,9 +169,9 @@ export class MCPServer {
   }
 
   /**
-   * Adds a tool. Its handle changes it until the first request, after which only `setup` can, for one request.
+   * Adds a tool. Its handle can change it until the first request; after that, only `setup` can, for one request.
    *
-   * @throws TypeError once a request was served, or where the name is taken.
+   * @throws TypeError after the first request, and for a name that is taken.
    */
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
@@ -192,7 +192,7 @@ export class MCPServer {
     })
   }
 
-  /** Adds a resource or a resource template. @throws TypeError once a request was served. */
+  /** Adds a resource or a resource template. @throws TypeError after the first request. */
   registerResource(resource: ResourceConfig): void {
     this.#changeable('registerResource')
     if (typeof resource !== 'object')
@@ -200,7 +200,7 @@ export class MCPServer {
     this.#resources.push(resource)
   }
 
-  /** Adds a prompt. @throws TypeError once a request was served. */
+  /** Adds a prompt. @throws TypeError after the first request. */
   registerPrompt(name: string, prompt: AnyPrompt): void {
     this.#changeable('registerPrompt')
     if (typeof prompt?.get !== 'function')
@@ -208,25 +208,25 @@ export class MCPServer {
     this.#prompts.push([name, prompt])
   }
 
-  /** This server as the MCP registry names it. */
+  /** This server as a short entry of the MCP registry. */
   getServerInfo(): ServerInfo {
     return describeServer(this.#config)
   }
 
-  /** This server as the MCP registry describes it, with its packages and remotes. */
+  /** This server as a full entry of the MCP registry, with its packages and remotes. */
   getServerDetail(): ServerDetail {
     return describeServerDetail(this.#config)
   }
 
-  /** What it is configured with that decides what works on a deployment: for tools such as `mayfly doctor`. */
+  /** The parts of its configuration that decide which features work on a deployment, for tools such as `mayfly doctor`. */
   getDeploymentInfo(): DeploymentInfo {
     return describeDeployment(this.#config)
   }
 
   /**
-   * Every tool, those of agents and workflows included. Compiles the whole definition, which requests do part by part.
+   * Describes every tool, also those of agents and workflows. Compiles the whole definition, of which requests compile only parts.
    *
-   * @throws TypeError naming the tool, resource or prompt that cannot be served.
+   * @throws TypeError naming an invalid tool, resource or prompt.
    */
   getToolListInfo(): { tools: ToolInfo[] } {
     const { tools, prompts } = this.#compile()
@@ -234,16 +234,16 @@ export class MCPServer {
     return { tools: [...tools.keys()].map((name) => this.getToolInfo(name)!) }
   }
 
-  /** One tool, or undefined if no tool has that name. */
+  /** Describes one tool; undefined if no tool has that name. */
   getToolInfo(name: string): ToolInfo | undefined {
     const compiled = this.#compile().tools.get(name)
     return compiled && describeTool(compiled, this.#config, { isExplicit: this.#tools.has(name) })
   }
 
   /**
-   * Runs a tool outside of any request and returns what it returned.
+   * Runs a tool outside of a request and returns its output.
    *
-   * @throws Error for an unknown tool, for invalid arguments and results, and whatever the tool throws.
+   * @throws Error for an unknown tool, for invalid arguments and results, and any error of the tool.
    */
   async executeTool(name: string, input: unknown, context?: ToolCallContext): Promise<unknown> {
     const tool = this.#compile().tools.get(name)
