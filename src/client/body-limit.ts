@@ -1,8 +1,8 @@
-/** Limits what is taken of an answer's body: JSON as a whole, a stream of events one by one. */
+/** Limits the size of response bodies: of JSON as a whole, of a stream per event. */
 
 import { ByteBuffer } from './byte-buffer.ts'
 
-/** The server says more than this client takes. */
+/** The server sent more than `maxResponseBytes`. */
 export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge'
 
@@ -13,15 +13,15 @@ export class ResponseTooLarge extends Error {
   }
 }
 
-/** What a body passes through. Either may throw, which ends the body. */
+/** Processes a body. Either method may throw, which ends the body. */
 export interface Filter {
-  /** What is passed on of a chunk, and of those before it. */
+  /** Returns what to pass on, from this chunk and those held back before. */
   transform(chunk: Uint8Array): Uint8Array
-  /** What is passed on at the end. */
+  /** Returns what to pass on at the end. */
   end(): Uint8Array
 }
 
-/** The response with its body read through `filter`, as fast as it is asked for. */
+/** The response with its body passed through `filter`. The body is read only as fast as its reader asks. */
 export function withFilter(response: Response, filter: Filter): Response {
   if (response.body === null) return response
   const reader = response.body.getReader()
@@ -39,7 +39,7 @@ export function withFilter(response: Response, filter: Filter): Response {
         if (passed.byteLength > 0) controller.enqueue(passed)
         else controller.close()
       } catch (error) {
-        // Where the body is what failed, this fails too.
+        // If reading the body failed, cancelling fails, too.
         reader.cancel(error).catch(() => {})
         throw error
       }
@@ -48,12 +48,12 @@ export function withFilter(response: Response, filter: Filter): Response {
   })
   const { status, statusText } = response
   const headers = new Headers(response.headers)
-  // They are of what came over the wire; the body is unpacked by now.
+  // They describe the body on the wire; here it is decompressed already.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   return new Response(body, { status, statusText, headers })
 }
 
-/** Smaller chunks are joined first: the reader keeps every chunk as an object. */
+/** Smaller chunks are joined first: the reader keeps an object per chunk. */
 const MIN_CHUNK_BYTES = 16 * 1024
 
 /** Refuses a body of more than `maxBytes`. */

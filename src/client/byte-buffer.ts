@@ -1,4 +1,4 @@
-/** Bytes put together without copying them again for each that is added. */
+/** Collects bytes without copying all of them for each addition. */
 export class ByteBuffer {
   #bytes = new Uint8Array(0)
   #length = 0
@@ -18,7 +18,7 @@ export class ByteBuffer {
     this.#length = needed
   }
 
-  /** Everything so far and `more`; keeps what it had. */
+  /** Returns the collected bytes followed by `more`, and keeps the collected ones. */
   with(more: Uint8Array): Uint8Array {
     if (this.#length === 0) return more
     const all = new Uint8Array(this.#length + more.byteLength)
@@ -27,7 +27,7 @@ export class ByteBuffer {
     return all
   }
 
-  /** Everything so far; begins anew. */
+  /** Returns the collected bytes, and empties the buffer. */
   takeAll(): Uint8Array {
     const all = this.#bytes.subarray(0, this.#length)
     this.#bytes = new Uint8Array(0)

@@ -1,16 +1,16 @@
-/** Calls under way, as far as their server's questions are concerned. */
+/** Running calls, for the questions of their server. */
 
-/** Those that a question may be asked for. */
+/** The calls for which a question may be asked. */
 export interface Askers {
   readonly calls: readonly Call[]
-  /** Whether it is asked for them: then the time that the user takes is not theirs. */
+  /** Whether the question certainly belongs to them: then the user's time does not count against their timeout. */
   readonly isCertain: boolean
 }
 
 export class Call {
-  /** Questions that are not answered yet; while there are any, the call's time does not run. */
+  /** The number of unanswered questions. While there are any, the call's timeout is paused. */
   asking = 0
-  /** Questions so far. */
+  /** The number of questions so far. */
   asked = 0
   #over: AbortController | undefined
   #isOver = false

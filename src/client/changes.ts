@@ -1,6 +1,6 @@
 /**
- * Hearing of changes, in both eras: one `subscriptions/listen` stream that says everything wanted (modern), or
- * `resources/subscribe` and whatever the server sends (legacy). Kept up across lost connections and streams that end.
+ * Change notifications in both eras: one `subscriptions/listen` stream with everything wanted (modern), or `resources/subscribe`
+ * and all list changes that the server sends (legacy). Continued after lost connections and ended streams.
  */
 import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
 import { callListener, MCPClientError } from './errors.ts'
@@ -10,7 +10,7 @@ export interface ResourceUpdate {
   uri: string
 }
 
-/** What `Changes` needs of the connection it belongs to. */
+/** The part of the connection that `Changes` uses. */
 export interface ChangesHost {
   readonly server: string
   request<T>(operation: string, work: (client: Client, options: RequestOptions) => Promise<T>): Promise<T>
@@ -30,7 +30,7 @@ const LIST_CHANGED = {
   resources: 'notifications/resources/list_changed',
 } as const
 
-/** A stream or a connection that lasted this long was a good one: the next is opened without delay. */
+/** After a stream or connection that lasted this long, the next one is opened without delay. */
 const GOOD_STREAM_MS = 5000
 const MAX_FAILURES = 7
 const MAX_DELAY_MS = 30_000
@@ -40,10 +40,10 @@ export class Changes {
   readonly #onUpdated = new Set<(update: ResourceUpdate) => void>()
   readonly #onListChanged = new Map<ListKind, Set<() => void>>()
   readonly #uris = new Set<string>()
-  /** What legacy servers were told, by connection. */
+  /** The URIs that legacy servers were subscribed to, by connection. */
   readonly #subscribed = new WeakMap<Client, Set<string>>()
   #stream: Stream | undefined
-  /** Synchronisations run one after the other. */
+  /** Synchronizations run one after the other. */
   #queue: Promise<unknown> = Promise.resolve()
   #isEstablished = false
   #isStopped = false
@@ -61,7 +61,7 @@ export class Changes {
     return () => this.#onUpdated.delete(entry)
   }
 
-  /** @throws MCPClientError `UNSUPPORTED` where the server does not notify. */
+  /** @throws MCPClientError `UNSUPPORTED` if the server does not notify about this list. */
   async onListChanged(kind: ListKind, listener: () => void): Promise<() => void> {
     const listeners = this.#onListChanged.get(kind) ?? new Set()
     this.#onListChanged.set(kind, listeners)
@@ -75,7 +75,7 @@ export class Changes {
     return remove
   }
 
-  /** @throws MCPClientError `UNSUPPORTED` where the server takes no subscriptions. */
+  /** @throws MCPClientError `UNSUPPORTED` if the server does not support subscriptions. */
   async subscribe(uri: string): Promise<void> {
     if (this.#uris.has(uri)) return
     this.#uris.add(uri)
@@ -86,7 +86,7 @@ export class Changes {
     if (this.#uris.delete(uri)) await this.#apply(() => {})
   }
 
-  /** Before the client connects. */
+  /** Registers handlers before the client connects. */
   attach(client: Client): void {
     this.#attachedAt = Date.now()
     client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) =>
@@ -99,7 +99,7 @@ export class Changes {
     }
   }
 
-  /** The connection is gone: what was heard on it is asked for on another. */
+  /** Called when the connection is lost: subscribes again on a new one. */
   onLost(): void {
     this.#stream = undefined
     if (!this.#isEstablished) return
@@ -196,7 +196,7 @@ export class Changes {
   #listenAgain(): void {
     const isWanted = this.#uris.size > 0 || this.#onListChanged.size > 0
     if (this.#isStopped || this.#timer !== undefined || !isWanted) return
-    // The first is tried again at once: sessions end, and processes are started anew.
+    // The first retry is immediate, since sessions end and processes restart in normal operation.
     const delayMs = this.#failures <= 1 ? 0 : Math.min(1000 * 2 ** (this.#failures - 2), MAX_DELAY_MS)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -206,7 +206,7 @@ export class Changes {
     }, delayMs)
   }
 
-  /** Gives up, and says so, when the server stays away. */
+  /** Gives up and reports it after repeated failures. */
   #onFailure(error: unknown): void {
     if (this.#isStopped) return
     this.#failures++

@@ -1,6 +1,6 @@
 /**
- * Between the official client and a transport: of what a server sends, what was asked for and is well formed goes on, and no more at
- * once than can be dealt with. A call whose answer cannot come is failed.
+ * Sits between the official client and a transport. Passes on only messages from the server that were requested and are valid, and no
+ * more at once than can be handled. Fails a call if its answer can no longer arrive.
  */
 import type {
   JSONRPCErrorResponse,
@@ -20,12 +20,12 @@ import { Rounds } from './rounds.ts'
 import { Unasked } from './unasked.ts'
 
 export interface ChannelOptions {
-  /** Of the parameter by which a request is known as a call; never sent. */
+  /** The key of the parameter that marks a request as a call; never sent. */
   readonly callKey: symbol
   readonly maxResponseBytes: number
-  /** Where the transport's requests go through our own `fetch`. */
+  /** Undefined if the transport's requests do not use this client's `fetch`. */
   readonly exchanges: Exchanges | undefined
-  /** Told in words what the server does that it should not; of each kind once. */
+  /** Called with a description of what the server does wrong; once for each kind. */
   readonly report: (what: string, operation: string) => void
 }
 
@@ -34,17 +34,17 @@ interface Pending {
   readonly call: Call | undefined
   readonly controller: AbortController
   readonly tag: string | undefined
-  /** Of the pages of a list before this one. */
+  /** The bytes of a list's earlier pages. */
   readonly bytesBefore: number
-  /** An answer that comes after the transport has sent comes on a stream. */
+  /** Whether the transport has finished sending. An answer after that arrives on a stream. */
   isSent: boolean
 }
 
-/** How long a stream may go on after the answer that it was for. */
+/** Milliseconds for which a stream may continue after its answer. */
 const LINGER_MS = 1000
-/** The first modern revision: in these, servers send no requests. */
+/** The first modern revision: from then on, servers send no requests. */
 const MODERN = '2026-07-28'
-/** For the official client alone, which makes an error of it. */
+/** Only seen by the official client, which turns it into an error. */
 const FAILED = -32000
 
 export class Channel implements Transport {
@@ -52,7 +52,7 @@ export class Channel implements Transport {
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void
   readonly inner: Transport
-  /** Whether the other side has ended it, or this one. */
+  /** Whether either side has ended it. */
   hasEnded = false
   readonly #options: ChannelOptions
   readonly #pending = new Map<RequestId, Pending>()
@@ -73,7 +73,7 @@ export class Channel implements Transport {
       isUnderWay: (token) => this.#known(token) !== undefined,
       report: (what) => options.report(what, 'notification'),
     })
-    // By these the official client knows a process.
+    // The official client recognizes a process by these members.
     for (const name of ['pid', 'stderr']) {
       if (name in inner) Object.defineProperty(this, name, { get: () => Reflect.get(inner, name) })
     }
@@ -120,7 +120,7 @@ export class Channel implements Transport {
     await sent
   }
 
-  /** The calls that a question may be asked for; undefined without any. */
+  /** The calls for which a question may be asked; undefined if there are none. */
   askersOf(question: RequestId): Askers | undefined {
     const call = this.#rounds.callOf(question)
     return call === undefined ? this.#unasked.askersOf(question) : { calls: [call], isCertain: true }
@@ -159,7 +159,7 @@ export class Channel implements Transport {
     }
   }
 
-  /** The client has given it up: nothing more is taken of it. */
+  /** The client has given up the request: its messages are dropped from now on. */
   #forget(id: unknown): void {
     const pending = this.#pending.get(id as RequestId)
     if (pending === undefined) return
@@ -180,7 +180,7 @@ export class Channel implements Transport {
   #onStreamEnd(id: RequestId, pending: Pending): void {
     clearTimeout(this.#lingering.get(pending))
     this.#lingering.delete(pending)
-    // The official client sees to the end of a subscription.
+    // The official client handles the end of a subscription.
     if (this.#pending.get(id) !== pending || pending.method === 'subscriptions/listen') return
     const fault = pending.tag === undefined ? undefined : this.#options.exchanges?.faultOf(pending.tag)
     this.#fail(id, pending, fault ?? new Error('the server ended its response before it was complete'))
@@ -208,14 +208,14 @@ export class Channel implements Transport {
   ): void {
     const id = this.#known(message.id)
     const pending = id === undefined ? undefined : this.#pending.get(id)
-    // Too late, or never asked for.
+    // Too late, or never requested.
     if (id === undefined || pending === undefined) return
     this.#drop(id, pending)
     if (pending.isSent && this.hasPerRequestStream) this.#linger(pending)
     this.onmessage?.('result' in message ? this.#checked(id, pending, message) : message, extra)
   }
 
-  /** The id of a request under way, also where the server made text of a number. */
+  /** The id of a pending request, even if the server turned a number into a string. */
   #known(id: unknown): RequestId | undefined {
     const candidates = typeof id === 'string' && String(Number(id)) === id ? [id, Number(id)] : [id]
     return (candidates as RequestId[]).find((one) => this.#pending.has(one))
@@ -242,8 +242,8 @@ export class Channel implements Transport {
   }
 
   /**
-   * By the stream that the question came on, where it is that of a call; a process of this machine is trusted to ask for those under
-   * way. On other streams a question may be for any of them, or for none.
+   * Finds the call by the stream that the question came on. A process of this machine is trusted to ask only for running calls. A
+   * question on another stream may be for any running call, or for none.
    */
   #findAskers(question: RequestId): Askers | undefined {
     const asker = this.#options.exchanges?.askerOf(question)

@@ -1,18 +1,18 @@
-/** Passes on what happens often: each thing at once, and then once in a while where it has happened again. */
+/** Limits frequent events: passes the first one on at once, and repetitions at intervals. */
 
-/** How many different things are passed on at once, and kept for the next time. */
+/** Maximum different keys passed on at once. */
 const MAX_AT_ONCE = 100
 const MAX_WAITING = 1000
 
 export interface Coalesced<Value> {
   add(key: string, value: Value): void
-  /** What waits is not passed on. */
+  /** Drops everything that waits. */
   stop(): void
 }
 
 /**
- * Calls `pass` for the same key at most once every `everyMs`, and for 100 others. Of what comes after, the last of each key is passed
- * on at the end of that time, but for more than 1000 of them.
+ * Calls `pass` at once for up to 100 keys per interval of `everyMs` milliseconds, once for each. Of later values, the last one of each
+ * key is passed on at the end of the interval, for at most 1000 keys.
  */
 export function coalesce<Value>(everyMs: number, pass: (value: Value) => void): Coalesced<Value> {
   let passed = new Set<string>()

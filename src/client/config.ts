@@ -1,4 +1,4 @@
-/** What `new MCPClient({ … })` takes. */
+/** The configuration of `new MCPClient({ … })`. */
 import type {
   AuthProvider,
   FetchLike,
@@ -11,58 +11,58 @@ import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 interface AnyServerConfig {
-  /** How long each request may take, connecting included, in milliseconds. Default: the client's. */
+  /** Milliseconds for each request, connecting included. Default: the client's `timeoutMs`. */
   timeoutMs?: number
-  /** Mastra's name of `timeoutMs`. */
+  /** The same as `timeoutMs`, under Mastra's name. */
   timeout?: number
   /**
-   * The most bytes of one answer: a body of JSON, unpacked; an event of a stream; a line of a process; a list over all its pages.
-   * What is larger fails with `RESPONSE_TOO_LARGE`. Default: the client's.
+   * Maximum bytes of one response: a decompressed JSON body, an event of a stream, a line of a process, or a list over all its pages.
+   * A larger one fails with `RESPONSE_TOO_LARGE`. Default: the client's `maxResponseBytes`.
    */
   maxResponseBytes?: number
-  /** Receives what the server logs. Default: it is not asked to send any. */
+  /** Receives the server's log messages. Default: none are requested. */
   log?: (entry: ServerLogEntry) => void
-  /** The least severe level that `log` is to receive. Default `info`. */
+  /** The lowest level that `log` receives. Default `info`. */
   logLevel?: LoggingLevel
-  /** Mastra's `log`. */
+  /** Receives log messages in Mastra's form. */
   logger?: (message: ServerLogMessage) => void
-  /** Mastra's name of `logLevel`. */
+  /** The same as `logLevel`, under Mastra's name. */
   serverLogLevel?: LoggingLevel
-  /** Whether the server is asked for what `log` or `logger` receives. Default `true`. */
+  /** Whether to request log messages for `log` or `logger`. Default `true`. */
   enableServerLogs?: boolean
-  /** Whether calls ask for progress, if there is a listener. Default `true`. */
+  /** Whether calls request progress, if there is a listener. Default `true`. */
   enableProgressTracking?: boolean
-  /** What `execute` of a tool does with an answer that is `isError`: `throw`, the default, or `return` it. */
+  /** What `execute` of a tool does with an `isError` result: `throw` (default) or `return` it. */
   onToolError?: 'throw' | 'return'
 }
 
-/** A server over HTTP: modern, Streamable HTTP or, where it refuses POST, the deprecated HTTP+SSE. */
+/** A server over HTTP: modern, Streamable HTTP, or, if it refuses POST, the deprecated HTTP+SSE. */
 export interface HttpServerConfig extends AnyServerConfig {
   url: string | URL
-  /** Makes every request, those of OAuth included. Default: the platform's. */
+  /** Sends every request, also for OAuth. Default: the platform's `fetch`. */
   fetch?: FetchLike
-  /** Go to the origin of `url` alone, never to one that a redirect or the server's OAuth metadata name. */
+  /** Sent only to the origin of `url`, never to one from a redirect or from the server's OAuth metadata. */
   headers?: { readonly [name: string]: string }
-  /** Beneath every request to the origin of `url`; `headers` and what the protocol needs win. */
+  /** Options of every request to the origin of `url`; `headers` and the headers of the protocol take precedence. */
   requestInit?: RequestInit
-  /** Signs the user in; see `createOAuthProvider`. Wins over `token`. */
+  /** Signs the user in; see `createOAuthProvider`. Takes precedence over `token`. */
   authProvider?: ServerOAuthProvider | OAuthClientProvider | AuthProvider
-  /** A bearer token, or what gives one before each request. Goes to the origin of `url` alone. */
+  /** A bearer token, or a function that returns one for each request. Sent only to the origin of `url`. */
   token?: string | (() => string | undefined | Promise<string | undefined>)
 }
 
-/** A server that is a process of this machine. Needs a platform with processes, and the package installed beside the bundle. */
+/** A server in a process on this machine. Needs a platform with processes, and this package installed beside the bundle. */
 export interface StdioServerConfig extends AnyServerConfig {
   command: string
   args?: readonly string[]
-  /** Beside a few that every process needs, such as `PATH`; nothing else of this process's environment is passed on. */
+  /** Environment variables, besides a few that every process needs, such as `PATH`. No others of this process are passed on. */
   env?: { readonly [name: string]: string }
   cwd?: string
-  /** Where the process's error output goes. Default `inherit`. */
+  /** What happens to the process's error output. Default `inherit`. */
   stderr?: 'inherit' | 'ignore'
 }
 
-/** A server over any transport of the official SDK, made anew for each connection. */
+/** A server over any transport of the official SDK, created anew for each connection. */
 export interface TransportServerConfig extends AnyServerConfig {
   transport: () => Transport | Promise<Transport>
 }
@@ -70,36 +70,36 @@ export interface TransportServerConfig extends AnyServerConfig {
 export type ServerConfig = HttpServerConfig | StdioServerConfig | TransportServerConfig
 
 export interface MCPClientConfig<Name extends string = string> {
-  /** Tells apart clients of the same configuration that live at the same time. */
+  /** Distinguishes clients with the same configuration that exist at the same time. */
   id?: string
   /**
-   * The servers by name: letters, digits, `_` and `-`. None may begin with the name of another and `_`: their tools could not be
-   * told apart.
+   * The servers by name: letters, digits, `_` and `-`. No name may begin with another name followed by `_`, since their tools could get
+   * the same names.
    */
   servers: { readonly [name in Name]: ServerConfig }
-  /** How long each request may take, connecting included, in milliseconds. Default 60 000. */
+  /** Milliseconds for each request, connecting included. Default 60 000. */
   timeoutMs?: number
-  /** Mastra's name of `timeoutMs`. */
+  /** The same as `timeoutMs`, under Mastra's name. */
   timeout?: number
-  /** The most bytes of one answer. Default 8 388 608 (8 MiB). */
+  /** Maximum bytes of one response. Default 8 388 608 (8 MiB). */
   maxResponseBytes?: number
-  /** How this client calls itself. Default `mayfly-mcp`. */
+  /** The name and version that this client sends to servers. Default: the name `mayfly-mcp`. */
   clientInfo?: { name: string; version: string }
   /**
-   * Told when a server fails where the others go on: in lists, and in the background. Cannot change the answer; what it throws or
-   * rejects with is printed. Default: the message as an error on the console, without control characters and cut to 500 characters.
+   * Called when one server fails while the others continue: in lists, and in the background. Cannot change the result; its own errors
+   * are printed. Default: prints the message to the console, without control characters and cut to 500 characters.
    */
   onError?: (error: MCPClientError) => void
 }
 
 export const DEFAULT_TIMEOUT_MS = 60_000
 export const DEFAULT_MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-/** The longest delay a timer takes. */
+/** The maximum delay of a timer. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
-/** @throws TypeError for what could never work, or not safely, naming the option. */
+/** @throws TypeError naming an option that could never work, or not safely. */
 export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientConfig): void {
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
@@ -123,7 +123,7 @@ export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientC
   checkProviders(servers)
 }
 
-/** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, and one answer for the other. */
+/** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, so one could be called instead of the other. */
 function checkNames(names: readonly string[]): void {
   for (const name of names) {
     const other = names.find((one) => one.startsWith(`${name}_`))
@@ -134,7 +134,7 @@ function checkNames(names: readonly string[]): void {
   }
 }
 
-/** A provider has the tokens of one server, and would send them to both. */
+/** A provider has the tokens of one server; shared, it would send them to both. */
 function checkProviders(servers: MCPClientConfig['servers']): void {
   const owners = new Map<unknown, readonly [label: string, url: string]>()
   for (const [name, server] of Object.entries(servers)) {

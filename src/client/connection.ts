@@ -1,4 +1,4 @@
-/** A server as the client sees it: each request has its deadline, and each failure its code. */
+/** The client's connection to one server: gives each request a deadline, and each failure a code. */
 import type { Client, Progress, RequestOptions } from '@modelcontextprotocol/client'
 import { Call } from './call.ts'
 import { Changes } from './changes.ts'
@@ -13,21 +13,21 @@ import { ReconnectingClient } from './reconnecting-client.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
 import { connect, disconnect, finishAuth } from './transport.ts'
 
-/** How far a call is. */
+/** The progress of a call. */
 export interface ProgressUpdate extends Progress {
-  /** The tool's own name. */
+  /** The tool's own name, without the server's. */
   tool: string
-  /** Tells calls apart: the `runId` of the call, or one of this client's own. */
+  /** Identifies the call: its `runId`, or a generated one. */
   progressToken: string
 }
 
 export interface RequestSettings {
   readonly signal?: AbortSignal | undefined
-  /** How long this request may take, connecting included, in milliseconds. Default: the server's. */
+  /** Milliseconds for this request, connecting included. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number | undefined
 }
 
-/** What every request carries besides what it asks. */
+/** The parameters that every request has besides its own. */
 export interface CallParams {
   _meta?: Record<string, unknown>
 }
@@ -36,11 +36,11 @@ export interface ConnectionOptions {
   readonly timeoutMs: number
   readonly maxResponseBytes: number
   readonly clientInfo: { readonly name: string; readonly version: string }
-  /** Told of errors that no caller waits for. */
+  /** Called with errors that no caller receives. */
   report(error: MCPClientError): void
 }
 
-/** What servers can make this client report outside of a call. */
+/** Limits the reports that a server can cause outside of calls. */
 const BACKGROUND_REPORTS = { burst: 10, perSecond: 0.2 } as const
 
 export class Connection {
@@ -48,15 +48,15 @@ export class Connection {
   readonly config: ServerConfig
   readonly changes: Changes
   readonly progress: Set<(update: ProgressUpdate) => void> = new Set()
-  /** Why the server last failed; undefined once it has answered again. */
+  /** The server's last error; undefined once it has answered again. */
   lastError: MCPClientError | undefined
-  /** Of the last connection; undefined before the first. */
+  /** Facts of the last connection; undefined before the first. */
   peer: Peer | undefined
   readonly #options: ConnectionOptions
   readonly #client: ReconnectingClient
   readonly #ended = new AbortController()
   readonly #questions: Questions
-  /** Of the parameter by which a call is known on its way to the server; never sent. */
+  /** The key of the parameter that marks a call inside this client; never sent. */
   readonly #callKey = Symbol('call')
   readonly #mayReport = createRate(BACKGROUND_REPORTS.burst, BACKGROUND_REPORTS.perSecond)
 
@@ -78,14 +78,14 @@ export class Connection {
     })
   }
 
-  /** Told of errors that no caller waits for. */
+  /** Called with errors that no caller receives. */
   report(error: MCPClientError): void {
     this.#options.report(error)
   }
 
   /**
-   * Does `work` on the open connection. What may be done twice is done again where the server has lost the session; `tools/call`
-   * only where it cannot have run.
+   * Runs `work` on the open connection. If the server has lost the session, it is repeated if that is safe; `tools/call` only if it
+   * cannot have run.
    *
    * @throws MCPClientError
    */
@@ -109,20 +109,20 @@ export class Connection {
     return this.#within(operation, settings, run, call).finally(() => call.end())
   }
 
-  /** @throws MCPClientError, also for a redirect that answers no sign-in of this storage. */
+  /** @throws MCPClientError, also for a redirect that belongs to no sign-in of this storage. */
   finishAuth(callback: URLSearchParams): Promise<void> {
     const { timeoutMs, maxResponseBytes } = this.#options
     const limits = { timeoutMs, maxResponseBytes, ended: this.#ended.signal }
     return this.#within('authorize', {}, () => finishAuth(this.server, this.config, callback, limits))
   }
 
-  /** Opens another connection; what is under way ends on the one before. @throws MCPClientError */
+  /** Opens a new connection; running requests finish on the old one. @throws MCPClientError */
   reconnect(): Promise<void> {
     this.#client.replace()
     return this.#within('connect', {}, () => this.#client.use(async () => {}, { mayRepeat: true }))
   }
 
-  /** A connection says what it can when it opens: one that did not say this is replaced. */
+  /** A connection declares its capabilities when it opens, so one without elicitation is replaced. */
   onElicitation(handler: ElicitationHandler): () => void {
     const isDeclared = this.#questions.handler !== undefined
     this.#questions.handler = handler
@@ -193,7 +193,7 @@ export class Connection {
           const details = { server: this.server, operation: 'logging/setLevel' }
           if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
         })
-        // No caller waits for it any more.
+        // Already timed out or aborted: no caller waits for this connection.
         if (signal.aborted) await disconnect(client)
         this.peer = peerOf(client)
         return client

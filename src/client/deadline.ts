@@ -1,18 +1,18 @@
-/** Waiting that ends: by the work, by its time, or by the caller. */
+/** Waits with an end: the result, the deadline, or the caller's abort. */
 
 export interface Deadline {
   readonly timeoutMs: number
   /** The caller's own signals. */
   readonly signals?: readonly (AbortSignal | undefined)[]
-  /** Asked when the time is up: while true, the wait gets as much time again. */
+  /** Called when the time is up: while it returns true, the wait is extended by the same time. */
   readonly isPaused?: () => boolean
-  /** What the wait rejects with when its time is up. */
+  /** Creates the error for when the time is up. */
   onTimeout(): Error
 }
 
 /**
- * Runs `work` and settles no later than the deadline, whatever `work` does; its signal aborts then. The signal stays as it is
- * once `work` has settled.
+ * Runs `work` and settles at the deadline at the latest, whatever `work` does; then its signal aborts. Once `work` has settled, the
+ * signal no longer changes.
  */
 export async function withDeadline<T>(
   { timeoutMs, signals = [], isPaused = () => false, onTimeout }: Deadline,

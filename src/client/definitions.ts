@@ -1,10 +1,10 @@
-/** Tools as plain data, to be kept in a cache and made callable again without asking their servers. */
+/** Tools as plain data, which can be cached and made callable again without a request to their servers. */
 import type { Tool } from '../definition/tool.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import { keepWellFormed } from './lists.ts'
 import { type ClientTool, listTools, toClientTool } from './tools.ts'
 
-/** A tool as its server listed it, and what is known of that server. JSON. */
+/** A tool as its server listed it, with what is known of that server. Plain JSON. */
 export interface ToolDefinition extends Tool {
   server: { name: string; version?: string; instructions?: string }
 }
@@ -26,7 +26,7 @@ export async function listDefinitions(
   return Object.fromEntries(tools.map(({ definition }) => [definition.name, { ...definition, server }]))
 }
 
-/** @throws TypeError for what is no definition of a tool. */
+/** @throws TypeError for a value that is not a tool definition. */
 export function toolOf(
   connection: Connection,
   { server: _server, ...definition }: ToolDefinition,

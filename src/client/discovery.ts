@@ -1,24 +1,24 @@
-/** Lists of all servers that say which of them failed, and why: `…WithErrors`. */
+/** `…WithErrors`: lists of all servers, with the errors of those that failed. */
 import type { Connection, RequestSettings } from './connection.ts'
 import type { MCPClientError } from './errors.ts'
 import type { Servers } from './servers.ts'
 
 export interface DiscoveryOptions {
-  /** How long each server may take, connecting included, in milliseconds. Default: the server's `timeoutMs`. */
+  /** Milliseconds for each server, connecting included. Default: the server's `timeoutMs`. */
   perServerTimeoutMs?: number
 }
 
-/** Why servers are not in a list, and how long each took. */
+/** The errors of servers that are missing in a list, and how long each server took. */
 export interface DiscoveryErrors<Name extends string> {
-  /** Messages. */
+  /** Error messages. */
   errors: { [name in Name]?: string }
-  /** The same as errors, whose `code` can be matched. */
+  /** The same as errors; match their `code`. */
   errorDetails: { [name in Name]?: MCPClientError }
-  /** In milliseconds, of servers that failed, too. */
+  /** Milliseconds for each server, also for those that failed. */
   durations: { [name in Name]?: number }
 }
 
-/** What `ask` got from each server, and why it got nothing from the others, which `onError` is not told. */
+/** The result of `ask` for each server that answered, and the errors of the others, which `onError` does not receive. */
 export async function discover<Name extends string, T>(
   servers: Servers<Name>,
   ask: (connection: Connection, settings: RequestSettings) => Promise<T>,
@@ -39,7 +39,7 @@ export async function discover<Name extends string, T>(
     ({ server }, error) => failed.push([server, error]),
   )
   const messages = failed.map(([name, { message }]) => [name, message])
-  // Names of servers are those of the configuration.
+  // The keys are names of the configuration.
   return {
     byName: Object.fromEntries(answers.map(([{ server }, answer]) => [server, answer])) as {
       [name in Name]?: T

@@ -1,4 +1,4 @@
-/** The one error of the client: which server, what was asked of it, and what went wrong, by code. */
+/** The client's one error class: names the server, the operation, and, by code, what went wrong. */
 import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
@@ -6,19 +6,19 @@ import { ResponseTooLarge } from './body-limit.ts'
 import { printable } from './printable.ts'
 
 /**
- * - `DUPLICATE_CLIENT`: another live `MCPClient` has this configuration.
+ * - `DUPLICATE_CLIENT`: another connected `MCPClient` has this configuration.
  * - `DISCONNECTED`: `disconnect()` was called.
- * - `UNAUTHORIZED`: the server wants a token, another one, or the user to sign in.
+ * - `UNAUTHORIZED`: the server needs a token, another token, or the user to sign in.
  * - `TIMEOUT`: no answer within `timeoutMs`.
  * - `ABORTED`: the caller's signal aborted.
  * - `CONNECTION_FAILED`: no connection; `cause` says why.
- * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the protocol's or the transport's error.
- * - `RESPONSE_TOO_LARGE`: an answer, or a list over all its pages, is larger than `maxResponseBytes`.
- * - `MALFORMED`: the server sends what the protocol does not allow; it is left out, and only reported.
- * - `UNSUPPORTED`: the server, or this platform, cannot do that.
+ * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the error of the protocol or the transport.
+ * - `RESPONSE_TOO_LARGE`: a response, or a list over all its pages, is larger than `maxResponseBytes`.
+ * - `MALFORMED`: the server sent something invalid. It is left out; the error is only reported.
+ * - `UNSUPPORTED`: the server, or this platform, does not support the operation.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
- * - `LISTENER_FAILED`: a listener of yours threw `cause`, or rejected with it.
- * - `NAME_COLLISION`: a server has two tools of one name; the first is kept. Only reported.
+ * - `LISTENER_FAILED`: one of your listeners failed with `cause`.
+ * - `NAME_COLLISION`: a server has two tools with one name; the first is kept. Only reported.
  */
 export type MCPClientErrorCode =
   | 'DUPLICATE_CLIENT'
@@ -36,21 +36,21 @@ export type MCPClientErrorCode =
   | 'NAME_COLLISION'
 
 export interface MCPClientErrorDetails {
-  /** The name the server has in `servers`. */
+  /** The server's name in `servers`. */
   readonly server?: string
-  /** What was asked of it, such as `tools/list`. */
+  /** The operation that failed, such as `tools/list`. */
   readonly operation?: string
   readonly cause?: unknown
   readonly result?: unknown
 }
 
-/** Match `code`; texts may change. They are of one line and without control characters, but for that of `TOOL_FAILED`. */
+/** Match `code`; the text of `message` may change. It is one line without control characters, except for `TOOL_FAILED`. */
 export class MCPClientError extends Error {
   override readonly name = 'MCPClientError'
   readonly code: MCPClientErrorCode
   readonly server: string | undefined
   readonly operation: string | undefined
-  /** The complete result of the tool, where `code` is `TOOL_FAILED`. */
+  /** The complete result of the tool, if `code` is `TOOL_FAILED`. */
   readonly result: unknown
 
   constructor(code: MCPClientErrorCode, message: string, details: MCPClientErrorDetails = {}) {
@@ -62,12 +62,12 @@ export class MCPClientError extends Error {
   }
 }
 
-/** A sign-in that the server wants otherwise than is safe. A TypeError, for the official client goes on after other errors. */
+/** A sign-in that the server requests in an unsafe way. A TypeError, since the official client continues after other errors. */
 export class SignInRefused extends TypeError {
   override readonly name = 'SignInRefused'
 }
 
-/** Whatever was thrown while talking to `server`, as ours. */
+/** Converts an error from communicating with `server`. */
 export function toClientError(
   code: 'CONNECTION_FAILED' | 'REQUEST_FAILED',
   error: unknown,
@@ -98,7 +98,7 @@ export function toClientError(
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused
 
-/** What was thrown here, wherever the official client put it. No server can send one: they are no JSON. */
+/** Finds an error of this client, wherever the official client put it. A server cannot forge one: it sends only JSON. */
 function findKnown(error: unknown, depth = 0): Known | undefined {
   if (error instanceof MCPClientError || error instanceof ResponseTooLarge || error instanceof SignInRefused)
     return error
@@ -115,13 +115,13 @@ function isUnauthorized(error: unknown): boolean {
   return error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.data.status === 401)
 }
 
-/** Whose listener it is, and who hears that it failed. */
+/** The server of a listener, and where to report the listener's errors. */
 export interface ListenerHost {
   readonly server: string
   report(error: MCPClientError): void
 }
 
-/** Calls a user's listener. What it throws or rejects with is reported, and other listeners are still called. */
+/** Calls a user's listener. Its errors are reported, and the other listeners are still called. */
 export function callListener<T>(listener: (value: T) => unknown, value: T, host: ListenerHost): void {
   callHook(
     () => listener(value),

@@ -1,11 +1,11 @@
 /**
- * Limits each event of a stream (HTML Living Standard, "Server-sent events"). Passes on complete lines only: the parser
- * never looks twice at the beginning of one.
+ * Limits the size of each event in a stream (HTML Living Standard, "Server-sent events"). Passes on complete lines only, so that the
+ * parser never reads the beginning of a line twice.
  */
 import { type Filter, ResponseTooLarge } from './body-limit.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 
-/** Told of what goes by. */
+/** Observes the events of a stream. */
 export interface EventWatcher {
   onId?(id: string): void
   onData?(data: string): void
@@ -14,12 +14,12 @@ export interface EventWatcher {
 
 const LF = 10
 const CR = 13
-/** Longer lines are not watched: nothing that is watched for needs as much. */
+/** Longer lines are not observed; what the watchers look for is shorter. */
 const MAX_WATCHED_BYTES = 64 * 1024
 
-/** Refuses an event of more than `maxBytes`. Comments count for the event that they are part of: a stream of only comments ends, too. */
+/** Refuses an event of more than `maxBytes`. Comments count as part of their event, so a stream of only comments ends, too. */
 export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
-  /** Of the line that has no end yet. */
+  /** The beginning of the line that is not complete yet. */
   const held = new ByteBuffer()
   const watch = watcher.onData && watchLines(watcher)
   let eventBytes = 0
@@ -39,7 +39,7 @@ export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
 
   return {
     transform(chunk) {
-      /** How much of the chunk is of lines that have ended. */
+      /** The number of bytes in the chunk that belong to complete lines. */
       let ended = 0
       for (let at = 0; at < chunk.byteLength; at++) {
         const byte = chunk[at]

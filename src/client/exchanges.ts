@@ -1,34 +1,34 @@
 /**
- * Which stream of a connection belongs to which call. The official transport passes on what it reads of every stream alike; a
- * server's question has to be known as that of a call, though, or as that of none.
+ * Maps the streams of a connection to calls. The official transport does not tell which stream a message came on, but a server's
+ * question must be matched with its call, or with none.
  */
 import type { RequestId } from '@modelcontextprotocol/client'
 import type { ResponseTooLarge } from './body-limit.ts'
 import type { Call } from './call.ts'
 import type { EventWatcher } from './event-limit.ts'
 
-/** Carries the tag from the channel to `fetch`, and no further. */
+/** Carries the tag from the channel to `fetch`, where it is removed. */
 const TAG_HEADER = 'mayfly-exchange'
 
-/** Longer event ids are not worth keeping. */
+/** Longer event ids are not stored. */
 const MAX_EVENT_ID_LENGTH = 1024
 
 interface Exchange extends EventWatcher {
   readonly call: Call | undefined
-  /** Of questions that went by on its streams. */
+  /** The ids of questions that came on its streams. */
   readonly questions: Set<RequestId>
-  /** Where the stream would be taken up again. */
+  /** The event after which the stream would be resumed. */
   eventId: string | undefined
   fault: ResponseTooLarge | undefined
 }
 
 export class Exchanges {
-  /** What was wrong with a stream that belongs to no call. */
+  /** The error of a stream that belongs to no call. */
   fault: ResponseTooLarge | undefined
   readonly #byTag = new Map<string, Exchange>()
   #count = 0
 
-  /** What to add to the headers of the request. */
+  /** Returns headers to add to the request. */
   begin(call: Call | undefined): {
     readonly tag: string
     readonly headers: { readonly [name: string]: string }
@@ -55,14 +55,14 @@ export class Exchanges {
     this.#byTag.delete(tag)
   }
 
-  /** Takes the tag off what goes out. */
+  /** Removes the tag from outgoing headers, and returns it. */
   untag(headers: Headers): string | undefined {
     const tag = headers.get(TAG_HEADER) ?? undefined
     headers.delete(TAG_HEADER)
     return tag
   }
 
-  /** Who watches the stream that answers a request with this tag, or that goes on after this event. */
+  /** The watcher for a stream that answers the request with this tag, or that resumes after this event. */
   watcher(tag: string | undefined, lastEventId: string | null): EventWatcher {
     const known = tag === undefined ? undefined : this.#byTag.get(tag)
     const resumed = lastEventId === null ? [] : [...this.#byTag.values()]
@@ -73,7 +73,7 @@ export class Exchanges {
     return this.#byTag.get(tag)?.fault
   }
 
-  /** The call on whose stream a question came. */
+  /** The call on whose stream a question came; undefined if there is none. */
   askerOf(question: RequestId): Call | undefined {
     for (const { call, questions } of this.#byTag.values()) if (questions.has(question)) return call
     return undefined
@@ -88,7 +88,7 @@ export class Exchanges {
   }
 }
 
-/** More than may be asked at once is not noted, and so not answered. */
+/** More questions than may be asked at once are not recorded, and so not answered. */
 const MAX_QUESTIONS = 64
 
 function noteQuestion({ questions }: Exchange, data: string): void {
@@ -97,6 +97,6 @@ function noteQuestion({ questions }: Exchange, data: string): void {
     const { id } = JSON.parse(data) as { id?: RequestId }
     if (id !== undefined) questions.add(id)
   } catch {
-    // The transport says so.
+    // Invalid JSON: the transport reports it.
   }
 }

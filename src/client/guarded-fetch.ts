@@ -1,6 +1,6 @@
 /**
- * What every request of the client to a server goes through, those of OAuth included: where it may go, what of the client's it
- * may carry there, and how much of the answer is taken.
+ * Every request of the client to a server passes here, also for OAuth. Checks where it may go and what it may carry there, and limits
+ * the response.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { limitBody, withFilter } from './body-limit.ts'
@@ -13,21 +13,21 @@ import { isOwn, mayReach } from './reach.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number
-  /** How long a request without a signal may take, in milliseconds; requests of OAuth have no signal. */
+  /** Milliseconds for a request without a signal; the requests of OAuth have none. */
   readonly timeoutMs: number
-  /** Ends them too. */
+  /** Ends these requests, too. */
   readonly ended: AbortSignal
 }
 
-/** Of metadata, registrations and tokens, which are kept. */
+/** Maximum bytes of metadata, registrations and tokens, which are stored. */
 const MAX_OAUTH_BYTES = 256 * 1024
 
-/** MCP 2025-11-25, "Session Management"; the length is ours. */
+/** MCP 2025-11-25, "Session Management"; the limit of 2048 characters is Mayfly's. */
 const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
 /**
- * `headers` and `requestInit` go to the server's own origin alone; what is asked of another has to be allowed by `mayReach`.
- * Bodies are cut off where they exceed the limits.
+ * Creates a `fetch` that sends `headers` and `requestInit` only to the server's own origin; requests to other origins need the
+ * permission of `mayReach`. Bodies over the limits are cut off.
  */
 export function createGuardedFetch(
   config: HttpServerConfig,
@@ -35,7 +35,7 @@ export function createGuardedFetch(
   exchanges: Exchanges,
 ): FetchLike {
   const server = new URL(config.url)
-  // Called as a function alone: some platforms' own refuses another `this`.
+  // Called as a function: some platforms' own `fetch` fails with another `this`.
   const { fetch: ask = (url, init) => fetch(url, init) } = config
   return async (input, init = {}) => {
     const url = new URL(input)
@@ -51,7 +51,7 @@ export function createGuardedFetch(
     if (init.signal === undefined || init.signal === null) return askWithin(ask, url, own, limits)
     const response = await ask(url, own)
     checkSession(response)
-    // Only then does the official client read event by event; anything else it reads as a whole.
+    // Only then does the official client read single events; other bodies it reads as a whole.
     const isRead = response.ok && response.status !== 202 && (tag !== undefined || init.method !== 'POST')
     const filter =
       isRead && isEventStream(response)
@@ -61,12 +61,12 @@ export function createGuardedFetch(
   }
 }
 
-/** No more than the official client takes for one: it would read the rest as a whole. */
+/** Exactly what the official client treats as an event stream: it would read anything else as a whole. */
 function isEventStream({ headers }: Response): boolean {
   return /^text\/event-stream *(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')
 }
 
-/** The caller's own beneath what the request has. */
+/** Merges the user's headers and options with those of the request, which take precedence. */
 function withOwn(
   { headers, requestInit }: HttpServerConfig,
   init: RequestInit,
@@ -78,7 +78,7 @@ function withOwn(
   return { ...requestInit, ...init, headers: merged }
 }
 
-/** Asks, and reads the complete response within the time. */
+/** Sends a request, and reads the complete response within the time. */
 function askWithin(
   ask: FetchLike,
   url: URL,

@@ -1,6 +1,6 @@
 /**
- * Two live clients with one configuration are a mistake: each holds its own connections, and a program that makes one per
- * request without closing it runs out of them.
+ * Detects two connected clients with one configuration, which is a mistake: each holds its own connections, so a program that creates
+ * one per request without closing it runs out of them.
  */
 import type { MCPClientConfig, ServerConfig } from './config.ts'
 import { MCPClientError } from './errors.ts'
@@ -10,12 +10,12 @@ interface Claim {
   readonly servers: { readonly [name: string]: ServerConfig }
 }
 
-/** Of this process or isolate. */
+/** The clients of this process or isolate. */
 const live = new Set<Claim>()
 
 /**
- * Claims a configuration until the returned function is called. Configurations are the same when their data is: functions are
- * not compared, an `authProvider` is the same only as itself.
+ * Claims a configuration until the returned function is called. Configurations are compared by their data: functions are ignored, and
+ * an `authProvider` only equals itself.
  *
  * @throws MCPClientError `DUPLICATE_CLIENT`
  */

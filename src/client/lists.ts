@@ -1,14 +1,14 @@
-/** Lists of a server: what is malformed in one is left out, so that the rest can be used; over all its pages it has a limit. */
+/** Lists of a server: malformed items are left out, so that the rest can be used; the size over all pages is limited. */
 import { isSpecType, type ProtocolEra, type Tool } from '@modelcontextprotocol/client'
 import { findParamHeaders } from '../definition/param-header.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable } from './printable.ts'
 
 interface Kind {
-  /** The member of the result that is the list. */
+  /** The member of the result with the list. */
   readonly member: string
   readonly isWellFormed: (item: unknown) => boolean
-  /** Why one that is well formed cannot be used, in words. */
+  /** Why a valid item still cannot be used, in words. */
   readonly findFault?: (item: unknown, era: ProtocolEra) => string | undefined
 }
 
@@ -34,20 +34,20 @@ const KINDS: { readonly [method: string]: Kind } = {
 
 const MAX_NAME_LENGTH = 256
 export const MAX_URI_LENGTH = 8192
-/** The official client, and others, walk them by recursion. */
+/** Nesting limit, since the official client and others process schemas recursively. */
 const MAX_DEPTH = 128
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
-/** What a report names of what it is about. */
+/** Maximum items that a report names. */
 const MAX_REPORTED = 5
 const MAX_REASON = 100
-/** Walks that are not continued are forgotten. */
+/** Maximum unfinished lists that are tracked; the oldest is forgotten first. */
 const MAX_WALKS = 100
 
 const isUri = (uri: string): boolean => uri.length <= MAX_URI_LENGTH && !CONTROL.test(uri)
 const isName = (name: string): boolean =>
   name !== '' && name !== '__proto__' && name.length <= MAX_NAME_LENGTH && !CONTROL.test(name)
 
-/** MCP 2025-11-25, `Tool`: of an object, as arguments are. The official client fails the whole list for one that is not. */
+/** MCP 2025-11-25, `Tool`: `outputSchema` must describe an object. Otherwise the official client fails the whole list. */
 function findOutputFault(tool: Tool, era: ProtocolEra): string | undefined {
   if (era === 'modern' || tool.outputSchema === undefined) return undefined
   const isOfObject = isSpecType.Tool({ ...tool, inputSchema: tool.outputSchema })
@@ -55,15 +55,15 @@ function findOutputFault(tool: Tool, era: ProtocolEra): string | undefined {
 }
 
 /**
- * MCP 2026-07-28, "Custom Headers from Tool Parameters". In both eras: an `MCPServer` that such a tool is given to serves none. The
- * official client leaves them out for modern servers alone, and says so on the console.
+ * MCP 2026-07-28, "Custom Headers from Tool Parameters". Checked in both eras, since an `MCPServer` could not serve such a tool. The
+ * official client only leaves them out for modern servers, with a message on the console.
  */
 function findHeaderFault({ inputSchema }: Tool): string | undefined {
   const found = findParamHeaders(inputSchema)
   return found.ok ? undefined : found.reason
 }
 
-/** Not too deep, and without names that a console would obey. */
+/** Whether an item is not too deep, and has no member names with control characters. */
 function isWalkable(item: unknown): boolean {
   const open: (readonly [unknown, number])[] = [[item, 0]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -84,7 +84,7 @@ export function isList(method: string): boolean {
 
 export interface Kept<R> {
   readonly result: R
-  /** In words, where something was left out. */
+  /** A text about what was left out, if anything was. */
   readonly leftOut: string | undefined
 }
 
@@ -93,7 +93,7 @@ interface Left {
   readonly reason: string | undefined
 }
 
-/** The result without what is malformed in its list. */
+/** The result without malformed items in its list. */
 export function keepWellFormed<R extends object>(method: string, result: R, era: ProtocolEra): Kept<R> {
   const { member, isWellFormed, findFault } = KINDS[method]!
   const items: unknown = Reflect.get(result, member)
@@ -120,7 +120,7 @@ function leftOutMessage(member: string, left: readonly Left[]): string {
   return `lists ${member} that are malformed, and they are left out: ${names.join(', ')}${more}`
 }
 
-/** The size of lists over their pages, each known by the cursor that leads on. */
+/** Tracks the size of lists over their pages, each identified by the cursor of its next page. */
 export class Walks {
   readonly #maxBytes: number
   readonly #bytes = new Map<string, number>()
@@ -129,7 +129,7 @@ export class Walks {
     this.#maxBytes = maxBytes
   }
 
-  /** The bytes of the pages before the one that this cursor asks for. */
+  /** The bytes of the pages before the one with this cursor. */
   before(cursor: unknown): number {
     if (typeof cursor !== 'string') return 0
     const bytes = this.#bytes.get(cursor) ?? 0
@@ -140,7 +140,7 @@ export class Walks {
   /** @throws ResponseTooLarge */
   add(before: number, page: object): void {
     const cursor: unknown = Reflect.get(page, 'nextCursor')
-    // One page alone was measured on the wire.
+    // The size of a single page is limited on the wire.
     if (before === 0 && typeof cursor !== 'string') return
     const bytes = before + JSON.stringify(page).length
     if (bytes > this.#maxBytes) throw new ResponseTooLarge(this.#maxBytes)

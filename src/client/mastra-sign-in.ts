@@ -1,4 +1,4 @@
-/** What Mastra exports for signing in, refused by name: an import that is not there would fail without saying what to write. */
+/** Mastra's exports for signing in, which throw with what to write instead: a missing export would fail without that advice. */
 
 /** @deprecated Mastra's; throws a TypeError that says what to write instead: `createOAuthProvider`. */
 export class MCPOAuthClientProvider {

@@ -18,28 +18,28 @@ import { type CallSettings, type ClientTool, callTool, listTools } from './tools
 
 export interface ClientQuestions<Name extends string> {
   /**
-   * Answers the questions of a server: forms, and URLs to visit (https, or http on this machine). They are answered for a call
-   * that is under way, 8 at once and 32 for a call; what the handler throws is reported, and the server told no more than that it
-   * failed. Without a handler the server is told that this client cannot be asked. A connection that was opened before is
-   * replaced. Returns what ends it.
+   * Answers the server's questions: forms, and URLs to visit (https, or http on this machine). Only questions of running calls are
+   * answered, at most 8 at once and 32 per call. An error of the handler is reported; the server only learns that it failed. Without
+   * a handler the server is told that this client cannot be asked. A connection that is already open is replaced. Returns a function
+   * that removes the handler.
    */
   onRequest(server: Name, handler: ElicitationHandler): () => void
 }
 
 export interface ClientProgress<Name extends string> {
-  /** Hears how far calls of a server's tools are, from the next call on. Returns what ends it. */
+  /** Receives the progress of calls to a server's tools, from the next call on. Returns a function that ends this. */
   onUpdate(server: Name, listener: (update: ProgressUpdate) => void): () => void
 }
 
 export interface ClientToolChanges<Name extends string> {
-  /** Resolves, once the server will tell, with what ends it. */
+  /** Resolves once the subscription is active, with a function that ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
 
 /**
- * Talks to several MCP servers at once, each in the newest dialect it has: 2026-07-28, Streamable HTTP of 2025, or HTTP+SSE.
- * Connects when a server is first needed, and again when a connection is lost. A server that fails is reported (`onError`,
- * `errors`) and keeps no other from answering; no wait is longer than `timeoutMs`, but for the user's own time to answer a question.
+ * Talks to several MCP servers at once, each in the newest protocol it supports: 2026-07-28, Streamable HTTP of 2025, or HTTP+SSE.
+ * Connects when a server is first used, and again when a connection is lost. A server that fails is reported (`onError`, `errors`) and
+ * does not affect the others. Every wait ends after `timeoutMs`, except while the user answers a question.
  *
  * ```ts
  * const client = new MCPClient({ servers: { shop: { url: 'https://shop.example/mcp', token: env.SHOP_TOKEN } } })
@@ -80,7 +80,7 @@ export class MCPClient<Name extends string = string> {
       this.#servers.of(server).changes.onListChanged('tools', listener),
   }
 
-  /** Why servers failed, by name; a server is gone from here once it has answered again. */
+  /** The last error of each server, by name; removed once the server has answered again. */
   get errors(): { [name in Name]?: MCPClientError } {
     return this.#servers.errors()
   }
@@ -96,7 +96,7 @@ export class MCPClient<Name extends string = string> {
     return this.#servers.byName(async (connection) => byOwnName(await listTools(connection)))
   }
 
-  /** `listTools()`, and why servers are not in it: `onError` is not told. */
+  /** `listTools()` with the errors of servers that are missing; `onError` is not called. */
   async listToolsWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ tools: Record<string, ClientTool> } & DiscoveryErrors<Name>> {
@@ -107,7 +107,7 @@ export class MCPClient<Name extends string = string> {
     }
   }
 
-  /** `listToolsets()`, and why servers are not in it: `onError` is not told. */
+  /** `listToolsets()` with the errors of servers that are missing; `onError` is not called. */
   async listToolsetsWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ toolsets: { [name in Name]?: Record<string, ClientTool> } } & DiscoveryErrors<Name>> {
@@ -116,12 +116,12 @@ export class MCPClient<Name extends string = string> {
     return { toolsets: byName, ...failures }
   }
 
-  /** The tools of every server that answers as JSON, to be kept; `toolsFromDefinitions` makes them callable again. */
+  /** The tools of every server that answers, as JSON that can be stored; `toolsFromDefinitions` makes them callable again. */
   listToolDefinitions(): Promise<ToolCatalog> {
     return this.#servers.byName((connection) => listDefinitions(connection)) as Promise<ToolCatalog>
   }
 
-  /** `listToolDefinitions()`, and why servers are not in it: `onError` is not told. */
+  /** `listToolDefinitions()` with the errors of servers that are missing; `onError` is not called. */
   async listToolDefinitionsWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ definitions: ToolCatalog } & DiscoveryErrors<Name>> {
@@ -130,15 +130,15 @@ export class MCPClient<Name extends string = string> {
   }
 
   /**
-   * A tool from its kept definition. Its server is connected when the tool is called.
+   * Creates a tool from its stored definition. Its server is connected when the tool is called.
    *
-   * @throws TypeError for a server that is not in `servers`, and for what is no definition.
+   * @throws TypeError for a server that is not in `servers`, and for an invalid definition.
    */
   async toolFromDefinition(from: { serverName: Name; definition: ToolDefinition }): Promise<ClientTool> {
     return toolOf(this.#servers.of(from.serverName), from.definition)
   }
 
-  /** `listTools()` from kept definitions, without asking. Servers that are not in `servers` any more are left out. */
+  /** `listTools()` from stored definitions, without requests. Servers that are no longer in `servers` are left out. */
   async toolsFromDefinitions({
     definitions,
   }: {
@@ -152,25 +152,25 @@ export class MCPClient<Name extends string = string> {
     return byId(tools)
   }
 
-  /** What each server that was connected tells models about itself. Untrusted text. */
+  /** The instructions for models of each server that was connected. Untrusted text. */
   getServerInstructions(): { [name in Name]: string | undefined } {
     return this.#servers.map(({ peer }) => peer?.instructions)
   }
 
-  /** The protocol version that each connected server speaks. */
+  /** The protocol version of each connected server. */
   getServerProtocolVersions(): { [name in Name]: string | undefined } {
     return this.#servers.map(({ peer }) => peer?.protocolVersion)
   }
 
-  /** Connects a server again, whatever its connection is like. */
+  /** Replaces the connection to a server, also if it still works. */
   async reconnectServer(server: Name): Promise<void> {
     await this.#servers.of(server).reconnect()
   }
 
   /**
-   * Calls a tool by its own name, and resolves with its complete result, `isError` or not.
+   * Calls a tool by its own name, and resolves with its complete result, also if it is `isError`.
    *
-   * @throws MCPClientError where there is no answer of the tool.
+   * @throws MCPClientError if the tool gives no answer.
    */
   async callTool(
     server: Name,
@@ -182,14 +182,16 @@ export class MCPClient<Name extends string = string> {
   }
 
   /**
-   * Ends the sign-in that `authProvider` began: call it with the query of the redirect URL, on any client that has the same
-   * configuration and storage. Requests succeed from then on.
+   * Finishes the sign-in that `authProvider` began. Call it with the query of the redirect URL, on any client with the same
+   * configuration and storage. After that, requests succeed.
+   *
+   * @throws MCPClientError, also for a redirect that belongs to no sign-in of this storage.
    */
   async finishAuth(server: Name, callback: URLSearchParams): Promise<void> {
     await this.#servers.of(server).finishAuth(callback)
   }
 
-  /** Ends sessions and connections; what is under way fails with `DISCONNECTED`. The client cannot be used again. */
+  /** Ends sessions and connections; running requests fail with `DISCONNECTED`. The client cannot be used again. */
   async disconnect(): Promise<void> {
     await this.#servers.close()
   }

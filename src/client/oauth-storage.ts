@@ -1,8 +1,8 @@
-/** What a provider keeps, as JSON in a storage of text. */
+/** Stores what a provider keeps as JSON, in a storage of strings. */
 
 /**
- * Text by key. A `Map` is one; so is a thin wrapper over any key-value store. Where `delete` resolves with `false` for what was not
- * there, as that of a `Map` does, a redirect that comes to several processes at once counts for one of them.
+ * Strings by key: a `Map`, or a thin wrapper over any key-value store. If `delete` resolves with `false` for a missing key, as that of
+ * a `Map` does, a redirect that reaches several processes at once is accepted by only one of them.
  */
 export interface OAuthStorage {
   get(key: string): string | null | undefined | Promise<string | null | undefined>
@@ -14,14 +14,14 @@ export interface Keep {
   load<T>(name: string): Promise<T | undefined>
   save(name: string, value: unknown): Promise<void>
   forget(name: string): Promise<void>
-  /** Reads a kept value and removes it, so that no other reader gets it. */
+  /** Reads a stored value and removes it, so that no other reader gets it. */
   take<T>(name: string, isWanted: (value: T) => boolean): Promise<T | undefined>
 }
 
-/** Keys that are being taken in this process, whichever provider does it. */
+/** Keys that are being taken in this process, by any provider. */
 const taking = new WeakMap<OAuthStorage, Set<string>>()
 
-/** Under keys that begin with `base`, and nowhere else. */
+/** Uses only keys that begin with `base`. */
 export function createKeep(storage: OAuthStorage, base: () => Promise<string>): Keep {
   let known: Promise<string> | undefined
   const keyOf = async (name: string): Promise<string> => {
@@ -32,7 +32,7 @@ export function createKeep(storage: OAuthStorage, base: () => Promise<string>): 
   taking.set(storage, keysTaken)
   const load = async <T>(name: string): Promise<T | undefined> => {
     const text = await storage.get(await keyOf(name))
-    // What `save` put there.
+    // Written by `save`, so it has this type.
     return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
   }
   return {
@@ -45,7 +45,7 @@ export function createKeep(storage: OAuthStorage, base: () => Promise<string>): 
     },
     async take<T>(name: string, isWanted: (value: T) => boolean) {
       const key = await keyOf(name)
-      // This is not awaited: on some platforms the wait for a request that is gone would never end.
+      // The other read is not awaited: on some platforms, waiting for a request that has ended would never end.
       if (keysTaken.has(key)) return undefined
       keysTaken.add(key)
       try {
@@ -59,7 +59,7 @@ export function createKeep(storage: OAuthStorage, base: () => Promise<string>): 
   }
 }
 
-/** SHA-256 in base64url: it has a fixed length, and no character with a meaning in a key. */
+/** SHA-256 in base64url: a fixed length, and no characters with a meaning in keys. */
 export async function digest(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return btoa(String.fromCharCode(...new Uint8Array(bytes)))

@@ -13,35 +13,35 @@ import { type SignIn, SignIns } from './sign-ins.ts'
 export type { OAuthStorage, ServerOAuthProvider, SignInProvider }
 
 export interface OAuthProviderOptions {
-  /** Where registrations, tokens and sign-ins under way are kept, each under the server that it is for. They are secrets. */
+  /** Stores registrations, tokens and pending sign-ins, separately for each server. They are secrets. */
   storage: OAuthStorage
-  /** Where the user comes back to. */
+  /** The URL to which the user returns after signing in. */
   redirectUrl: string | URL
-  /** What the client registers as; `redirect_uris` is filled in. */
+  /** The metadata with which the client registers; `redirect_uris` is filled in. */
   clientMetadata?: Partial<OAuthClientMetadata>
   /**
-   * Sends the user to sign in: https, or http on this machine. The request that needed it fails with `UNAUTHORIZED`. While a sign-in
-   * is under way, requests that need the same one get the same URL again.
+   * Sends the user to sign in, at an https URL, or http on this machine. The request that needed the sign-in fails with
+   * `UNAUTHORIZED`. While a sign-in is pending, requests that need the same one get the same URL again.
    */
   onRedirect: (url: URL) => unknown
-  /** Prefix of the keys. One for each user where several share a storage. Default `mcp`. */
+  /** Prefix of the keys. Use one per user if several share a storage. Default `mcp`. */
   prefix?: string
   /**
-   * For a client that is registered already. Default: it registers itself. A secret goes to the authorization server whose `issuer`
-   * this is, and to no other that an MCP server may name.
+   * For a client that is registered already. Default: it registers itself. A secret is sent only to the authorization server with this
+   * `issuer`, never to another one that an MCP server names.
    */
   clientInformation?: { client_id: string; client_secret?: string; issuer?: string }
 }
 
-/** Kept in this process alone: tests and scripts. */
+/** Creates a storage in this process, for tests and scripts. */
 export function createMemoryOAuthStorage(): OAuthStorage {
   return new Map<string, string>()
 }
 
 /**
- * An `authProvider` that keeps everything in `storage`, so that the redirect may land on another process than the one that began.
- * Registers itself where the authorization server lets it (RFC 7591), with PKCE and a `state` that `finishAuth` checks. A token goes
- * to the URL that it was issued for, whatever else uses the storage.
+ * Creates an `authProvider` that keeps everything in `storage`, so that the redirect may reach another process than the one that began.
+ * Registers itself if the authorization server supports it (RFC 7591), with PKCE and a `state` that `finishAuth` checks. A token is only
+ * sent to the URL that it was issued for, even if others use the same storage.
  *
  * ```ts
  * const authProvider = createOAuthProvider({
@@ -51,7 +51,7 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  * })
  * ```
  *
- * @throws TypeError for a `client_secret` that says no `issuer`.
+ * @throws TypeError for a `client_secret` without `issuer`.
  */
 export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthProvider {
   const { clientInformation } = options
@@ -75,7 +75,7 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
     saveCodeVerifier: (verifier) => signIns.prepare(verifier),
     saveDiscoveryState: (state) => signIns.discovered(state),
     redirectToAuthorization: (url) => signIns.begin(url),
-    // A sign-in that begins looks for itself: a server may have moved to another authorization server.
+    // Each new sign-in does discovery again: a server may have moved to another authorization server.
     discoveryState: () => undefined,
     codeVerifier: () => {
       throw new Error('There is no sign-in to finish.')
@@ -87,7 +87,7 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
   }
 }
 
-/** What a token is for, as RFC 8707 §2 has it: without the fragment. */
+/** The resource of a token, as RFC 8707 §2 defines it: without the fragment. */
 function resourceOf(server: URL): string {
   const resource = new URL(server)
   resource.hash = ''
@@ -101,7 +101,7 @@ type Base = Clients &
     'redirectUrl' | 'clientMetadata' | 'tokens' | 'saveTokens' | 'invalidateCredentials'
   >
 
-/** The client of the configuration, and no other: one without a secret may be of any authorization server. */
+/** Only the configured client. One without a secret may be used with any authorization server. */
 function configured(client: NonNullable<OAuthProviderOptions['clientInformation']>): Clients {
   return {
     clientInformation: (context) => {
@@ -111,7 +111,7 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
   }
 }
 
-/** A client that registers itself if it has no registration. */
+/** A client that registers itself unless it has a registration. */
 function registering(keep: Keep, signIns: SignIns): Clients {
   return {
     clientInformation: async (context) => {
@@ -150,7 +150,7 @@ function stamp<Issued extends object>(
   return context === undefined ? issued : { ...issued, issuer: context.issuer }
 }
 
-/** What another authorization server issued is not for this one. */
+/** Ignores what another authorization server issued. */
 function ofIssuer<Issued extends { readonly issuer?: string | undefined }>(
   issued: Issued | undefined,
   context: OAuthClientInformationContext | undefined,
@@ -163,7 +163,7 @@ function createFinish(base: Base, { verifier, discovery, client }: SignIn): OAut
     ...base,
     clientInformation: (context) => client ?? base.clientInformation(context),
     saveTokens: async (tokens, context) => {
-      // They are refreshed as the client that they were issued to.
+      // Tokens are refreshed by the client that they were issued to.
       if (client !== undefined) await base.saveClientInformation?.(client, context)
       await base.saveTokens(tokens, context)
     },

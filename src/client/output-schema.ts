@@ -1,11 +1,11 @@
 /**
- * Judges results by the `outputSchema` that their server gives (MCP 2026-07-28, "Output Schema"), as far as that is cheap. The schema is
- * a stranger's: its patterns, formats and references are not run, for one of them can keep a process busy for ever. What is not
- * judged is taken.
+ * Checks results against the `outputSchema` of their server (MCP 2026-07-28, "Output Schema"), as far as that is cheap. The schema is
+ * untrusted: its patterns, formats and references are not evaluated, since one of them can keep a process busy without end. What is
+ * not checked is accepted.
  */
 import type { JsonSchemaType, jsonSchemaValidator } from '@modelcontextprotocol/client'
 
-/** Comparisons after which the rest is taken. */
+/** Maximum comparisons; after that, the rest is accepted. */
 const MAX_STEPS = 200_000
 const MAX_DEPTH = 64
 
@@ -15,14 +15,14 @@ interface Budget {
   steps: number
 }
 
-/** A value, and where it is. */
+/** A value and its path. */
 interface Place {
   readonly value: unknown
   readonly path: string
   readonly depth: number
 }
 
-/** For the official client, whose own would run everything. */
+/** For the official client, whose own validator would evaluate everything. */
 export const outputValidator: jsonSchemaValidator = {
   getValidator:
     <Value>(schema: JsonSchemaType) =>
@@ -74,7 +74,7 @@ function findOfAny(
   const types = (Array.isArray(type) ? type : [type]).filter((one) => Object.hasOwn(TYPES, one))
   if (types.length > 0 && !types.some((one) => TYPES[one]?.(value)))
     return `${path} must be ${types.join(' or ')}`
-  // Objects are not compared: that could take long.
+  // Objects are not compared, since that could take long.
   if (isPrimitive(only) && only !== undefined && only !== value)
     return `${path} must be ${JSON.stringify(only)}`
   if (!Array.isArray(values) || !mayGoOn(budget, values.length) || !values.every(isPrimitive))
@@ -82,7 +82,7 @@ function findOfAny(
   return values.includes(value) ? undefined : `${path} must be one of its values`
 }
 
-/** Lengths count characters, of which some are two of JavaScript's. */
+/** Lengths count code points; a JavaScript string may have two units for one. */
 function findOfText({ minLength, maxLength }: Json, value: string, { path }: Place): string | undefined {
   if (typeof minLength === 'number' && value.length < minLength) return `${path} is too short`
   if (typeof maxLength === 'number' && value.length > 2 * maxLength) return `${path} is too long`
@@ -125,7 +125,7 @@ function findOfObject(schema: Json, value: Json, place: Place, budget: Budget): 
   }
   const names = Object.keys(value)
   if (!mayGoOn(budget, names.length)) return undefined
-  // Whatever a pattern matches is not additional, and patterns are not run.
+  // A property that matches a pattern is not additional, and patterns are not evaluated.
   const others = 'patternProperties' in schema ? undefined : additionalProperties
   for (const name of names) {
     const isKnown = isObject(properties) && Object.hasOwn(properties, name)
@@ -136,7 +136,7 @@ function findOfObject(schema: Json, value: Json, place: Place, budget: Budget): 
   return undefined
 }
 
-/** Neither `not` nor `if`: what is not judged within them would turn into its opposite. Nor that no two of `oneOf` match. */
+/** Ignores `not` and `if`, whose unchecked parts would reverse the outcome, and that `oneOf` allows only one match. */
 function findOfBranches({ allOf, anyOf, oneOf }: Json, place: Place, budget: Budget): string | undefined {
   const deeper = { ...place, depth: place.depth + 1 }
   const faultOf = (branch: unknown): string | undefined => findFault(branch, deeper, budget)

@@ -1,9 +1,9 @@
-/** Text of a server's, where a person reads it: in errors and on consoles. */
+/** Makes a server's text safe for people to read, in errors and on consoles. */
 
-/** Characters that a terminal obeys, or that make text look like other text. */
+/** Characters that control a terminal, or that make text look like other text. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** On one line, with control characters as `\u001b`, and no longer than about `maxLength` characters. */
+/** The text on one line, with control characters as `\u001b`, cut to about `maxLength` characters. */
 export function printable(text: string, maxLength = 1000): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
   return cut

@@ -1,4 +1,4 @@
-/** What a server asks the user: for calls under way alone, a few at once, and with nothing of what goes wrong here told to it. */
+/** The questions of a server for its user: only for running calls, a few at once, and without details of errors for the server. */
 import {
   type ElicitRequestParams,
   type ElicitResult,
@@ -11,24 +11,24 @@ import { type ListenerHost, MCPClientError } from './errors.ts'
 import { printable } from './printable.ts'
 import { mayVisit } from './reach.ts'
 
-/** What a handler may want to know besides the question. */
+/** What a handler receives besides the question. */
 export interface ElicitationContext {
-  /** Aborts when the answer is no longer needed: the call is over, the server has taken the question back, or is gone. */
+  /** Aborts when the answer is no longer needed: the call is over, the question was cancelled, or the server is gone. */
   readonly signal: AbortSignal
 }
 
 /**
- * Answers a server that asks the user. The time this takes does not count against the call's, where the server asks on the stream of the
- * call, as a process, or in the modern way.
+ * Answers a server that asks its user. The time for this does not count against the call's timeout if the server asks on the stream of
+ * the call, as a process, or in the modern era.
  */
 export type ElicitationHandler = (
   request: ElicitRequestParams,
   context: ElicitationContext,
 ) => ElicitResult | Promise<ElicitResult>
 
-/** Of one server. */
+/** Maximum questions of one server at the same time. */
 const MAX_AT_ONCE = 8
-/** Of one call, over all its rounds. */
+/** Maximum questions of one call, over all its rounds. */
 const MAX_PER_CALL = 32
 
 const INVALID_REQUEST = -32600
@@ -44,7 +44,7 @@ export class Questions {
     this.#host = host
   }
 
-  /** What to tell the server. @throws ProtocolError with words of our own. */
+  /** Returns the answer for the server. @throws ProtocolError with a message that reveals nothing of the handler's error. */
   async answer(
     askers: Askers | undefined,
     params: ElicitRequestParams,
@@ -99,7 +99,7 @@ export class Questions {
       if (isSpecType.ElicitResult(answer)) return answer
       throw new TypeError('The handler must answer with an action, and content where that is "accept".')
     } catch (cause) {
-      // After the end the answer is not awaited, and most handlers then throw.
+      // After the abort the answer is not needed, and most handlers throw then.
       if (!signal.aborted) this.#report(cause)
       throw new ProtocolError(INTERNAL_ERROR, 'The question could not be answered.')
     }
@@ -114,7 +114,7 @@ export class Questions {
   }
 }
 
-/** Aborts with `signal`, or when the last of the calls is over; the answer is then a cancelled one. */
+/** Aborts with `signal`, or when the last of the calls is over; the answer is then `cancel`. */
 function untilOver(signal: AbortSignal, calls: Askers['calls']) {
   const controller = new AbortController()
   const abort = (): void => controller.abort()

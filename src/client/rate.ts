@@ -1,6 +1,6 @@
-/** How often something may happen: `burst` times at once, and again as time goes by. */
+/** A rate limit: `burst` events at once, then `perSecond`. */
 
-/** True as often as that; reads the clock when asked, and needs no timer. */
+/** Returns true for events within the limit. Reads the clock when called, without a timer. */
 export function createRate(burst: number, perSecond: number): () => boolean {
   let left = burst
   let at = Date.now()

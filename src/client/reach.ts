@@ -1,6 +1,6 @@
-/** Which addresses that a server names may be asked, and which may be shown to a user. */
+/** Which addresses that a server names may be requested, and which may be shown to a user. */
 
-/** Addresses of this machine, of a network behind it, and those that mean no single host (RFC 6890). */
+/** Addresses of this machine or of a private network, and those that do not identify a single host (RFC 6890). */
 const PRIVATE_IPV4 =
   /^(?:0|10|127|22[4-9]|2[3-5]\d)\.|^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\.|^192\.(?:168|0\.0)\.|^198\.1[89]\./
 /** `::`, `::1`, IPv4 in IPv6, unique local, link-local, multicast. */
@@ -9,19 +9,19 @@ const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|local|internal|home\.arpa)$/
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/\.$/, '')
 
-/** RFC 8252 §7.3 and RFC 6761 §6.3. */
+/** Whether a URL is on this machine (RFC 8252 §7.3 and RFC 6761 §6.3). */
 export function isLoopback(url: URL): boolean {
   return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostOf(url))
 }
 
-/** As far as the URL tells: a name may lead to any address. */
+/** Judged by the URL only: a name may resolve to any address. */
 function isPrivate(url: URL): boolean {
   const host = hostOf(url)
   if (host.startsWith('[')) return PRIVATE_IPV6.test(host)
   return /^[\d.]+$/.test(host) ? PRIVATE_IPV4.test(host) : PRIVATE_NAME.test(host)
 }
 
-/** Whether a URL is of the server's own origin: what is the server's alone may be sent there. Its https form counts (RFC 9110 §4.3.3). */
+/** Whether a URL has the server's own origin, so that the server's credentials may be sent there. Its https form counts (RFC 9110 §4.3.3). */
 export function isOwn(url: URL, server: URL): boolean {
   if (url.origin === server.origin) return true
   const isUpgrade = server.protocol === 'http:' && url.protocol === 'https:'
@@ -29,15 +29,15 @@ export function isOwn(url: URL, server: URL): boolean {
 }
 
 /**
- * Whether a server may make this client ask another origin, as it does to sign users in: over https, and nothing of the client's
- * own network, unless the server is of it too (MCP 2026-07-28, "Security Best Practices", server-side request forgery).
+ * Whether a server may make this client send requests to another origin, as for signing users in: only over https, and not to a
+ * private network, unless the server is in one, too (MCP 2026-07-28, "Security Best Practices", server-side request forgery).
  */
 export function mayReach(url: URL, server: URL): boolean {
   if (isLoopback(url)) return isLoopback(server) && /^https?:$/.test(url.protocol)
   return url.protocol === 'https:' && (!isPrivate(url) || isPrivate(server))
 }
 
-/** Whether a user may be sent to a URL that a server names: https, or http on loopback, and no other host in disguise. */
+/** Whether a user may be sent to a URL that a server names: https, or http on loopback, and without a misleading host. */
 export function mayVisit(url: string | URL): boolean {
   if (!URL.canParse(url)) return false
   const parsed = new URL(url)

@@ -1,18 +1,18 @@
-/** The client of a server: connects when first used, reconnects when the connection is lost, closes it once nothing is under way on it. */
+/** The client of a server: connects at the first use, reconnects after a lost connection, and closes the old one when it is idle. */
 import { type Client, SseError } from '@modelcontextprotocol/client'
 import { disconnect, isSessionLost, isSessionUnknown } from './transport.ts'
 
 export interface ReconnectingClientEvents {
   connect(): Promise<Client>
-  /** The connection is gone. */
+  /** The connection was lost. */
   onLost(): void
-  /** Told of an error that no caller waits for. */
+  /** Called with an error that no caller receives. */
   onError(error: Error): void
 }
 
 interface Open {
   readonly client: Client
-  /** Requests that are under way. */
+  /** The number of running requests. */
   users: number
   isRetired: boolean
 }
@@ -29,8 +29,8 @@ export class ReconnectingClient {
   }
 
   /**
-   * Does `work` on the open connection. Where the server has lost the session, once more on a new one: if it says so in the
-   * protocol's way, for then nothing was done, or if `work` may be done twice.
+   * Runs `work` on the open connection. If the server has lost the session, runs it once more on a new connection: if the server says so
+   * as the protocol defines, since then nothing was done, or if `work` may be repeated.
    */
   async use<T>(
     work: (client: Client) => Promise<T>,
@@ -49,13 +49,13 @@ export class ReconnectingClient {
     }
   }
 
-  /** `close` waits for this as well. */
+  /** Makes `close` wait for this, too. */
   await(closing: Promise<void>): void {
     const left = closing.finally(() => this.#leaving.delete(left))
     this.#leaving.add(left)
   }
 
-  /** Later calls get another connection; running calls stay on this one. */
+  /** Later calls get a new connection; running calls stay on this one. */
   replace(): void {
     this.#retire(this.#opening)
   }
@@ -93,9 +93,9 @@ export class ReconnectingClient {
 
   #onError(open: Open, error: Error): void {
     if (open.isRetired || this.#isClosed) return
-    // Its stream was the session: no answer can come any more, and another stream would be another session.
+    // The SSE stream was the session: no answer can arrive any more, and a new stream would be a new session.
     if (error instanceof SseError) void open.client.close()
-    // Waiting callers are told by a rejection.
+    // Waiting callers receive the error by their rejection.
     if (open.users === 0) this.#events.onError(error)
   }
 

@@ -1,12 +1,12 @@
-/** When a stream that has ended is opened again: the server may name the time, but not wear the client out. */
+/** When to reopen an ended stream: the server may choose the delay, but cannot cause constant reconnecting. */
 import type { ReconnectionScheduler } from '@modelcontextprotocol/client'
 
 const MIN_DELAY_MS = 50
 const MAX_DELAY_MS = 30_000
-/** Streams that end this soon one after the other are opened ever later. */
+/** The delay grows while streams end within this time. */
 const SOON_MS = 5000
 
-/** For one connection. */
+/** Creates the scheduler of one connection. */
 export function createReconnection(): ReconnectionScheduler {
   let openedAt = 0
   let soon = 0

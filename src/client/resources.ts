@@ -11,49 +11,49 @@ import type { Connection, RequestSettings } from './connection.ts'
 import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
 import type { Servers } from './servers.ts'
 
-/** What `resources.read` takes as one object. */
+/** The argument of `resources.read` as one object. */
 export interface ResourceQuery<Name extends string = string> {
   serverName: Name
   uri: string
 }
 
-/** What `prompts.get` takes as one object, as Mastra's does. */
+/** The argument of `prompts.get` as one object, as in Mastra. */
 export interface PromptQuery<Name extends string = string> {
   serverName: Name
   name: string
   args?: { readonly [name: string]: string }
-  /** Of a prompt of several versions: MCP has none, so it travels as `_meta.version`. Default: the server's. */
+  /** A prompt's version. MCP has none, so it is sent as `_meta.version`. Default: chosen by the server. */
   version?: string
 }
 
 export interface ClientResources<Name extends string> {
   /** The resources of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Resource[] }>
-  /** `list()`, and why servers are not in it: `onError` is not told. */
+  /** `list()` with the errors of servers that are missing; `onError` is not called. */
   listWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ resources: { [name in Name]?: Resource[] } } & DiscoveryErrors<Name>>
   /** The resource templates of every server that answers, by server. */
   templates(): Promise<{ [name in Name]?: ResourceTemplateType[] }>
-  /** `templates()`, and why servers are not in it: `onError` is not told. */
+  /** `templates()` with the errors of servers that are missing; `onError` is not called. */
   templatesWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ templates: { [name in Name]?: ResourceTemplateType[] } } & DiscoveryErrors<Name>>
   read(server: Name, uri: string, settings?: RequestSettings): Promise<ReadResourceResult>
   read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
-  /** Asks to be told of changes of this resource; `onUpdated` hears of them. Lasts across connections. */
+  /** Subscribes to changes of a resource, for `onUpdated`. Renewed on each new connection. */
   subscribe(server: Name, uri: string): Promise<void>
   unsubscribe(server: Name, uri: string): Promise<void>
-  /** Returns what ends it. */
+  /** Calls `listener` for each update. Returns a function that ends this. */
   onUpdated(server: Name, listener: (update: ResourceUpdate) => void): () => void
-  /** Resolves, once the server will tell, with what ends it. */
+  /** Resolves once the subscription is active, with a function that ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
 
 export interface ClientPrompts<Name extends string> {
   /** The prompts of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Prompt[] }>
-  /** `list()`, and why servers are not in it: `onError` is not told. */
+  /** `list()` with the errors of servers that are missing; `onError` is not called. */
   listWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ prompts: { [name in Name]?: Prompt[] } } & DiscoveryErrors<Name>>
@@ -64,7 +64,7 @@ export interface ClientPrompts<Name extends string> {
     settings?: RequestSettings,
   ): Promise<GetPromptResult>
   get(query: PromptQuery<Name>, settings?: RequestSettings): Promise<GetPromptResult>
-  /** Resolves, once the server will tell, with what ends it. */
+  /** Resolves once the subscription is active, with a function that ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
 

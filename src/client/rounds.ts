@@ -1,11 +1,11 @@
 /**
- * The questions of modern servers (MCP 2026-07-28, "Multi Round-Trip Requests"): each gets a name by which it is known as that of
- * its call, for servers number them anew for every one.
+ * The questions of modern servers (MCP 2026-07-28, "Multi Round-Trip Requests"): renames each one, so that it can be matched with its
+ * call. Servers may use the same keys in every call.
  */
 import type { RequestId } from '@modelcontextprotocol/client'
 import type { Call } from './call.ts'
 
-/** Questions of one round. */
+/** Maximum questions in one round. */
 const MAX_AT_ONCE = 8
 
 interface Asked {
@@ -17,7 +17,7 @@ export class Rounds {
   readonly #asked = new Map<string, Asked>()
   #count = 0
 
-  /** The result of a call with its questions named; any other result as it is. Throws where there are too many. */
+  /** The result of a call with its questions renamed; any other result unchanged. Throws for too many questions. */
   name<R extends object>(call: Call | undefined, result: R): R {
     const { resultType, inputRequests } = result as { resultType?: unknown; inputRequests?: unknown }
     if (resultType !== 'input_required' || inputRequests === null || typeof inputRequests !== 'object') {
@@ -42,7 +42,7 @@ export class Rounds {
     return { ...result, inputRequests: Object.fromEntries(named) }
   }
 
-  /** The parameters with their answers under the names that the server gave. */
+  /** The parameters with their answers under the server's own keys. */
   restore<Params extends object>(params: Params | undefined): Params | undefined {
     if (params === undefined || !('inputResponses' in params)) return params
     const answers = Object.entries(params.inputResponses as object).map(([name, answer]) => {

@@ -1,4 +1,4 @@
-/** The caller's `authProvider` as it is used for one server. */
+/** Wraps the user's `authProvider` for one server. */
 import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { HttpServerConfig } from './config.ts'
 import { SignInRefused } from './errors.ts'
@@ -6,7 +6,7 @@ import { printable } from './printable.ts'
 import { mayVisit } from './reach.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
-/** Of this server, and users are sent nowhere but where `mayVisit` allows. */
+/** The provider for this server, which sends users only to URLs that `mayVisit` allows. */
 export function createSafeProvider(
   provider: ServerOAuthProvider | OAuthClientProvider | AuthProvider,
   url: HttpServerConfig['url'],
@@ -16,7 +16,7 @@ export function createSafeProvider(
   return withSafeRedirects(provider)
 }
 
-/** Not by a copy: it may be an instance of a class with private members. */
+/** A proxy, not a copy: the provider may be an instance of a class with private members. */
 function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
   const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (url) => {
     requireVisitable(url)

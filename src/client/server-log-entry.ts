@@ -1,9 +1,9 @@
-/** What a server logs, as its user gets it. */
+/** The log messages of a server, as the user receives them. */
 import type { LoggingLevel } from '@modelcontextprotocol/client'
 
 /** A log message of a server. */
 export interface ServerLogEntry {
-  /** The name the server has in `servers`. */
+  /** The server's name in `servers`. */
   server: string
   level: LoggingLevel
   logger?: string
@@ -12,14 +12,14 @@ export interface ServerLogEntry {
   message: string
 }
 
-/** A log message of a server as Mastra's `logger` gets it. */
+/** A log message of a server in the form for Mastra's `logger`. */
 export interface ServerLogMessage {
   level: ServerLogEntry['level']
-  /** What was logged, as text. */
+  /** The logged data, as text. */
   message: string
   /** When it arrived. */
   timestamp: Date
-  /** The name the server has in `servers`. */
+  /** The server's name in `servers`. */
   serverName: string
   details: { data: unknown; logger?: string }
 }

@@ -1,14 +1,14 @@
-/** What a server logs: asked for with each request by modern clients, once a connection by legacy ones. */
+/** The log messages of a server: modern clients request them with each request, legacy ones once per connection. */
 import { type Client, LOG_LEVEL_META_KEY, type RequestOptions } from '@modelcontextprotocol/client'
 import type { ServerConfig } from './config.ts'
 import { callListener, type ListenerHost } from './errors.ts'
 
 export type { ServerLogEntry } from './server-log-entry.ts'
 
-/** What of a server's configuration is about logs. */
+/** The options for log messages in a server's configuration. */
 export type LogConfig = Pick<ServerConfig, 'log' | 'logLevel'>
 
-/** Before the client connects. */
+/** Registers the handler before the client connects. */
 export function receiveLogs(host: ListenerHost, { log }: LogConfig, client: Client): void {
   if (log === undefined) return
   const { server } = host
@@ -27,7 +27,7 @@ export function receiveLogs(host: ListenerHost, { log }: LogConfig, client: Clie
   )
 }
 
-/** After a legacy client has connected. */
+/** Sets the level after a legacy client has connected. */
 export async function setLogLevel(
   { log, logLevel = 'info' }: LogConfig,
   client: Client,
@@ -38,7 +38,7 @@ export async function setLogLevel(
   await client.setLoggingLevel(logLevel, options)
 }
 
-/** What a request of a modern client carries. */
+/** The `_meta` with which a request of a modern client sets the level. */
 export function logMeta(
   { log, logLevel = 'info' }: LogConfig,
   client: Client,

@@ -1,4 +1,4 @@
-/** All servers of a client: one by its name, or all at once, where the failure of one is told and stops no other. */
+/** The servers of a client: one by its name, or all at once. If one fails, that is reported and the others continue. */
 
 import { callHook } from '../definition/hook.ts'
 import {
@@ -14,7 +14,7 @@ import { claimConfig } from './instances.ts'
 import { printable } from './printable.ts'
 import { readSpellings } from './spellings.ts'
 
-/** Of a message on the console. */
+/** Maximum characters of a message on the console. */
 const MAX_PRINTED = 500
 
 export class Servers<Name extends string> {
@@ -61,13 +61,13 @@ export class Servers<Name extends string> {
     return this.#connections.has(name)
   }
 
-  /** What `ask` says of each server, by name; nothing is sent. */
+  /** The value of `ask` for each server, by name; sends nothing. */
   map<T>(ask: (connection: Connection) => T): { [name in Name]: T } {
     const values = [...this.#connections].map(([name, connection]) => [name, ask(connection)])
     return Object.fromEntries(values) as { [name in Name]: T }
   }
 
-  /** The servers whose last answer was an error. */
+  /** The errors of servers whose last request failed. */
   errors(): { [name in Name]?: MCPClientError } {
     const failed = [...this.#connections].filter(([, { lastError }]) => lastError !== undefined)
     return Object.fromEntries(failed.map(([name, { lastError }]) => [name, lastError])) as {
@@ -75,7 +75,7 @@ export class Servers<Name extends string> {
     }
   }
 
-  /** What `ask` got from each server that answered, in the order of `servers`. `onFailed` is told of the others. */
+  /** The result of `ask` for each server that answered, in the order of `servers`. `onFailed` is called for the others. */
   async all<T>(
     ask: (connection: Connection) => Promise<T>,
     onFailed: (connection: Connection, error: MCPClientError) => void = (_connection, error) =>

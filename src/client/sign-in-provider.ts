@@ -1,17 +1,17 @@
-/** Providers that sign users in, one for each server. */
+/** Providers that sign users in, one per server. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 
-/** What `createOAuthProvider` makes: a provider for each server, none of which has what another one's storage holds. */
+/** The result of `createOAuthProvider`: a provider for each server, which cannot read what is stored for another server. */
 export interface ServerOAuthProvider {
-  /** The provider of the server at this URL, which is what its registration and tokens are kept for. */
+  /** The provider for the server at this URL. Its registration and tokens are stored for this URL. */
   forServer(url: string | URL): SignInProvider
 }
 
-/** One server's. */
+/** The provider of one server. */
 export interface SignInProvider extends OAuthClientProvider {
   /**
-   * The provider that ends the sign-in which this redirect answers, and ends it once. Undefined where this storage began none with
-   * its `state` within the last hour; what is under way stays so.
+   * The provider that finishes the sign-in of this redirect, which works once. Undefined if this storage has no pending sign-in with
+   * its `state` that began within the last hour; other pending sign-ins are not affected.
    */
   finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
 }

@@ -1,4 +1,4 @@
-/** Sign-ins of a server's users that are under way: each is begun, waits for its redirect, and is finished once. */
+/** The pending sign-ins of a server's users: each is begun, waits for its redirect, and is finished once. */
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { SignInRefused } from './errors.ts'
 import { digest, type Keep } from './oauth-storage.ts'
@@ -9,35 +9,35 @@ export interface SignIn {
   /** RFC 7636 §4.1. */
   readonly verifier: string
   readonly discovery: OAuthDiscoveryState | undefined
-  /** The registration it was begun with: another process may have made another one since. */
+  /** The registration that it was begun with; another process may have registered again since. */
   readonly client: StoredOAuthClientInformation | undefined
-  /** Where the user signs in. */
+  /** The URL where the user signs in. */
   readonly url: string
   readonly begunAt: number
 }
 
-/** Of one that is under way, where all of them are listed. */
+/** An entry in the list of pending sign-ins. */
 interface Entry {
-  /** The name it is kept under. */
+  /** The key that the sign-in is stored under. */
   readonly name: string
-  /** The URL without what is new in each: by it a request finds the sign-in that it needs. */
+  /** The URL without the parameters that differ each time, to find a pending sign-in for the same request. */
   readonly request: string
   readonly begunAt: number
 }
 
 const MAX_UNDER_WAY = 8
 const LIFETIME_MS = 60 * 60 * 1000
-/** Verifiers of requests that have not come to their redirect yet, and what they discovered. */
+/** Maximum requests before their redirect, for which the code verifier and the discovery result are kept. */
 const MAX_PREPARED = 32
 
 export class SignIns {
   readonly #keep: Keep
   readonly #onRedirect: (url: URL) => unknown
-  /** By their challenge, since several may begin at once. */
+  /** By challenge, since several may begin at the same time. */
   readonly #verifiers = new Map<string, string>()
   #discovered: OAuthDiscoveryState[] = []
   #registered: StoredOAuthClientInformation[] = []
-  /** One is begun after the other, for each reads which there are. */
+  /** Sign-ins begin one after the other, since each one reads the list of pending ones. */
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(keep: Keep, onRedirect: (url: URL) => unknown) {
@@ -59,17 +59,17 @@ export class SignIns {
     this.#registered = [client, ...this.#registered].slice(0, MAX_PREPARED)
   }
 
-  /** Sends the user to `url`, or where a sign-in like it is under way already. @throws SignInRefused */
+  /** Sends the user to `url`, or to that of an equal pending sign-in. @throws SignInRefused */
   begin(url: URL): Promise<void> {
     const begun = this.#queue.then(() => this.#begin(url))
     this.#queue = begun.catch(() => {})
     return begun
   }
 
-  /** What was begun with this state, and is so no more. */
+  /** Returns the pending sign-in with this state, and removes it. */
   async take(state: string): Promise<SignIn | undefined> {
     const name = await nameOf(state)
-    // The name is a digest, and so takes no time that would tell of the state.
+    // The key is a digest of the state, so the time of the lookup reveals nothing of it.
     const signIn = await this.#keep.take<SignIn>(name, (kept) => kept.state === state && !isOld(kept))
     if (signIn === undefined) return undefined
     await this.#list((entries) => entries.filter((entry) => entry.name !== name))
@@ -106,7 +106,7 @@ export class SignIns {
     return verifier
   }
 
-  /** The latest that leads to this URL: two requests at once may have been told of different authorization servers. */
+  /** The latest discovery for this URL: two simultaneous requests may have found different authorization servers. */
   #discoveryFor({ origin, pathname }: URL): OAuthDiscoveryState | undefined {
     return this.#discovered.find(({ authorizationServerUrl, authorizationServerMetadata }) => {
       const endpoint = authorizationServerMetadata?.authorization_endpoint ?? '/authorize'
@@ -120,7 +120,7 @@ export class SignIns {
     for (const { name } of entries.filter(isOld)) await this.#keep.forget(name)
     const young = entries.filter((entry) => !isOld(entry))
     if (young.length < MAX_UNDER_WAY) return young
-    // Several that change the list at the same moment leave some in it that are over.
+    // Simultaneous changes of the list may leave finished sign-ins in it.
     const kept = await Promise.all(young.map(({ name }) => this.#keep.load<SignIn>(name)))
     return young.filter((_, index) => kept[index] !== undefined)
   }

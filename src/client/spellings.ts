@@ -1,13 +1,13 @@
 /**
- * The spellings of Mastra's `MCPClient` (`@mastra/mcp` 1.18 and 2.0): what is the same under another name is understood; what is not
- * offered is refused, with what to write instead.
+ * The option names of Mastra's `MCPClient` (`@mastra/mcp` 1.18 and 2.0): equal options under another name are accepted; unsupported
+ * ones are refused with what to write instead.
  */
 import type { MCPClientConfig, ServerConfig } from './config.ts'
 import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
 
 export type { ServerLogMessage }
 
-/** Options by the names they have here. */
+/** The names of the supported options. */
 const CLIENT_OPTIONS = ['id', 'servers', 'timeoutMs', 'timeout', 'maxResponseBytes', 'clientInfo', 'onError']
 const SERVER_OPTIONS = [
   ...['timeoutMs', 'timeout', 'maxResponseBytes', 'log', 'logger', 'logLevel', 'serverLogLevel'],
@@ -20,7 +20,7 @@ const NO_VALIDATOR =
   'leave it out: this client does not compile schemas to code, so it runs on every platform as it is'
 const FORWARD = 'put what getServerInstructions() returns into the agent’s prompt, if you trust the server'
 
-/** What Mastra has and this client has not, and what to write instead. */
+/** Mastra's options that this client does not have, and what to write instead. */
 const REFUSED: { readonly [option: string]: string } = {
   allowedHosts:
     'give a fetch that refuses other hosts; headers, requestInit and token go to the origin of url alone in any case',
@@ -43,7 +43,7 @@ const REFUSED: { readonly [option: string]: string } = {
   traceContext: 'give a fetch that sets the header traceparent',
 }
 
-/** The configuration by the names it has here. @throws TypeError for what is not supported, naming what to write instead. */
+/** The configuration with the names used here. @throws TypeError for an unsupported option, saying what to write instead. */
 export function readSpellings<Name extends string>(config: MCPClientConfig<Name>): MCPClientConfig<Name> {
   refuse('', config, CLIENT_OPTIONS)
   if (config.servers === null || typeof config.servers !== 'object') return config
@@ -99,7 +99,7 @@ function toLogMessage({ server, level, logger, data, message }: ServerLogEntry):
   return { level, message, timestamp: new Date(), serverName: server, details }
 }
 
-/** Methods of Mastra's client that this one has not. */
+/** Methods of Mastra's client that this one does not have. */
 export const REFUSED_METHODS = {
   authenticate:
     'handle onRedirect of createOAuthProvider, and call finishAuth(server, query) with the query of the redirect',

@@ -1,20 +1,20 @@
-/** Servers that are processes. Nothing of it is in a bundle: it is loaded when the first one starts. */
+/** Servers that are processes. The code is loaded when the first one starts, so bundles do not contain it. */
 import type { Transport } from '@modelcontextprotocol/client'
 import { ResponseTooLarge } from './body-limit.ts'
 import type { StdioServerConfig } from './config.ts'
 import { MCPClientError } from './errors.ts'
 
-/** By a variable, so that no bundler follows: an edge bundle must not contain what starts processes. */
+/** In a variable, so that bundlers do not follow it: an edge bundle must not contain code that starts processes. */
 const STDIO_MODULE = 'mayfly-mcp/stdio-client'
 
-/** What of it is used here. */
+/** The part of the module that is used here. */
 interface StdioModule {
   createStdioTransport(
     options: StdioServerConfig & { maxLineBytes: number; tooLarge: () => Error },
   ): Transport
 }
 
-/** @throws MCPClientError `UNSUPPORTED` where there are no processes, or the package is not installed beside the bundle. */
+/** @throws MCPClientError `UNSUPPORTED` if there are no processes, or the package is not installed beside the bundle. */
 export async function createStdioTransport(
   server: string,
   config: StdioServerConfig,

@@ -1,4 +1,4 @@
-/** What is to be heard of, what the server offers, and what it agreed to (MCP 2026-07-28, "Subscriptions"). */
+/** Compares the wanted changes with what the server offers and has acknowledged (MCP 2026-07-28, "Subscriptions"). */
 import type { ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client'
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
@@ -12,7 +12,7 @@ export function toFilter(kinds: ReadonlySet<ListKind>, uris: ReadonlySet<string>
   }
 }
 
-/** The first thing wanted that a server with these capabilities does not tell, in words. */
+/** The first wanted change that a server with these capabilities does not offer, in words. */
 export function notOffered(
   offered: ServerCapabilities | undefined,
   kinds: ReadonlySet<ListKind>,
@@ -23,7 +23,7 @@ export function notOffered(
   return missing && `changes of its list of ${missing}`
 }
 
-/** Whether all that is wanted is in what the server acknowledged. */
+/** Whether the server acknowledged everything wanted. */
 export function covers(honored: SubscriptionFilter, wanted: SubscriptionFilter): boolean {
   const uris = new Set(honored.resourceSubscriptions)
   return (

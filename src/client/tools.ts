@@ -1,4 +1,4 @@
-/** The tools of servers, each callable on its own, in the shape of `createTool`. */
+/** The tools of servers as single callable objects, in the shape of `createTool`. */
 import type { Tool as ListedTool, CallToolResult as RemoteResult } from '@modelcontextprotocol/client'
 import type { CallToolResult, Icon, Meta } from '../definition/content.ts'
 import type { JsonSchemaAsStandard } from '../definition/json-schema.ts'
@@ -8,12 +8,12 @@ import type { Connection, RequestSettings } from './connection.ts'
 import { callListener, MCPClientError } from './errors.ts'
 import { printable } from './printable.ts'
 
-/** What of a caller's context a call uses: that of a Mayfly tool fits, and that of other frameworks. */
+/** The part of a caller's context that a call uses. The context of a Mayfly tool fits, and that of other frameworks. */
 export interface ToolCallContext {
   readonly signal?: AbortSignal | undefined
   readonly abortSignal?: AbortSignal | undefined
   reportProgress?(progress: { progress: number; total?: number; message?: string }): unknown
-  /** What `progress.onUpdate` gets as `progressToken` of this call. Default: a generated one. */
+  /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
   readonly runId?: string | undefined
 }
 
@@ -21,27 +21,27 @@ export interface ToolCallContext {
 export interface ClientTool {
   /** `server_tool`. */
   id: string
-  /** The name the server has in `servers`. */
+  /** The server's name in `servers`. */
   server: string
   title?: string
   description?: string
-  /** Says what JSON Schema it is, and takes every value: the server validates. */
+  /** Exposes the JSON Schema but accepts every value: the server validates. */
   inputSchema: JsonSchemaAsStandard<Record<string, unknown>>
   outputSchema?: JsonSchemaAsStandard<unknown>
   mcp: { annotations?: ToolAnnotations; icons?: Icon[]; _meta?: Meta }
   /** As the server listed it, under its own name. */
   definition: Tool
   /**
-   * Calls the tool. Resolves with the structured content where there is an `outputSchema`, else with the whole `CallToolResult`.
+   * Calls the tool. Resolves with the structured content if the tool has an `outputSchema`, else with the whole `CallToolResult`.
    *
-   * @throws MCPClientError `TOOL_FAILED`, with what the tool says, where it answers with `isError`; see `onToolError`.
+   * @throws MCPClientError `TOOL_FAILED` with the tool's text if it answers with `isError`; see `onToolError`.
    */
   execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
 }
 
 export interface CallSettings extends RequestSettings {
   onProgress?: ToolCallContext['reportProgress']
-  /** What `progress.onUpdate` gets as `progressToken` of this call. Default: a generated one. */
+  /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
   progressToken?: string | undefined
 }
 
@@ -100,12 +100,12 @@ export async function callTool(
       ),
     settings,
   )
-  // The official schema says the same, but for `| undefined` where a property may be absent.
+  // The official type is the same, except for `| undefined` on optional properties.
   return result as CallToolResult
 }
 
 export function toClientTool(connection: Connection, listed: ListedTool | Tool): ClientTool {
-  // As above.
+  // Cast for the same reason as above.
   const definition = listed as Tool
   const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = definition
   const { server } = connection
@@ -131,7 +131,7 @@ export function toClientTool(connection: Connection, listed: ListedTool | Tool):
   }
 }
 
-/** A Standard Schema that describes and does not judge. */
+/** A Standard Schema that describes values without validating them. */
 function asStandard<Value>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
   return {
     '~standard': {

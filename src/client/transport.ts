@@ -1,4 +1,4 @@
-/** One connection to one server: which transport, which era, and how it ends. */
+/** One connection to one server: its transport, its era, and its end. */
 import {
   type AuthProvider,
   Client,
@@ -27,25 +27,25 @@ export interface ConnectOptions extends FetchLimits {
   readonly clientInfo: { readonly name: string; readonly version: string }
   readonly capabilities: ClientCapabilities
   readonly callKey: symbol
-  /** Told in words what the server does that it should not. */
+  /** Called with a description of what the server does wrong. */
   report(what: string, operation: string): void
-  /** Told of what was given up and is still ending. */
+  /** Called with the promise of an abandoned connection that is still closing. */
   closing(closed: Promise<void>): void
   /** Registers handlers on each client that is tried. */
   prepare(client: Client, channel: Channel): void
 }
 
-/** Pages of a list that are followed before it counts as endless. */
+/** Maximum pages of a list; with more it counts as endless. */
 const MAX_PAGES = 100
-/** A process that says nothing to `server/discover` this long is asked to `initialize` instead. */
+/** Milliseconds that a process has to answer `server/discover`; after that, `initialize` is tried. */
 const STDIO_PROBE_MS = 5000
-/** How long a session, and then a connection, may take to end. */
+/** Milliseconds for ending a session, and then again for closing the connection. */
 const GOODBYE_MS = 2500
-/** The same of a process, which is asked in several ways. */
+/** The same for a process, which is ended in several steps. */
 const PROCESS_GOODBYE_MS = 10_000
 
 /**
- * Connects in the newest dialect the server has: modern, else legacy, and over HTTP+SSE where it refuses POST with 400, 404 or
+ * Connects in the newest protocol that the server supports: modern, else legacy, or HTTP+SSE if it refuses POST with 400, 404 or
  * 405 (MCP 2025-11-25, "Backwards Compatibility").
  */
 export async function connect(
@@ -72,7 +72,7 @@ export async function connect(
   } catch (error) {
     if (!refusesPost(error)) throw error
     return open(new SSEClientTransport(url, init), 'legacy').catch((other: Error) => {
-      // There the user is on the way to sign in.
+      // The user has already been sent to sign in.
       if (other instanceof UnauthorizedError || signal.aborted) throw other
       throw new AggregateError([error, other], `${textOf(error)}; over HTTP+SSE: ${other.message}`)
     })
@@ -84,7 +84,7 @@ function createChannel(transport: Transport, options: ConnectOptions, exchanges?
   return new Channel(transport, { callKey, maxResponseBytes, report, exchanges })
 }
 
-/** Some processes end when they are asked for their dialect: those are legacy ones, and another is started. */
+/** Some legacy processes exit when they receive `server/discover`: then another one is started. */
 async function attemptProcess(
   make: () => Promise<Transport>,
   options: ConnectOptions,
@@ -118,7 +118,7 @@ async function attempt(
   })
   prepare(client, channel)
   const close = (): void => closing(channel.close().catch(() => {}))
-  // Ends a probe and an SSE handshake, which listen to no signal.
+  // Also ends a probe and an SSE handshake, which do not use the signal.
   signal.addEventListener('abort', close, { once: true })
   try {
     await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS })
@@ -135,7 +135,7 @@ function refusesPost(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.data.status)
 }
 
-/** Headers are left to our own `fetch`: the official client would send them wherever the server says. */
+/** Headers are set by this client's `fetch`: the official client would also send them to origins that the server names. */
 function toTransportOptions(config: HttpServerConfig, limits: FetchLimits, exchanges: Exchanges) {
   const { authProvider, token, requestInit, url } = config
   const redirect = requestInit?.redirect
@@ -180,12 +180,12 @@ export async function finishAuth(
 
 const isSignIn = (provider: OAuthClientProvider): provider is SignInProvider => 'finishing' in provider
 
-/** Ends the session, where there is one, and the connection. Never rejects, and takes no longer than 5 seconds; a process 10. */
+/** Ends the session, if there is one, and the connection. Never rejects, and takes at most 5 seconds; for a process 10. */
 export async function disconnect(client: Client): Promise<void> {
   const { transport } = client
   const inner = transport instanceof Channel ? transport.inner : undefined
   const deadline = { timeoutMs: GOODBYE_MS, onTimeout: () => new Error('No goodbye.') }
-  // A session that is not ended stays on its server until it expires.
+  // Without this, the session stays on its server until it expires.
   if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined) {
     await withDeadline(deadline, () => inner.terminateSession()).catch(() => {})
   }
@@ -193,12 +193,12 @@ export async function disconnect(client: Client): Promise<void> {
   await withDeadline({ ...deadline, timeoutMs }, () => client.close()).catch(() => {})
 }
 
-/** Whether the server has forgotten the session, and has done nothing: it says so with 404 (MCP 2025-11-25, "Session Management"). */
+/** Whether the server has lost the session and done nothing, which it reports as 404 (MCP 2025-11-25, "Session Management"). */
 export function isSessionLost(client: Client, error: unknown): boolean {
   return hasSession(client) && error instanceof SdkHttpError && error.data.status === 404
 }
 
-/** Whether that may be: servers after the official SDK's first examples answer 400, as others do for other reasons. */
+/** Whether that is possible: servers based on early examples of the official SDK answer 400, which others send for other reasons. */
 export function isSessionUnknown(client: Client, error: unknown): boolean {
   if (!hasSession(client) || !(error instanceof SdkHttpError)) return false
   const { status, text } = error.data

@@ -1,4 +1,4 @@
-/** What a server sends unasked, requests and notifications: no more goes on than can be dealt with, and what is dropped is said once. */
+/** Unsolicited requests and notifications of a server: limits how many are passed on, and reports once what is dropped. */
 import type {
   JSONRPCMessage,
   JSONRPCNotification,
@@ -13,23 +13,23 @@ import { createRate } from './rate.ts'
 
 export interface UnaskedHost {
   pass(message: JSONRPCMessage, extra?: MessageExtraInfo): void
-  /** The calls that a request may be on behalf of. */
+  /** The calls on behalf of which a request may have been sent. */
   findAskers(request: RequestId): Askers | undefined
-  /** Whether this is the token of a call under way. */
+  /** Whether this is the progress token of a running call. */
   isUnderWay(progressToken: unknown): boolean
-  /** Told in words what is dropped. */
+  /** Called with a description of what is dropped. */
   report(what: string): void
 }
 
-/** Requests that are being answered. */
+/** Maximum requests that are answered at the same time. */
 const MAX_ANSWERING = 16
 const REQUESTS = { burst: 64, perSecond: 8 } as const
 const NOTIFICATIONS = { burst: 1000, perSecond: 200 } as const
-/** The same change is heard of no more often. */
+/** Minimum milliseconds between two notifications of the same change. */
 const CHANGE_EVERY_MS = 500
 
 export class Unasked {
-  /** Since MCP 2026-07-28 servers send no requests. */
+  /** False from MCP 2026-07-28 on, in which servers send no requests. */
   mayRequest = true
   readonly #host: UnaskedHost
   /** Requests that are being answered. */
@@ -58,7 +58,7 @@ export class Unasked {
     const { method, params } = message
     if (method === 'notifications/cancelled') this.#answering.delete(params?.requestId as RequestId)
     if (method === 'notifications/progress' && !this.#host.isUnderWay(params?.progressToken)) return
-    // The last change must be heard of, however many there are.
+    // These are limited separately, since the last change must always be passed on.
     if (/_changed$|\/updated$/.test(method)) this.#onChange(method, params?.uri)
     else if (this.#mayNotify()) this.#host.pass(message, extra)
     else this.#drop('more notifications than can be dealt with')
@@ -72,7 +72,7 @@ export class Unasked {
     if (request !== undefined) this.#answering.delete(request)
   }
 
-  /** What came before the handshake was never answered. */
+  /** Requests from before the handshake were never answered, so they are forgotten. */
   begin(): void {
     this.#answering.clear()
   }
@@ -81,7 +81,7 @@ export class Unasked {
     this.#changes.stop()
   }
 
-  /** Only what is known of it waits: the rest could be large. */
+  /** Only the known members are kept while it waits: the rest could be large. */
   #onChange(method: string, uri: unknown): void {
     if (typeof uri !== 'string') this.#changes.add(method, { jsonrpc: '2.0', method })
     else if (uri.length <= MAX_URI_LENGTH) {
