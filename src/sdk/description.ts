@@ -1,5 +1,5 @@
 /**
- * What a server that is not ours shows of itself: it is asked, as a client would ask it.
+ * Describes a server of another SDK for its page: sends it requests, as a client would.
  */
 import type { Received } from '../http/admission.ts'
 import type { HostingConfig } from '../http/hosting.ts'
@@ -19,7 +19,7 @@ type Result = { readonly [name: string]: unknown }
 type Era = 'legacy' | 'modern'
 
 interface Identified {
-  /** The one in which it has answered: some speak one alone. */
+  /** The era in which it has answered: some servers support only one. */
   readonly era: Era
   readonly serverInfo: Result
   readonly instructions: unknown
@@ -27,10 +27,10 @@ interface Identified {
 
 const CLIENT = { name: 'mayfly', version: '1' }
 
-/** Milliseconds for which the page shows what it has found: each look runs the server up to five times. */
+/** Milliseconds for which the page caches the description: each look runs the server up to five times. */
 const PAGE_TTL_MS = 60_000
 
-/** What is asked only where everybody may know it; what does not change with who asks, once a minute. */
+/** Shows only what is open to everyone; what does not depend on the caller is requested once a minute. */
 export function createDescription(
   run: RunForeign,
   { auth }: HostingConfig,
@@ -50,15 +50,15 @@ export function createDescription(
   }
 }
 
-/** Reads a server's lists once, for its page. */
+/** One read of a server's lists, for its page. */
 interface Look {
   readonly run: RunForeign
   readonly visit: Received
-  /** Aborts when it is over, whatever ended it. */
+  /** Aborts when the read is over, for any reason. */
   readonly over: AbortSignal
 }
 
-/** A look has as long as a call, and ends when its visitor goes away. */
+/** A look has the time limit of a call, and ends when its visitor disconnects. */
 async function whileVisited<Value>(
   { request, platform }: Received,
   limits: CallLimits,
@@ -98,7 +98,7 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
   return {
     name: text(serverInfo.name) ?? 'MCP server',
     version: text(serverInfo.version) ?? '',
-    // Instructions can name what is not open to everybody.
+    // Instructions may mention what needs a token.
     ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
     tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
       name: String(name),
@@ -128,7 +128,7 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
   }
 }
 
-/** As legacy clients do, and where that is refused, as modern ones. */
+/** Asks as legacy clients do; if that is refused, as modern ones do. */
 async function askWhoItIs(look: Look): Promise<Identified> {
   const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
   const asLegacy = await ask(look, 'legacy', 'initialize', declared).catch((error: unknown) => {
@@ -143,7 +143,7 @@ async function askWhoItIs(look: Look): Promise<Identified> {
   return { era: 'modern', serverInfo: toObject(toObject(_meta)[META.serverInfo]), instructions }
 }
 
-/** The server has answered, with an error. */
+/** The server answered with an error. */
 class AnsweredError extends Error {}
 
 function toRequest(era: Era, message: { method: string; params: Result }, signal: AbortSignal): Request {
@@ -162,7 +162,7 @@ function toRequest(era: Era, message: { method: string; params: Result }, signal
   })
 }
 
-/** @throws AnsweredError where the server answers with an error; whatever it throws. */
+/** @throws AnsweredError if the server answers with an error, and any error of the server. */
 async function ask(
   { run, visit: { platform, waitUntil }, over: lookIsOver }: Look,
   era: Era,
@@ -215,7 +215,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Those that are text. */
+/** The members that are strings. */
 function texts<Name extends string>(
   values: { readonly [name in Name]: unknown },
 ): { [name in Name]?: string } {

@@ -1,6 +1,6 @@
 /**
- * The answerer for a server of another SDK: has a fresh server answer each message, and brings the answer to the client as ours would:
- * JSON until there is something to stream, kept alive, ended in time. All that comes before and after an answer is the engine's.
+ * The answerer for a server of another SDK. A fresh server answers each message, and the answer is delivered as that of an `MCPServer`:
+ * as JSON until there is something to stream, with keep-alives, and ended in time. The engine does everything before and after.
  */
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
@@ -36,7 +36,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
       if (streams.size >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
-      // Clients end a subscription by leaving it.
+      // Clients end a subscription by disconnecting, so this is a success.
       const listening = { ...incoming, onStreamEnd: () => incoming.onStreamEnd(200) }
       const stream = new ForeignListen(message, listening, run, options, () => streams.delete(stream))
       streams.add(stream)
@@ -53,14 +53,14 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
   }
 }
 
-/** One request to a server that is not ours, while it runs. It ends once. */
+/** One running request to a server of another SDK. It ends once. */
 class ForeignRequest {
   protected readonly message: RequestMessage
   protected readonly incoming: Incoming
   readonly #run: RunForeign
   readonly #options: ForeignOptions
   readonly #over = new AbortController()
-  /** Kept as long as this is: Undici's Request forgets its signal's listeners when it is collected (Node 20 and 24). */
+  /** Referenced for the whole request: Undici's Request drops its signal's listeners when it is collected (Node 20 and 24). */
   readonly #call: ForeignCall
   readonly #streams: boolean
   readonly #mustStream: boolean
@@ -101,7 +101,7 @@ class ForeignRequest {
     return this.#exchange.reply
   }
 
-  /** What the call is limited by. */
+  /** The limits of the call. */
   protected limits(limits: CallLimits): CallLimits {
     return limits
   }
@@ -110,7 +110,7 @@ class ForeignRequest {
     this.#fail(deadlineError(limit))
   }
 
-  /** What is sent where the server ends without an answer. */
+  /** The message that is sent if the server ends without an answer. */
   protected withoutAnswer(): string {
     const { record, requestId } = this.incoming
     record.code = NO_ANSWER.code
@@ -139,11 +139,11 @@ class ForeignRequest {
     this.ended()
   }
 
-  /** Called once, when it is over. */
+  /** Called once, when the request is over. */
   protected ended(): void {}
 
   #fail(error: unknown): void {
-    // What breaks because it was told to stop is not a fault.
+    // An error after the call was stopped is not a fault.
     if (this.#isOver) return
     const { message, status, headers } = toFailure(
       error,
@@ -179,7 +179,7 @@ class ForeignRequest {
     )
   }
 
-  /** An event: the answer, or what comes before it. Anything else than a message is left out. */
+  /** Handles an event: the answer, or a message before it. Anything else is dropped. */
   #receive(data: string): void {
     const sent = parseSent(data)
     if (sent === undefined) return
@@ -197,12 +197,12 @@ class ForeignRequest {
   }
 }
 
-/** Data of several lines would be several fields of an event. */
+/** Data of several lines would need several `data` fields in an event. */
 function onOneLine(text: string, sent: Sent): string {
   return /[\r\n]/.test(text) ? JSON.stringify(sent) : text
 }
 
-/** A `subscriptions/listen` stream: it has a separate limit, and ends with its result. */
+/** A `subscriptions/listen` stream, which has its own limit and ends with its result. */
 class ForeignListen extends ForeignRequest {
   readonly #onEnd: () => void
 

@@ -1,5 +1,5 @@
 /**
- * What goes to a server that is not ours, and what comes back.
+ * The request to a server of another SDK, and its answer.
  */
 
 import type { Incoming } from '../protocol/engine-options.ts'
@@ -7,7 +7,7 @@ import { isObject, type Message, type RpcId } from '../protocol/json-rpc.ts'
 import { type GuardedNames, visibleTo } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 
-/** A message as the server sent it. */
+/** A message that the server sent. */
 export type Sent = { readonly [name: string]: unknown }
 
 /** `signal` aborts when the call is over. */
@@ -18,7 +18,7 @@ export function toCall(
   isWhole: boolean,
 ): ForeignCall {
   const headers = new Headers(request.headers)
-  // The client may take one form alone: the other one is translated.
+  // Both types are accepted here, even if the client accepts only one: the answer is converted.
   headers.set('accept', 'application/json, text/event-stream')
   headers.delete('content-length')
   const body = JSON.stringify(message.value)
@@ -33,7 +33,7 @@ export function toCall(
   }
 }
 
-/** Only well-formed JSON objects are messages; undefined for anything else. */
+/** Returns valid JSON-RPC messages; undefined for anything else. */
 export function parseSent(text: string): Sent | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -53,7 +53,7 @@ export function noteOutcome(sent: Sent, incoming: Incoming): void {
   if (isObject(sent.result) && sent.result.isError === true) incoming.facts.isToolError = true
 }
 
-/** The answer, without what this caller may not see. */
+/** The answer without what this caller may not see. */
 export function visibleAnswer(
   sent: Sent,
   method: string,

@@ -1,4 +1,4 @@
-/** Gives a message that has no answer to a fresh server of another SDK. */
+/** Passes a notification or a response to a fresh server of another SDK. */
 import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
 import type { UnansweredMessage } from '../protocol/engine.ts'
 import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
@@ -16,7 +16,7 @@ export interface ForeignOptions extends CallLimits {
   readonly scopes: GuardedNames | undefined
 }
 
-/** A notification or a response: the server has as long for it as for a call, and is done with when its client goes away. */
+/** The server has the time limit of a call, and is closed when its client disconnects. */
 export function forward(
   message: UnansweredMessage,
   incoming: Incoming,
@@ -57,7 +57,7 @@ export function forward(
       )
     }
     const fail = (error: unknown): void => {
-      // What breaks because it was told to stop is not a fault.
+      // An error after the call was stopped is not a fault.
       if (isOver) return
       over.abort()
       void closeQuietly(answer)

@@ -1,5 +1,5 @@
 /**
- * `fromNode`: serves a Node `(req, res)` handler on platforms that speak fetch, through `fetch-to-node`.
+ * `fromNode`: serves a Node `(req, res)` handler on platforms that use fetch, through `fetch-to-node`.
  */
 import type { Env } from '../definition/context.ts'
 import { type HostedConfig, type HostedServer, host } from './host.ts'
@@ -7,7 +7,7 @@ import { toCancellable } from './node-response.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 /**
- * `request` is a Node `IncomingMessage`, with the verified token's `auth` and the parsed `body`, as Express has them; `response` a
+ * `request` is a Node `IncomingMessage` with `auth` of the verified token and the parsed `body`, as in Express; `response` is a
  * `ServerResponse`. Neither has a socket.
  */
 export type NodeHandler<NodeRequest, NodeResponse> = (
@@ -18,7 +18,7 @@ export type NodeHandler<NodeRequest, NodeResponse> = (
 
 export interface FromNodeOptions extends HostedConfig {}
 
-/** What is used of the look-alikes. */
+/** The members of the look-alikes that are used here. */
 interface Emitter {
   emit(event: 'close'): boolean
 }
@@ -26,14 +26,14 @@ interface Emitter {
 const NO_ENV: Env = Object.freeze({})
 
 /**
- * Serves an MCP handler that was written for node:http behind our guard, auth and adapters. It is called for each POST, and
- * must not count on meeting the same process again. On Cloudflare it needs `nodejs_compat`.
+ * Serves an MCP handler written for node:http, with Mayfly's guard, auth and adapters. The handler is called for each POST, and must
+ * not rely on state in the process. On Cloudflare it needs `nodejs_compat`.
  *
  * ```ts
  * export default fromNode((req: IncomingMessage, res: ServerResponse) => handleMcp(req, res))
  * ```
  *
- * @throws TypeError for options that cannot be served.
+ * @throws TypeError for invalid options.
  */
 export function fromNode<NodeRequest, NodeResponse>(
   handler: NodeHandler<NodeRequest, NodeResponse>,
@@ -45,13 +45,13 @@ export function fromNode<NodeRequest, NodeResponse>(
 
 function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, NodeResponse>): RunForeign {
   return async (call: ForeignCall): Promise<ForeignAnswer> => {
-    // Loaded by the first request: it needs Node's streams, which an edge bundle that does not use it has not.
+    // Loaded at the first request: it needs Node's streams, which edge bundles without `fromNode` do not have.
     const { toReqRes, toFetchResponse } = await import('fetch-to-node')
-    // A client may have left meanwhile: what listens from now on would never hear of it.
+    // The client may have disconnected meanwhile: listeners added from now on would not be called.
     call.request.signal.throwIfAborted()
     const { req, res } = toReqRes(call.request)
     Object.assign(req, { auth: call.auth, body: call.message })
-    // A fetch request may leave it to its URL, where no Node handler looks.
+    // Fetch requests may have the host only in their URL, but Node handlers read the header.
     if (req.headers.host === undefined) {
       const { host } = new URL(call.request.url)
       req.headers.host = host
@@ -64,7 +64,7 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
     const platform = { env: (call.env ?? NO_ENV) as Env, waitUntil: call.waitUntil }
     const broken = new Promise<never>((_resolve, reject) => {
       const { destroy } = res
-      // Which ends nothing by itself, as there is no socket: a stream that is piped to it would be waited for.
+      // Without a socket, `destroy` would end nothing: a stream piped to the response would wait for ever.
       res.destroy = (error?: Error) => {
         if (!res.writableEnded) reject(error ?? new Error('The handler has destroyed its response.'))
         return destroy.call(res, error)

@@ -1,5 +1,5 @@
 /**
- * `fromSdk`: serves what a factory of official SDK servers makes, a fresh one for each request.
+ * `fromSdk`: serves the official SDK servers that a factory creates, a fresh one for each request.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
@@ -19,15 +19,15 @@ export interface FromSdkOptions extends HostedConfig {
 }
 
 /**
- * Serves an official SDK's server behind our guard, auth and adapters. The factory is called for each request, and which SDK it
- * uses is found out by itself: v1 speaks the legacy era alone, and modern clients are told so (`-32022`); v2 speaks both.
- * Whatever needs a session does not work, as in any stateless server.
+ * Serves a server of an official SDK with Mayfly's guard, auth and adapters. The factory is called for each request. The version of
+ * the SDK is detected: v1 supports only the legacy era, and modern clients get an error that says so (`-32022`); v2 supports both.
+ * Features that need a session do not work, as in any stateless server.
  *
  * ```ts
  * export default fromSdk(() => createShopServer())
  * ```
  *
- * @throws TypeError for options that cannot be served.
+ * @throws TypeError for invalid options.
  */
 export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {}): HostedServer {
   if (typeof factory !== 'function') {
@@ -41,7 +41,7 @@ const SHARED =
 
 function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: FromSdkOptions): RunForeign {
   const made = new WeakSet<SdkServer>()
-  /** A server that has served before could answer another caller, or with the identity of its first caller. */
+  /** A server that was used before could answer another caller, or use the identity of its first caller. */
   const createFresh = async (context: SdkContext): Promise<SdkServer> => {
     const server = await factory(context)
     if (made.has(server)) throw new TypeError(SHARED)
@@ -53,7 +53,7 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
   }
   const calls = new WeakMap<Request, { readonly call: ForeignCall; thrown?: { readonly error: unknown } }>()
   let handler: Promise<SdkHandler> | undefined
-  /** SDK v2 makes the servers itself, and says of each only which request it is for. */
+  /** SDK v2 creates the servers itself, and passes only the request that each is for. */
   const createHandler = async (): Promise<SdkHandler> => {
     const create = await loadHandler()
     return create(
@@ -80,7 +80,7 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
       parsedBody: call.message,
       ...(call.auth !== undefined && { authInfo: call.auth }),
     })
-    // The SDK answers it by itself, and does not report it.
+    // The SDK answers the error itself, without reporting it.
     if (running.thrown !== undefined) throw running.thrown.error
     return { response, close: () => response.body?.cancel().catch(() => {}) }
   }
@@ -116,10 +116,10 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   await server.connect(transport as never)
   const { signal } = call.request
   const close = (): Promise<void> => server.close()
-  // A client may have left meanwhile.
+  // The client may have disconnected meanwhile.
   if (signal.aborted) await close()
   signal.throwIfAborted()
-  // A buffered response is not there before the call has ended, and the transport does not look at the request's signal.
+  // A buffered response is complete only when the call ends, and the transport ignores the request's signal.
   signal.addEventListener('abort', () => void close().catch(() => {}), { once: true })
   const broken = whenUnsendable(transport)
   const response = await Promise.race([
@@ -132,7 +132,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   return { response, broken, close }
 }
 
-/** Rejects an answer that cannot be written as JSON: the SDK would not report it, and the client would wait for it. */
+/** Rejects for an answer that cannot be written as JSON: the SDK would not report it, and the client would wait for it. */
 function whenUnsendable(transport: Transport): Promise<never> {
   return new Promise((_resolve, reject) => {
     const { send } = transport
@@ -144,7 +144,7 @@ function whenUnsendable(transport: Transport): Promise<never> {
   })
 }
 
-/** Only v2's knows what was negotiated. */
+/** Only servers of v2 have the negotiated version. */
 function isV2(server: SdkServer): boolean {
   const { server: inner = server } = server as { server?: object }
   return (

@@ -1,6 +1,6 @@
 /**
- * Scopes for the tools, prompts, resources and methods of a server that knows none: what a caller may not use is refused, and left
- * out of lists. What is not known to be open needs a token that the server's `auth` lets in.
+ * Scopes for the tools, prompts, resources and methods of a server that does not support them: what a caller may not use is refused
+ * and left out of lists. What is not known to be open needs a valid token.
  */
 import { invalidParams } from '../definition/protocol-error.ts'
 import { isPlainUri } from '../definition/uri.ts'
@@ -9,22 +9,22 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { type ResourceKey, toResourceKey } from './resource-keys.ts'
 
-/** Scopes by name; resources by URI or URI template. */
+/** Required scopes by name; resources by URI or URI template. */
 export interface GuardedNames {
   readonly tools?: { readonly [name: string]: readonly string[] }
   readonly prompts?: { readonly [name: string]: readonly string[] }
   /**
-   * A template's hold for every URI that a server could serve by it. A URI that is a key itself needs what that key says, and nothing
-   * else.
+   * The scopes of a template apply to every URI that a server could serve by it. If a URI itself is a key, only the scopes of that
+   * key apply.
    */
   readonly resources?: { readonly [uriOrTemplate: string]: readonly string[] }
-  /** Methods that MCP does not have, and that a server adds. */
+  /** Methods outside MCP that a server adds. */
   readonly methods?: { readonly [method: string]: readonly string[] }
 }
 
 type Params = { readonly [name: string]: unknown }
 
-/** The methods that need no token on a server with anonymous access. Lists are filtered. */
+/** Methods that need no token on a server with anonymous access. Lists are filtered. */
 const OPEN = new Set([
   'initialize',
   'ping',
@@ -47,16 +47,16 @@ const LISTS = {
   'resources/templates/list': ['resource', 'resourceTemplates', 'uriTemplate'],
 } as const
 
-/** Characters; longer URIs are not looked at. */
+/** Maximum characters; longer URIs are refused. */
 const MAX_URI_LENGTH = 8192
 
-/** Compiled once, for each configuration. */
+/** Compiled once per configuration. */
 const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
 
 /**
- * Checks what can be known to be wrong before the first request.
+ * Checks the scopes before the first request.
  *
- * @throws TypeError naming the scopes that are not a list of strings, or the invalid URI template.
+ * @throws TypeError naming scopes that are not a list of strings, or an invalid URI template.
  */
 export function checkScopes(scopes: GuardedNames = {}): void {
   for (const [kind, names] of Object.entries(scopes)) {
@@ -69,10 +69,10 @@ export function checkScopes(scopes: GuardedNames = {}): void {
 }
 
 /**
- * Checks a message, a request or a notification.
+ * Checks access for a request or a notification.
  *
- * @throws ProtocolError with HTTP status 401 or 403 where the caller may not use what the message names, and `-32602` where it names
- * nothing that could be told: no name, or a URI that is not in its normal form.
+ * @throws ProtocolError with HTTP status 401 or 403 if the caller may not use what the message names, and `-32602` if that cannot be
+ * determined: without a name, or with a URI that is not in normal form.
  */
 export function checkAccess(
   method: string,
@@ -91,11 +91,11 @@ export function checkAccess(
 }
 
 interface Named extends Pick<Guarded, 'kind' | 'name'> {
-  /** Of a template, a URI that it could be the template of. */
+  /** For a template: a URI that matches it. */
   readonly written?: string
 }
 
-/** What a message wants to use. A method that is not MCP's is used itself. */
+/** What a message uses. For a method outside MCP, that is the method itself. */
 function namedBy(method: string, params: Params): readonly Named[] {
   switch (method) {
     case 'tools/call':
@@ -125,7 +125,7 @@ function referredTo(ref: Params): Named {
   return { kind: 'resource', name, written: name.replace(/\{[^{}]*\}/g, 'x') }
 }
 
-/** A list's result without what the caller may not use. Anything else as it is. */
+/** The result of a list without what the caller may not use. Any other result is returned unchanged. */
 export function visibleTo(
   method: string,
   result: unknown,
@@ -147,7 +147,7 @@ export function visibleTo(
 
 const PRIVATE = { cacheScope: 'private' }
 
-/** @param written the URI as it must be written; of a template, with its expressions filled in. */
+/** @param written the URI to check for its normal form; for a template, with its expressions filled in. */
 function checkUri(uri: string, written: string, access: Access, scopes: GuardedNames | undefined): void {
   if (uri.length > MAX_URI_LENGTH) throw invalidParams(`A URI may have at most ${MAX_URI_LENGTH} characters.`)
   const keys = keysOf(scopes)
@@ -165,7 +165,7 @@ function checkUri(uri: string, written: string, access: Access, scopes: GuardedN
 function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): boolean {
   const needed = keysFor(uri, keys)
   if (access.allows(resource(uri, needed))) return true
-  // A subset may name a template, and no URI that another key keeps.
+  // An anonymous subset may name a template, but does not open URIs that another key protects.
   return (
     access.isAnonymous &&
     needed.some(({ opens }) => opens(uri)) &&
@@ -173,7 +173,7 @@ function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): bool
   )
 }
 
-/** The keys that hold for a URI, or a template: the one that is spelled alike, or all that might cover it. */
+/** The keys that apply to a URI or a template: the identical key, or all keys that might cover it. */
 function keysFor(uri: string, keys: readonly ResourceKey[]): readonly ResourceKey[] {
   const own = keys.filter(({ key }) => key === uri)
   return own.length > 0 ? own : keys.filter(({ covers }) => covers(uri))

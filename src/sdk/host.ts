@@ -1,5 +1,5 @@
 /**
- * A server of another SDK behind our app: the guard, auth, limits, log and page are those of an `MCPServer`.
+ * A server of another SDK with the same HTTP layer as an `MCPServer`: guard, auth, limits, log and page.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { SECURITY_HEADERS } from '../http/admission.ts'
@@ -16,22 +16,22 @@ import { checkScopes, type GuardedNames } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
 export interface HostedConfig extends HostingConfig {
-  /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need, where `auth` is set. */
+  /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need, if `auth` is set. */
   scopes?: GuardedNames
 }
 
-/** What every adapter and the CLI take, as they take an `MCPServer`. */
+/** A server that every adapter and the CLI accept, like an `MCPServer`. */
 export interface HostedServer {
-  /** Serves one request: the web-standard face. A property, so that it can be passed on by itself. */
+  /** Serves one request, with web standards only. A property, so that it can be passed on without its object. */
   readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response>
-  /** Serves one request with all that an adapter knows of its platform. Never rejects. */
+  /** Serves one request with everything that an adapter knows of its platform. Never rejects. */
   readonly handle: (request: Request, platform: RequestPlatform) => Promise<Response>
   readonly leanHandle: HostedServer['handle']
-  /** Ends `subscriptions/listen` streams with their result, for a process that stops. */
+  /** Ends `subscriptions/listen` streams with their result, when a process stops. */
   readonly close: () => Promise<void>
 }
 
-/** @throws TypeError for a configuration that cannot be served. */
+/** @throws TypeError for an invalid configuration. */
 export function host(run: RunForeign, config: HostedConfig): HostedServer {
   checkHosting(config)
   checkScopes(config.scopes)

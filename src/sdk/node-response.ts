@@ -1,13 +1,13 @@
-/** A response of `fetch-to-node` that its reader may leave. */
+/** A response of `fetch-to-node` whose reader may disconnect. */
 
-/** What is used of its `ServerResponse`. */
+/** The members of its `ServerResponse` that are used here. */
 interface NodeResponse {
   removeAllListeners(event: string): unknown
 }
 
 /**
- * The same response, with a body that can be cancelled. That of `fetch-to-node` (2.1.0) throws from a timer, where no code can catch
- * it, when a handler writes or ends after its reader has left; node:http ignores such writes.
+ * The same response, with a body that can be cancelled. The body of `fetch-to-node` (2.1.0) throws from a timer, where no code can
+ * catch it, if a handler writes or ends after its reader has disconnected; node:http ignores such writes.
  */
 export function toCancellable(response: Response, res: NodeResponse): Response {
   const reader = response.body?.getReader()
@@ -18,7 +18,7 @@ export function toCancellable(response: Response, res: NodeResponse): Response {
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    // What is written from now on would be kept in a body that is never read. The handler ends that one.
+    // Removed, so that later writes are not kept in a body that is never read. The handler still ends the response.
     cancel: () => void res.removeAllListeners('_dataWritten'),
   })
   const { status, statusText, headers } = response

@@ -1,6 +1,6 @@
 /**
- * The keys under which scopes of resources are written: URIs and URI templates. How the server behind reads its own templates is not
- * known, so what a key covers is read generously, and what it opens strictly.
+ * The keys for scopes of resources: URIs and URI templates. How the server itself reads its templates is unknown, so a key covers URIs
+ * generously (to protect them) and opens them strictly.
  */
 import { foldUri } from '../definition/uri.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
@@ -8,13 +8,13 @@ import { compileUriTemplate } from '../definition/uri-template.ts'
 export interface ResourceKey {
   readonly key: string
   readonly scopes: readonly string[]
-  /** Whether some server could serve `uri` by it, in whatever spelling. */
+  /** Whether some server could serve `uri` by this key, in any spelling. */
   covers(uri: string): boolean
   /** Whether it is a template that `uri` matches (RFC 6570). */
   opens(uri: string): boolean
 }
 
-/** Stand in for the expressions of a template: characters of one segment, and any characters. */
+/** Placeholders for the expressions of a template: characters of one segment, and any characters. */
 const SEGMENT = '\uE000'
 const ANYTHING = '\uE001'
 const WILDCARDS: { readonly [operator: string]: string } = {
@@ -26,14 +26,14 @@ const WILDCARDS: { readonly [operator: string]: string } = {
   '?': `?${ANYTHING}`,
 }
 
-/** Forms in which a URI and a key are compared, each with its like. */
+/** The forms in which a URI and a key are compared. */
 const FORMS: readonly ((uri: string) => string)[] = [
   (uri) => uri.toLowerCase(),
   foldUri,
   (uri) => foldUri(uri).replace(/\/?[?#].*/s, ''),
 ]
 
-/** @throws TypeError for a broken template. */
+/** @throws TypeError for an invalid template. */
 export function toResourceKey(key: string, scopes: readonly string[]): ResourceKey {
   const template = /[{}]/.test(key) ? compileUriTemplate(key) : undefined
   const pattern = key.replace(/\{(.)[^}]*\}/g, (_all, operator: string) => WILDCARDS[operator] ?? SEGMENT)
@@ -46,7 +46,7 @@ export function toResourceKey(key: string, scopes: readonly string[]): ResourceK
   }
 }
 
-/** Whether a text is made up like a pattern. Looks at each character once for each part of the pattern. */
+/** Whether a text matches a pattern. Takes time proportional to the length of the text times the parts of the pattern. */
 function fits(pattern: readonly string[], text: string): boolean {
   let here = new Uint8Array(text.length + 1)
   here[0] = 1

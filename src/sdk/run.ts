@@ -1,15 +1,15 @@
 /**
- * The seam to a server that is not ours: one HTTP request in, its response out, and a way to be done with it.
+ * The interface to a server of another SDK: takes an HTTP request, returns its response, and can be closed.
  */
 import type { AuthInfo } from '../definition/context.ts'
 
 export interface ForeignCall {
-  /** A separate request: its body can be read, and its signal aborts when the call is over, whatever ended it. */
+  /** A separate request: its body can be read, and its signal aborts when the call is over, for any reason. */
   readonly request: Request
   /** The same body, parsed. */
   readonly message: unknown
   readonly era: 'modern' | 'legacy'
-  /** All of the answer in one piece is wanted. */
+  /** Whether the answer is needed in one piece. */
   readonly isWhole: boolean
   readonly auth: AuthInfo | undefined
   readonly env: unknown
@@ -18,25 +18,25 @@ export interface ForeignCall {
 
 export interface ForeignAnswer {
   readonly response: Response
-  /** Rejects where the server breaks before its response has ended. */
+  /** Rejects if the server fails before its response has ended. */
   readonly broken?: Promise<never>
-  /** Called once, when the response is not read any more. */
+  /** Called once, when the response is no longer read. */
   close(): unknown
 }
 
-/** Runs a fresh server for one request. A `ProtocolError` it throws reaches the client; anything else is reported. */
+/** Runs a fresh server for one request. A `ProtocolError` reaches the client; any other error is reported. */
 export type RunForeign = (call: ForeignCall) => Promise<ForeignAnswer>
 
-/** What is read of an answer, as long as its server does not break. */
+/** Resolves as `read` does, unless the server fails first. */
 export function unbroken<Value>({ broken }: ForeignAnswer, read: Promise<Value>): Promise<Value> {
   return broken === undefined ? read : Promise.race([read, broken])
 }
 
-/** Errors while a server closes change nothing any more. */
+/** Errors while a server closes have no effect any more, so they are ignored. */
 export async function closeQuietly(answer: ForeignAnswer | undefined): Promise<void> {
   try {
     await answer?.close()
   } catch {
-    // The answer was sent, so the error cannot be reported to the client.
+    // The answer was already sent, so the error cannot be reported to the client.
   }
 }

@@ -1,11 +1,11 @@
 /**
- * SDK v2 turns schemas into JSON Schema for each server anew, and behind `fromSdk` each request has a new server. What a schema
- * becomes is remembered with it, so that schemas which are made once are turned once.
+ * SDK v2 converts schemas to JSON Schema for each server, and behind `fromSdk` each request has a new server. The result is cached
+ * with the schema, so that schemas that are created once are converted once.
  */
 
 type Convert = (options: { readonly target?: unknown }) => unknown
 
-/** What is used of a Standard JSON Schema (`~standard.jsonSchema`, standard-schema 1.1). */
+/** The part of a Standard JSON Schema that is used here (`~standard.jsonSchema`, standard-schema 1.1). */
 interface Converter {
   input: Convert
   output: Convert
@@ -13,7 +13,7 @@ interface Converter {
 
 const remembered = new WeakSet<object>()
 
-/** Takes whatever a factory has made; what is no server of SDK v2, or has other schemas, is left as it is. */
+/** Accepts any value of a factory; leaves everything unchanged that is not a server of SDK v2 with such schemas. */
 export function rememberSchemas(server: object): void {
   const { _registeredTools: tools } = server as { readonly _registeredTools?: unknown }
   if (typeof tools !== 'object' || tools === null) return
@@ -30,17 +30,17 @@ function rememberSchema(schema: unknown): void {
   if (converter === undefined) return
   for (const direction of ['input', 'output'] as const) {
     const { value, writable } = Object.getOwnPropertyDescriptor(converter, direction) ?? {}
-    // What some library has in another way is left as it is.
+    // Left unchanged if a library defines it in another way.
     if (writable === true && typeof value === 'function')
       converter[direction] = once((options) => Reflect.apply(value, converter, [options]))
   }
 }
 
-/** For each target. The result is frozen: requests share it. */
+/** Caches the result per target. It is frozen, since requests share it. */
 function once(convert: Convert): Convert {
   const results = new Map<unknown, unknown>()
   return (options) => {
-    // Other options than the target are another library's: each may mean another result.
+    // Options other than the target are specific to a library and may change the result: not cached.
     const { target, ...others } = options
     if (Object.values(others).some((value) => value !== undefined)) return convert(options)
     if (!results.has(target)) results.set(target, deepFrozen(convert(options)))

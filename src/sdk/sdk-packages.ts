@@ -1,5 +1,5 @@
 /**
- * What is used of the official SDKs. Both are optional: only the one that a project has is loaded, at its first request.
+ * The parts of the official SDKs that are used. Both are optional: only the one that a project uses is loaded, at its first request.
  */
 import type { McpServerFactory } from '@modelcontextprotocol/server'
 import type { AuthInfo } from '../definition/context.ts'
@@ -18,7 +18,7 @@ export interface Transport {
 
 type TransportClass = new (options: { enableJsonResponse: boolean; keepAliveMs: number }) => Transport
 
-/** What SDK v2's `createMcpHandler` makes. */
+/** The result of SDK v2's `createMcpHandler`. */
 export interface SdkHandler {
   fetch(request: Request, options: RequestOptions): Promise<Response>
 }
@@ -28,7 +28,7 @@ type CreateHandler = (
   options: { readonly [option: string]: unknown },
 ) => SdkHandler
 
-// In a `try`, so that bundlers take a package that is not installed for the option that it is.
+// In a `try`, so that bundlers treat a package that is not installed as optional.
 export async function loadTransport(): Promise<TransportClass> {
   try {
     const { WebStandardStreamableHTTPServerTransport } = await import(

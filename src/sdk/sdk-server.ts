@@ -1,4 +1,4 @@
-/** A server of an official SDK, and what its factory is given. */
+/** A server of an official SDK, and the argument of its factory. */
 import type { AuthInfo } from '../definition/context.ts'
 
 /** An `McpServer` or `Server` of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x. */
@@ -7,7 +7,7 @@ export interface SdkServer {
   close(): Promise<void>
 }
 
-/** What a factory is given; the first three as SDK v2 gives them. */
+/** The argument of a factory; the first three members as in SDK v2. */
 export interface SdkContext {
   readonly era: 'modern' | 'legacy'
   readonly authInfo?: AuthInfo
