@@ -1,13 +1,13 @@
 /**
  * Bun: serves an `MCPServer`, or anything with a `fetch`, through `Bun.serve`.
  *
- * Exports `bun`, which makes the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
+ * Exports `bun`, which returns the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
  * gracefully.
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
-/** What `Bun.serve` returns, as far as it is used here; inlined, so that no package is needed for its type. */
+/** The members of `Bun.serve`'s result that are used here; inlined, so that no package is needed for the type. */
 export interface BunServer {
   readonly port?: number | undefined
   readonly hostname?: string | undefined
@@ -17,22 +17,22 @@ export interface BunServer {
 }
 
 export interface BunOptions {
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
 export interface ServeOptions extends BunOptions {
-  /** Default 3000; 0 picks a free one. */
+  /** Default 3000; 0 for any free port. */
   port?: number
-  /** Default `127.0.0.1`, which only this machine reaches. */
+  /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
   hostname?: string
 }
 
 export interface RunningServer {
-  /** Where clients connect, such as `http://127.0.0.1:3000/mcp`. */
+  /** The endpoint for clients, such as `http://127.0.0.1:3000/mcp`. */
   readonly url: string
   readonly port: number
-  /** Accepts nothing more, waits up to 5 seconds for running requests and `waitUntil` work, then drops what is left. */
+  /** Stops accepting requests, waits up to 5 seconds for running ones and `waitUntil` work, then drops the rest. */
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ type Track = (work: Promise<unknown>) => void
 const CLOSE_GRACE_MS = 5000
 
 /**
- * The options of `Bun.serve`, or a module's default export. A listener on a loopback address turns the DNS-rebinding guard on.
+ * Creates the options of `Bun.serve`, or a module's default export. A listener on a loopback address is guarded against DNS rebinding.
  * Does not trust forwarded headers.
  *
  * ```ts
@@ -61,7 +61,7 @@ export function bun(server: FetchServer, options: BunOptions = {}): { fetch: Bun
 }
 
 /**
- * Serves until `close()`. Throws Bun's error when it cannot listen. Does not install signal handlers.
+ * Serves until `close()`. Throws Bun's error if it cannot listen. Does not install signal handlers.
  *
  * ```ts
  * const { url, close } = serve(server, { port: 3000 })
@@ -81,7 +81,7 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
     port: bound,
     close: async () => {
-      // Streams that listen for changes end by nothing else.
+      // Open `subscriptions/listen` streams would not end by themselves.
       const ended = server.close?.().catch(console.error)
       const drained = listener.stop().then(() => settled(running))
       const grace = new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))
@@ -99,7 +99,7 @@ function createFetch(server: FetchServer, options: BunOptions, track: Track): { 
       const { hostname } = listener
       loopback ??= hostname !== undefined && isLoopbackAddress(hostname)
       const clientAddress = listener.requestIP(request)?.address
-      // Bun ends a connection that was silent for 10 seconds; a call that is answered in JSON may take longer.
+      // Bun closes a connection after 10 seconds without data; a call that is answered in JSON may take longer.
       listener.timeout(request, 0)
       return serveRequest(server, request, {
         env: options.env ?? platform().process.env,
@@ -112,12 +112,12 @@ function createFetch(server: FetchServer, options: BunOptions, track: Track): { 
   }
 }
 
-/** Its globals, where this runs. */
+/** The globals of Bun, if this runs there. */
 function platform(): BunGlobal {
   return globalThis as unknown as BunGlobal
 }
 
-/** Running requests may register more `waitUntil` work while they are waited for. */
+/** In a loop, since running requests may register more `waitUntil` work meanwhile. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

@@ -1,12 +1,12 @@
 /**
- * A rendezvous of Durable Objects, one a question: the call that waits holds a response of the object open, and the request
- * that brings the answer makes the object write it there. Nothing is stored.
+ * A rendezvous with Durable Objects, one per question: the waiting call holds a response of the object open, and the request with the
+ * answer makes the object write it there. Nothing is stored.
  */
 import { type OutageOptions, toReport, within } from '../src/events/outage.ts'
 import type { Awaited, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 
-/** What workerd gives for a Durable Object binding; inlined, so that no platform package is needed for its type. */
+/** A Durable Object binding in workerd; inlined, so that no platform package is needed for the type. */
 export interface DurableObjectNamespace {
   idFromName(name: string): unknown
   get(id: never): { fetch(url: string, init?: RequestInit): Promise<Response> }
@@ -35,7 +35,7 @@ export class MayflyRendezvous {
     return request.url === WAIT ? this.#wait(request) : this.#receive(request)
   }
 
-  /** Answers at once, which says that the wait has begun; the body comes with the answer. */
+  /** Responds at once, which shows that the wait has begun; the body follows with the answer. */
   async #wait(request: Request): Promise<Response> {
     const { deadline } = (await request.json()) as { deadline: number }
     let end = (): void => {}
@@ -56,7 +56,7 @@ export class MayflyRendezvous {
       },
       cancel: () => end(),
     })
-    // Identity: a compressing hop would hold the body back.
+    // Identity: a hop that compresses would hold the body back.
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream', 'content-encoding': 'identity' },
     })
@@ -71,8 +71,8 @@ export class MayflyRendezvous {
 }
 
 /**
- * A rendezvous over the binding of `MayflyRendezvous`. A wait ends at its deadline or when it is aborted, and never rejects, whatever
- * the object does; delivering rejects where the object fails or does not answer.
+ * Creates a rendezvous from the binding of `MayflyRendezvous`. A wait ends at its deadline or when it is aborted, and never rejects,
+ * even if the object fails; delivering rejects if the object fails or does not answer.
  *
  * @throws TypeError without a binding.
  *
@@ -104,7 +104,7 @@ export function durableObjectRendezvous(
       const over = new AbortController()
       const { answer, settle } = createWait(deadline, signal, () => over.abort())
       const fail = (error: unknown): void => {
-        // What breaks because it was told to stop is not a fault.
+        // An error after the wait was ended is not a fault.
         if (!over.signal.aborted) report(error)
         settle(undefined)
       }

@@ -1,6 +1,6 @@
 /**
- * Cloudflare Workers. An `MCPServer` already is a Worker's default export; this adapter is for Workers that have other
- * handlers beside it.
+ * Cloudflare Workers. An `MCPServer` already is a Worker's default export; this adapter is for Workers with other handlers
+ * besides it.
  */
 import type { RateLimiter } from '../src/index.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
@@ -12,19 +12,19 @@ export {
   MayflyRendezvous,
 } from './cloudflare-rendezvous.ts'
 
-/** A rate limiting binding; inlined, so that no platform package is needed for its type. */
+/** A rate limiting binding; inlined, so that no platform package is needed for the type. */
 export interface RateLimitBinding {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
 
 /**
- * Counts calls by a rate limiting binding, for each of Cloudflare's locations.
+ * Creates a rate limiter from a rate limiting binding. It counts separately in each of Cloudflare's locations.
  *
  * ```ts
  * rateLimiter: (env) => bindingRateLimiter(env.RATE_LIMITER)
  * ```
  *
- * @param periodSeconds the binding's `period`, which the binding itself does not tell: 10 or 60. Default 60.
+ * @param periodSeconds the binding's `period`, 10 or 60, which the binding does not expose. Default 60.
  */
 export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60): RateLimiter {
   return {
@@ -33,13 +33,13 @@ export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60
   }
 }
 
-/** What workerd passes to `fetch`; inlined, so that no platform package is needed for its type. */
+/** The context that workerd passes to `fetch`; inlined, so that no platform package is needed for the type. */
 export interface ExecutionContext {
   waitUntil(promise: Promise<unknown>): void
 }
 
 /**
- * A module worker's `fetch` for `server`.
+ * Creates the `fetch` of a module Worker.
  *
  * ```ts
  * export default { fetch: cloudflare(server), scheduled() {} }
@@ -49,12 +49,12 @@ export function cloudflare(
   server: FetchServer,
 ): (request: Request, env: unknown, executionContext: ExecutionContext) => Promise<Response> {
   return (request, env, executionContext) => {
-    // Cloudflare sets it, whatever a client sent under that name.
+    // Cloudflare overwrites this header if a client sends it.
     const clientAddress = request.headers.get('cf-connecting-ip')
     return serveRequest(server, request, {
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
-      // Cloudflare routes by host, to the Workers of the account that has it.
+      // Cloudflare routes a host only to Workers of the account that owns it.
       vouchesForHost: true,
       ...(clientAddress !== null && { clientAddress }),
     })

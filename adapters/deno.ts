@@ -1,19 +1,19 @@
 /**
- * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter makes a handler for
- * `Deno.serve`, which also tells the caller's address.
+ * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter creates a handler for
+ * `Deno.serve`, which also knows the caller's address.
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
-/** What `Deno.serve` passes to its handler, as far as it is used here. */
+/** The members of `Deno.serve`'s second argument that are used here. */
 export interface ServeHandlerInfo {
   readonly remoteAddr: { readonly transport: string; readonly hostname?: string }
 }
 
 export interface DenoOptions {
-  /** `ctx.env`. Default: all environment variables, read once, which needs `--allow-env`. */
+  /** The environment for `ctx.env`. Default: all environment variables, read once; this needs `--allow-env`. */
   env?: unknown
-  /** The address the listener is bound to. A loopback one turns the DNS-rebinding guard on. Default: not known. */
+  /** The address the listener is bound to. A loopback address turns the DNS-rebinding guard on. Default: unknown. */
   hostname?: string
 }
 
@@ -22,8 +22,8 @@ interface DenoGlobal {
 }
 
 /**
- * A handler for `Deno.serve`, or the `fetch` of a default export. Needs the permissions net and env. What is passed to
- * `ctx.waitUntil` goes on after the response, as long as the process or isolate lives.
+ * Creates a handler for `Deno.serve`, or the `fetch` of a default export. Needs the permissions net and env. A promise passed to
+ * `ctx.waitUntil` continues after the response, as long as the process or isolate lives.
  *
  * ```ts
  * Deno.serve(deno(server))
@@ -43,14 +43,14 @@ export function deno(
     return serveRequest(server, request, {
       env,
       loopback,
-      // Deno Deploy routes by host, to the app that has the domain.
+      // Deno Deploy routes a host only to the app that owns the domain.
       vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
       ...(clientAddress !== undefined && { clientAddress }),
     })
   }
 }
 
-/** Its globals, where this runs. */
+/** The globals of the runtime. */
 function platform(): DenoGlobal {
   return globalThis as unknown as DenoGlobal
 }

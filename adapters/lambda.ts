@@ -20,11 +20,11 @@ import { type ResponseStream, writeResponse } from './_lambda/stream.ts'
 export type { LambdaResult, ResponseHead, ResponseStream }
 
 export interface LambdaOptions {
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
-/** What Lambda tells of a call, as far as it is used here; inlined, so that no package is needed for its type. */
+/** The members of Lambda's context that are used here; inlined, so that no package is needed for the type. */
 export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
@@ -43,13 +43,13 @@ interface AwsLambda {
   readonly HttpResponseStream: { from(stream: ResponseStream, head: ResponseHead): ResponseStream }
 }
 
-/** Before the function's timeout: `waitUntil` work that takes longer is left where it is, and the answer still goes out. */
+/** Milliseconds before the function's timeout at which `waitUntil` work is no longer awaited, so that the response is still sent. */
 const RETURN_MARGIN_MS = 500
 
 /**
- * A handler with buffered responses, for every trigger: Function URL with invoke mode BUFFERED, API Gateway, load balancer. An
- * answer that the trigger could not take is a JSON-RPC error that says so. Waits for `waitUntil` work before it returns,
- * until half a second before the function's timeout. Throws `TypeError` for an event of another kind.
+ * Creates a handler with buffered responses, for every trigger: Function URL with invoke mode BUFFERED, API Gateway, load balancer. A
+ * response too large for the trigger is replaced by a JSON-RPC error that says so. Waits for `waitUntil` work before it returns,
+ * until half a second before the function's timeout. The handler throws `TypeError` for an event of another kind.
  *
  * ```ts
  * export const handler = lambda(server)
@@ -72,9 +72,9 @@ export function lambda(server: FetchServer, options: LambdaOptions = {}): Lambda
 }
 
 /**
- * A handler that streams, for a Function URL with invoke mode RESPONSE_STREAM or a REST API with response transfer mode
- * STREAM. `waitUntil` work goes on after the response has ended. Lambda does not tell when a client goes away, so
- * `ctx.signal` aborts at the deadline alone. Throws `TypeError` outside of Lambda's Node runtimes.
+ * Creates a handler that streams, for a Function URL with invoke mode RESPONSE_STREAM or a REST API with response transfer mode
+ * STREAM. `waitUntil` work continues after the response has ended. Lambda does not report that a client has disconnected, so
+ * `ctx.signal` aborts only at the deadline. Throws `TypeError` outside of Lambda's Node runtimes.
  *
  * ```ts
  * export const handler = streamingLambda(server)
@@ -122,7 +122,7 @@ async function answer(
 ): Promise<Response> {
   if (request === undefined) return new Response(null, { status: 400 })
   const response = await serveRequest(server, request, platform)
-  // Lambda would pass on what any other HTTP server leaves out (RFC 9110 §9.3.2).
+  // Other HTTP servers drop the body of a HEAD response (RFC 9110 §9.3.2), but Lambda would send it.
   return request.method === 'HEAD' ? new Response(null, response) : response
 }
 
@@ -131,7 +131,7 @@ function deadlineOf(context: LambdaContext): number {
 }
 
 function awsLambda(): AwsLambda {
-  // A global of the platform, that no type here can know.
+  // A global of the platform, without a type here.
   const { awslambda } = globalThis as { awslambda?: AwsLambda }
   if (awslambda?.streamifyResponse === undefined)
     throw new TypeError(

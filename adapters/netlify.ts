@@ -10,14 +10,14 @@ import {
   serveRequest,
 } from '../src/request/platform.ts'
 
-/** What Netlify passes with a request, as far as it is used here. */
+/** The members of Netlify's context that are used here. */
 export interface NetlifyContext {
   readonly ip?: string
   waitUntil?(promise: Promise<unknown>): void
 }
 
 export interface NetlifyOptions {
-  /** `ctx.env`. Default: all environment variables. */
+  /** The environment for `ctx.env`. Default: all environment variables. */
   env?: unknown
   /** Milliseconds after which the platform ends a call. Default `MAYFLY_MAX_DURATION_MS`, else 60 000 for Functions. */
   maxDurationMs?: number
@@ -30,7 +30,7 @@ interface NetlifyGlobal {
   readonly process?: { readonly env: unknown }
 }
 
-/** https://docs.netlify.com/build/functions/configuration: of a response that is not streamed, with room for headers. */
+/** https://docs.netlify.com/build/functions/configuration: limit of a buffered response, with room for headers. */
 const MAX_RESPONSE_BYTES = 6_000_000
 const FUNCTION_MS = 60_000
 
@@ -38,7 +38,7 @@ const FUNCTION_MS = 60_000
 const EDGE_FIRST_BYTE_MS = 40_000
 
 /**
- * A Function's default export. What is passed to `ctx.waitUntil` goes on after the response.
+ * Creates a Function's default export. A promise passed to `ctx.waitUntil` continues after the response.
  *
  * ```ts
  * export default netlify(server)
@@ -54,7 +54,7 @@ export function netlify(server: FetchServer, options: NetlifyOptions = {}): Hand
 }
 
 /**
- * An Edge Function's default export. Its calls have no limit but that the response begins within 40 seconds.
+ * Creates an Edge Function's default export. The only time limit is that the response must begin within 40 seconds.
  *
  * ```ts
  * export default netlifyEdge(server)
@@ -78,7 +78,7 @@ function createHandler(
     const env = options.env ?? Netlify?.env.toObject() ?? process?.env ?? {}
     return serveRequest(server, request, {
       env,
-      // It routes by host, to the site that has the domain.
+      // Netlify routes a host only to the site that owns the domain.
       vouchesForHost: Netlify !== undefined,
       ...limitsOf(env),
       ...(context?.waitUntil !== undefined && {
@@ -89,7 +89,7 @@ function createHandler(
   }
 }
 
-/** Its globals, where this runs. */
+/** The globals of the runtime. */
 function platform(): NetlifyGlobal {
   return globalThis as unknown as NetlifyGlobal
 }

@@ -1,8 +1,8 @@
 /**
  * Node: serves an `MCPServer`, or anything with a `fetch`, over node:http through `@hono/node-server`.
  *
- * Exports `serve`, which listens and closes gracefully, `nodeListener`, a `(req, res)` function for an HTTP server of one's own,
- * and an `MCPServer` with the methods that other frameworks give it.
+ * Exports `serve`, which listens and closes gracefully, `nodeListener`, a `(req, res)` function for your own HTTP server,
+ * and an `MCPServer` with the start methods that other frameworks have.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -43,29 +43,27 @@ export { type StdioOptions, type StdioServer, startStdio } from './_node/stdio.t
 export type { FetchServer }
 
 export interface ServeOptions {
-  /** Default 3000; 0 picks a free one. */
+  /** Default 3000; 0 for any free port. */
   port?: number
-  /** Default `127.0.0.1`, which only this machine reaches. */
+  /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
   hostname?: string
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
 export interface NodeServer {
-  /** Where clients connect, such as `http://127.0.0.1:3000/mcp`. */
+  /** The endpoint for clients, such as `http://127.0.0.1:3000/mcp`. */
   url: string
   port: number
-  /**
-   * Accepts nothing more, waits up to 5 seconds for running requests and `waitUntil` work, then drops what is left.
-   */
+  /** Stops accepting requests, waits up to 5 seconds for running ones and `waitUntil` work, then drops the rest. */
   close(): Promise<void>
 }
 
 const CLOSE_GRACE_MS = 5000
 
 /**
- * Serves until `close()`. Rejects with the system's error when it cannot listen (`code` is `EADDRINUSE` when the port is
- * taken). Does not trust forwarded headers and does not install signal handlers.
+ * Serves until `close()`. Rejects with the system's error if it cannot listen (`code` is `EADDRINUSE` if the port is taken). Does
+ * not trust forwarded headers and does not install signal handlers.
  *
  * ```ts
  * const { url, close } = await serve(server, { port: 3000 })
@@ -102,7 +100,7 @@ async function closeGracefully(
   server: FetchServer,
 ): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve))
-  // Streams of sessions end by nothing else.
+  // Open streams of sessions would not end by themselves.
   const ended = server.close?.().catch(reportError)
   let timer: NodeJS.Timeout | undefined
   const grace = new Promise<void>((resolve) => {
@@ -114,12 +112,12 @@ async function closeGracefully(
   await Promise.all([closed, ended])
 }
 
-/** Running requests may register more `waitUntil` work while they are waited for. */
+/** In a loop, since running requests may register more `waitUntil` work meanwhile. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }
 
-/** A wildcard address is not one to connect to. */
+/** Clients cannot connect to a wildcard address. */
 function urlHost(hostname: string): string {
   if (hostname === '0.0.0.0' || hostname === '::') return '127.0.0.1'
   return hostname.includes(':') ? `[${hostname}]` : hostname

@@ -1,6 +1,6 @@
 /**
- * A rendezvous and a bus over Redis publish/subscribe, and a rate limiter, with `redis` or `ioredis` as the client. Nothing but counts
- * is stored: an answer that no call waits for is dropped by Redis itself. While Redis is down, everything here ends in time.
+ * A rendezvous, a bus and a rate limiter on Redis, with `redis` or `ioredis` as the client. Only the counts of the rate limiter are
+ * stored: Redis drops an answer that no call waits for. While Redis is down, every wait here has a limit.
  */
 
 import { add, deliver, isChangeEvent } from '../src/events/bus.ts'
@@ -13,7 +13,7 @@ import { type Ask, createAsk, watchConnection } from './_redis/connection.ts'
 export type { OutageOptions } from '../src/events/outage.ts'
 export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
 
-/** What is used of a client that publishes, of either library. */
+/** The members of a client for publishing, of either library. */
 export interface RedisPublisher {
   publish(channel: string, message: string): unknown
 }
@@ -21,17 +21,17 @@ export interface RedisPublisher {
 export interface RedisClients extends OutageOptions {
   readonly publisher: RedisPublisher
   readonly subscriber: RedisSubscriber
-  /** Prefix of the channels, for one Redis shared by several servers. Default `mayfly`. */
+  /** Prefix of the channels, if several servers share one Redis. Default `mayfly`. */
   readonly prefix?: string
 }
 
-/** What is used of a client that counts, of either library. */
+/** The members of a client for counting, of either library. */
 export type RedisCounter = NodeRedisCounter | IoRedisCounter
 
 /** The library `redis`. */
 export interface NodeRedisCounter {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Spelled so in this library alone, which is how it is told from the other. */
+  /** Only this library spells it like this, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -42,23 +42,23 @@ export interface IoRedisCounter {
 
 export interface RedisRateLimiterOptions extends OutageOptions {
   readonly client: RedisCounter
-  /** Calls that a caller may make in each window. */
+  /** Calls that a caller may make per window. */
   readonly calls: number
-  /** Milliseconds. */
+  /** The window in milliseconds. */
   readonly windowMs: number
   /** Prefix of the keys. Default `mayfly`. */
   readonly prefix?: string
 }
 
-/** One command: a process that ends between counting and expiring would leave a count for ever. */
+/** A script, so that it is one command: a process that ends between counting and setting the expiry would leave the count for ever. */
 const COUNT = `
 local count = redis.call('INCR', KEYS[1])
 if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return count`
 
 /**
- * Counts calls for all processes, in windows of the clock: each has its own key, which expires with it. While Redis is down it
- * rejects, in time, and the server lets calls in.
+ * Creates a rate limiter that counts for all processes, in fixed windows of the clock. Each window has its own key, which expires with
+ * it. While Redis is down, it rejects within `timeoutMs`, and the server allows the calls.
  *
  * @throws TypeError for numbers that are not above 0.
  */
@@ -87,8 +87,8 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
 }
 
 /**
- * Lets calls and answers that land on different processes meet. A wait ends at its deadline or when it is aborted, whatever Redis
- * does; delivering rejects while Redis is down.
+ * Creates a rendezvous for calls and answers that reach different processes. A wait ends at its deadline or when it is aborted, even if
+ * Redis fails; delivering rejects while Redis is down.
  */
 export function redisRendezvous(clients: RedisClients): Rendezvous {
   const { publisher, prefix = 'mayfly' } = clients
@@ -114,8 +114,8 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
 }
 
 /**
- * Carries change notifications between processes. Delivery is at most once, as with every bus. While Redis is down, publishing and
- * subscribing reject in time.
+ * Creates a bus that carries change notifications between processes. Delivery is at most once, as with every bus. While Redis is down,
+ * publishing and subscribing reject within a time limit.
  */
 export function redisBus(clients: RedisClients): Bus {
   const { publisher, prefix = 'mayfly' } = clients
@@ -162,7 +162,7 @@ function connect(clients: RedisClients): Connection {
   return { channels: channelsFor(clients.subscriber), report, ask: createAsk(clients) }
 }
 
-/** Takes messages as JSON. Text that is not is reported: thrown, it would end the process. */
+/** Reads messages as JSON. Invalid ones are reported: an error thrown here would end the process. */
 function createReader(onValue: (value: unknown) => void, report: Report): (message: string) => void {
   return (message) => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Node, and what runs its modules: MCP servers as processes, for `MCPClient`. Each is the leader of a process group (POSIX), so that
- * what it starts ends with it. On Windows, which has no such groups, the official transport is used.
+ * MCP servers as processes, for `MCPClient` on Node and compatible runtimes. Each is the leader of a process group (POSIX), so that
+ * the processes it starts end with it. Windows has no such groups: there the official transport is used.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,25 +11,25 @@ import { ByteBuffer } from '../src/client/byte-buffer.ts'
 export interface StdioTransportOptions {
   command: string
   args?: readonly string[]
-  /** Beside a few that every process needs, such as `PATH`; nothing else of this process's environment is passed on. */
+  /** Environment variables, besides a few that every process needs, such as `PATH`. No others of this process are passed on. */
   env?: { readonly [name: string]: string }
   cwd?: string
-  /** Where the process's error output goes. Default `inherit`. */
+  /** What happens to the process's error output. Default `inherit`. */
   stderr?: 'inherit' | 'ignore'
-  /** The most bytes of a line, which is a message. Default 8 388 608. A longer one ends the process. */
+  /** Maximum bytes of a line, which is one message. Default 8 388 608. A longer one ends the process. */
   maxLineBytes?: number
-  /** What a longer line is reported as. */
+  /** Creates the error for a longer line. */
   tooLarge?: () => Error
 }
 
-/** How long a process may take to end by itself, then when asked, then when made to. */
+/** Milliseconds for each step of ending a process: by itself, by SIGTERM, by SIGKILL. */
 const GRACE_MS = 2000
 const POLL_MS = 20
-/** How long the output of a process that has ended may stay open: what it has started may hold it. */
+/** Milliseconds for which the output may stay open after the process has ended: processes that it started may hold it. */
 const OUTPUT_MS = 500
 const NEWLINE = 10
 
-/** For `new MCPClient({ servers: { files: { transport: () => createStdioTransport({ command }) } } })` in a bundled program. */
+/** Creates a transport: `new MCPClient({ servers: { files: { transport: () => createStdioTransport({ command }) } } })`. */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   const { command, args = [], env = {}, cwd, stderr = 'inherit', maxLineBytes = 8 * 1024 * 1024 } = options
   if (process.platform !== 'win32') return new ProcessTransport({ ...options, maxLineBytes })
@@ -41,7 +41,7 @@ class ProcessTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
-  /** By this, and `pid`, the official client knows a process. */
+  /** The official client recognizes a process by this member and `pid`. */
   readonly stderr: null = null
   readonly #options: StdioTransportOptions & { readonly maxLineBytes: number }
   readonly #line = new ByteBuffer()
@@ -90,7 +90,7 @@ class ProcessTransport implements Transport {
     })
   }
 
-  /** Resolves when the process has ended, and all that it has started in its group. */
+  /** Resolves when the process and everything it has started in its group have ended. */
   close(): Promise<void> {
     this.#ended ??= endGroup(this.#child)
     return this.#ended
@@ -123,16 +123,16 @@ class ProcessTransport implements Transport {
     try {
       this.onmessage?.(deserializeMessage(line))
     } catch (error) {
-      // What is no JSON at all is what a tool or its loader prints.
+      // Text that is not JSON was printed by a tool or its loader, and is ignored.
       if (!(error instanceof SyntaxError)) this.onerror?.(error as Error)
     }
   }
 }
 
-/** Groups that run. */
+/** Running process groups. */
 const running = new Set<number>()
 
-/** When this process ends without ending them, by `process.exit()` for one. */
+/** For when this process ends without closing its transports, for example by `process.exit()`. */
 const killAll = (): void => {
   for (const pid of running) signalGroup(pid, 'SIGKILL')
 }
@@ -143,7 +143,7 @@ function keepTrack(pid: number | undefined): void {
   running.add(pid)
 }
 
-/** Waits for the process to end now that its input has, then asks the group to, then makes it. */
+/** Its input has been closed: waits for the process to end, then sends SIGTERM to the group, then SIGKILL. */
 async function endGroup(child: ChildProcess | undefined): Promise<void> {
   const pid = child?.pid
   if (child === undefined || pid === undefined) return
@@ -162,7 +162,7 @@ async function until(isSo: () => boolean, withinMs: number): Promise<void> {
   for (let waited = 0; waited < withinMs && !isSo(); waited += POLL_MS) await delay(POLL_MS)
 }
 
-/** False when there is no process in the group that a signal would reach. A negative id addresses the group (kill(2)). */
+/** False if the group has no process that a signal would reach. A negative id addresses the group (kill(2)). */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

@@ -1,11 +1,11 @@
 /**
- * Supabase Edge Functions: Deno behind a gateway, which serves a function under `/functions/v1/<name>` and shows it
- * `/<name>` alone.
+ * Supabase Edge Functions: Deno behind a gateway, which serves a function under `/functions/v1/<name>` but passes only `/<name>` to
+ * it.
  */
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
 export interface SupabaseOptions {
-  /** `ctx.env`. Default: all environment variables, read once. */
+  /** The environment for `ctx.env`. Default: all environment variables, read once. */
   env?: unknown
   /** Milliseconds after which the platform ends a worker. Default `MAYFLY_MAX_DURATION_MS`, else 150 000, as on the Free plan. */
   maxDurationMs?: number
@@ -23,8 +23,8 @@ const FIRST_BYTE_MS = 150_000
 const GATEWAY_PREFIX = '/functions/v1'
 
 /**
- * A handler for `Deno.serve` in an Edge Function. The public address is that of `SUPABASE_URL`; behind your own domain
- * set `http.publicUrl`. Call it once, while the module loads: the platform counts a worker's time from there.
+ * Creates a handler for `Deno.serve` in an Edge Function. The public URL is based on `SUPABASE_URL`; on your own domain, set
+ * `http.publicUrl`. Call this once, while the module loads: the platform's time limit of a worker begins then.
  *
  * ```ts
  * Deno.serve(supabase(server))
@@ -45,7 +45,7 @@ export function supabase(
       env,
       prefix,
       vouchesForHost,
-      // Plain deno has no such end.
+      // Plain Deno has no such limit.
       deadline:
         EdgeRuntime === undefined ? now + maxDurationMs : workerEnd(workerStartedAt, now, maxDurationMs),
       deadlineName: 'the wall clock limit of the Edge Function',
@@ -56,14 +56,14 @@ export function supabase(
 }
 
 /**
- * A worker takes calls until half of its time is over, and whatever then runs ends with it. So one that still takes a call has at
- * least as long again: also on a paid plan that is not configured here.
+ * When a call must end. A worker accepts calls until half of its time is over, and its end also ends running calls. So, while it
+ * accepts calls, as much time again is left; this also holds on a paid plan that is not configured here.
  */
 function workerEnd(startedAt: number, now: number, maxDurationMs: number): number {
   return startedAt + Math.max(maxDurationMs, 2 * (now - startedAt))
 }
 
-/** As clients write it: the gateway has taken its own prefix off, and the function's name is the first segment left. */
+/** The URL as clients write it: the gateway removes its own prefix, so the function's name is the first segment left. */
 function publicAddress(
   seen: string,
   projectUrl: string | undefined,
@@ -73,7 +73,7 @@ function publicAddress(
     ? url.pathname.slice(GATEWAY_PREFIX.length)
     : url.pathname
   const name = path.split('/', 2)[1] ?? ''
-  // Of a local stack it names a host inside its network, `http://kong:8000`, which no client knows.
+  // In a local stack it names a host inside the stack's network, `http://kong:8000`, which clients cannot reach.
   const publicOrigin = projectUrl?.startsWith('https://') ? new URL(projectUrl).origin : undefined
   const origin = publicOrigin ?? url.origin
   return {
@@ -83,7 +83,7 @@ function publicAddress(
   }
 }
 
-/** Its globals, where this runs. */
+/** The globals of the runtime. */
 function platform(): EdgeGlobal {
   return globalThis as unknown as EdgeGlobal
 }

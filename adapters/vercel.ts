@@ -6,7 +6,7 @@
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
 export interface VercelOptions {
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
   /** Milliseconds after which the platform ends a call. Default `MAYFLY_MAX_DURATION_MS`, else 300 000. */
   maxDurationMs?: number
@@ -21,7 +21,7 @@ export interface VercelContext {
 
 type Handler = (request: Request, context?: unknown) => Promise<Response>
 
-/** Methods of the endpoint; `GET` shows the page and the health check. */
+/** The methods of the endpoint; `GET` shows the page and the health check. */
 export interface RouteHandlers {
   readonly GET: Handler
   readonly HEAD: Handler
@@ -40,7 +40,7 @@ interface VercelGlobal {
 }
 
 /**
- * A function's default export. What is passed to `ctx.waitUntil` keeps the invocation alive after the response.
+ * Creates a function's default export. A promise passed to `ctx.waitUntil` keeps the invocation alive after the response.
  *
  * ```ts
  * export default vercel(server)
@@ -54,7 +54,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
       const { waitUntil } = { ...requestContext(), ...(context as VercelContext | undefined) }
       const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
       const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
-      // Vercel sets it, whatever a client sent under that name; elsewhere anybody could.
+      // Vercel overwrites this header if a client sends it; elsewhere a client could set it.
       const isVercel = process?.env.VERCEL !== undefined
       const clientAddress = isVercel ? request.headers.get('x-real-ip') : null
       const now = Date.now()
@@ -62,7 +62,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
         env,
         deadline: now + maxDurationMs,
         deadlineName: 'the maximum duration of the Vercel Function',
-        // It routes by host, to the project that has the domain.
+      // Vercel routes a host only to the project that owns the domain.
         vouchesForHost: isVercel,
         ...(firstByteMs !== undefined && { firstByteBy: now + firstByteMs }),
         ...(typeof waitUntil === 'function' && {
@@ -75,7 +75,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
 }
 
 /**
- * What a Next.js `route.ts` exports, of any path: `app/api/[transport]/route.ts`, `app/mcp/route.ts`.
+ * Creates the exports of a Next.js `route.ts` on any path: `app/api/[transport]/route.ts`, `app/mcp/route.ts`.
  *
  * ```ts
  * export const { GET, HEAD, POST, DELETE, OPTIONS } = routeHandlers(server)
@@ -83,19 +83,19 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
  */
 export function routeHandlers(server: FetchServer, options: VercelOptions = {}): RouteHandlers {
   const { fetch } = vercel(server, options)
-  // Next.js passes the route's parameters second: no context of the platform's.
+  // Next.js passes the route's parameters as the second argument, not a platform context.
   const handle: Handler = (request) => fetch(request)
   return { GET: handle, HEAD: handle, POST: handle, DELETE: handle, OPTIONS: handle }
 }
 
-/** Where Vercel's Node runtime keeps what belongs to the request at hand. */
+/** Reads the context of the current request, where Vercel's Node runtime stores it. */
 function requestContext(): VercelContext | undefined {
   const key = Symbol.for('@vercel/request-context')
   const store = Reflect.get(globalThis, key) as { get?(): VercelContext | undefined } | undefined
   return store?.get?.()
 }
 
-/** Its globals, where this runs. */
+/** The globals of the runtime. */
 function platform(): VercelGlobal {
   return globalThis as unknown as VercelGlobal
 }

@@ -1,14 +1,14 @@
-/** Work that a call leaves behind. Lambda freezes a process between calls, so the call itself waits for it. */
+/** Work that continues after a call. Lambda freezes the process between calls, so the call waits for it. */
 
 export interface Background {
   readonly waitUntil: (promise: Promise<unknown>) => void
-  /** Resolves once all of it is done, at `until` (milliseconds since the epoch) at the latest. */
+  /** Resolves once all work is done, or at `until` (milliseconds since the epoch). */
   settled(until: number): Promise<void>
 }
 
 export function createBackground(): Background {
   const running = new Set<Promise<unknown>>()
-  // What runs may register more.
+  // Running work may register more.
   const drain = async (): Promise<void> => {
     while (running.size > 0) await Promise.allSettled(running)
   }

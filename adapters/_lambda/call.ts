@@ -1,27 +1,27 @@
 /**
- * What AWS Lambda's HTTP triggers send, as a web-standard request. Four shapes of event cover six triggers:
+ * Converts the events of AWS Lambda's HTTP triggers to web-standard requests. Four event shapes cover six triggers:
  *
  * - `v2`: Function URL, and API Gateway HTTP API with payload format 2.0
  * - `v1`: API Gateway REST API, and HTTP API with payload format 1.0
- * - `alb` and `alb-multi-value`: Application Load Balancer, by how its target group is set
+ * - `alb` and `alb-multi-value`: Application Load Balancer, depending on its target group's setting
  */
 import { Buffer } from 'node:buffer'
 
 export type EventShape = 'v2' | 'v1' | 'alb' | 'alb-multi-value'
 
-/** One call, as far as the event tells of it. */
+/** One call, as the event describes it. */
 export interface LambdaCall {
   readonly shape: EventShape
-  /** Undefined where no `Request` can be made of it: a method that the Fetch standard forbids, a malformed header. */
+  /** Undefined if no `Request` can be created: for a method that the Fetch standard forbids, or an invalid header. */
   readonly request: Request | undefined
-  /** The stage, where it is part of the path that clients use: `/prod`. May be empty. */
+  /** The stage, if it is part of the path that clients use: `/prod`. May be empty. */
   readonly prefix: string
-  /** The host is the one that AWS routed by; else the one that the client wrote. */
+  /** Whether the host is the one that AWS routed by. Otherwise it is the one that the client sent. */
   readonly vouchesForHost: boolean
   readonly clientAddress: string | undefined
 }
 
-/** The URL's parts before they are one. */
+/** The parts of the URL, before they are joined. */
 interface Parts {
   readonly shape: EventShape
   readonly method: string
@@ -38,7 +38,7 @@ type Json = { readonly [name: string]: unknown }
 /** `host` or `host:port`, an IPv6 address in brackets included. */
 const PLAIN_HOST = /^(?:[a-z\d_.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** Throws `TypeError` for an event that comes from none of the HTTP triggers. */
+/** Throws `TypeError` for an event that is not from an HTTP trigger. */
 export function readCall(event: unknown): LambdaCall {
   const { shape, prefix, clientAddress, ...parts } = readParts(event)
   const vouchesForHost = isPlainHost(parts.host)
@@ -62,7 +62,7 @@ function readV2(event: Json, context: Json): Parts {
   const rawPath = text(event.rawPath) ?? '/'
   const stagePath = stage === '$default' || typeof stage !== 'string' ? '' : `/${stage}`
   const isStaged = stagePath !== '' && startsWithPath(rawPath, stagePath)
-  // `rawPath` has the stage even where clients do not write it: on a custom domain, whose first label is no API's id.
+  // `rawPath` has the stage even if clients do not write it: on a custom domain, whose first label is not the API's id.
   const isPublic = domainPrefix === apiId
   return {
     shape: 'v2',
@@ -79,7 +79,7 @@ function readV2(event: Json, context: Json): Parts {
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
 function readV1(event: Json, context: Json): Parts {
   const path = text(event.path) ?? '/'
-  // The event's path is without the stage, the context's is the one that clients use; on a custom domain they are one.
+  // The event's path lacks the stage, the context's is the one that clients use; on a custom domain both are equal.
   const publicPath = text(context.path) ?? path
   const stagePath = `/${text(context.stage) ?? ''}`
   const isStaged = publicPath !== path && startsWithPath(publicPath, stagePath)
@@ -103,13 +103,13 @@ function readAlb(event: Json): Parts {
     method: text(event.httpMethod) ?? 'GET',
     host: undefined,
     path: text(event.path) ?? '/',
-    // Unlike API Gateway, the load balancer leaves it encoded.
+    // Unlike API Gateway, the load balancer does not decode the query.
     query: queryPairs(event)
       .map(([name, value]) => `${name}=${value}`)
       .join('&'),
     headers,
     prefix: '',
-    // It appends the address it saw: everything before that was sent by the client.
+    // The load balancer appends the address it saw; the client sent everything before.
     clientAddress: headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim(),
   }
 }
@@ -120,10 +120,10 @@ function toRequest(
 ): Request | undefined {
   const scheme = headerOf(headers, 'x-forwarded-proto')?.split(',').at(-1)?.trim().toLowerCase()
   const url = new URL(`${scheme === 'http' ? 'http' : 'https'}://${plainHost(host, headers)}`)
-  // Set, not resolved: a path of `//evil.com` or with a scheme would otherwise be another host.
+  // Assigned, not resolved: otherwise a path such as `//evil.com`, or one with a scheme, would change the host.
   url.pathname = path
   url.search = query
-  // Bytes, since text would add a content type.
+  // Bytes, since a string would add a content type.
   const bytes =
     typeof body === 'string' && body !== '' && method !== 'GET' && method !== 'HEAD'
       ? Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8')
@@ -139,7 +139,7 @@ function toRequest(
   }
 }
 
-/** The one the platform vouches for, else the one the client addressed. */
+/** The host that the platform reports, else the one that the client addressed. */
 function plainHost(host: string | undefined, headers: Parts['headers']): string {
   const named = host ?? headerOf(headers, 'host')
   return isPlainHost(named) ? named : 'localhost'
@@ -156,12 +156,12 @@ function singleHeaders(headers: unknown): [string, string][] {
   )
 }
 
-/** With several values a name where the event has them. */
+/** The headers with all their values, if the event has them. */
 function anyHeaders({ headers, multiValueHeaders }: Json): [string, string][] {
   return isObject(multiValueHeaders) ? pairs(multiValueHeaders) : singleHeaders(headers)
 }
 
-/** Payload format 2.0 takes cookies out of the headers. */
+/** Payload format 2.0 separates cookies from the other headers. */
 function cookieHeader(cookies: unknown): [string, string][] {
   return Array.isArray(cookies) && cookies.length > 0 ? [['cookie', cookies.join('; ')]] : []
 }
@@ -183,7 +183,7 @@ function pairs(multi: Json): [string, string][] {
   )
 }
 
-/** The last one, where there are several: the platform's come after the client's. */
+/** The last value: the platform appends its own after the client's. */
 function headerOf(headers: Parts['headers'], name: string): string | undefined {
   return headers.findLast(([candidate]) => candidate.toLowerCase() === name)?.[1]
 }

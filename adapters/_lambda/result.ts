@@ -1,11 +1,11 @@
 /**
- * A response as each of AWS Lambda's HTTP triggers wants it, and how large it may be there.
+ * Converts a response to the result of each of AWS Lambda's HTTP triggers, with the size limits there.
  */
 import { Buffer, isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { EventShape } from './call.ts'
 
-/** Status and headers: the whole of a streamed response's prelude. */
+/** Status and headers, which are the prelude of a streamed response. */
 export interface ResponseHead {
   readonly statusCode: number
   /** Application Load Balancer: `200 OK`. */
@@ -22,21 +22,21 @@ export interface LambdaResult extends ResponseHead {
 }
 
 /**
- * Bytes of JSON that a trigger takes back. Lambda states 6 MB and enforces 6 291 556 bytes ("exceeded maximum allowed
- * payload size"); a load balancer takes "1 MB".
+ * Maximum bytes of the JSON result for each trigger. Lambda documents 6 MB and enforces 6 291 556 bytes ("exceeded maximum allowed
+ * payload size"); a load balancer accepts "1 MB".
  */
 const MAX_RESULT_BYTES = { v2: 6_291_556, v1: 6_291_556, alb: 1_000_000, 'alb-multi-value': 1_000_000 }
 
-/** Kept free for status and headers. */
+/** Reserved for status and headers. */
 const HEAD_BYTES = 16_384
 
 /** "Maximum response payload size" of response streaming: 200 MB. */
 export const MAX_STREAMED_BYTES = 200_000_000
 
 /**
- * Bytes that a JSON body may have so that it fits whatever is in it: put into the result as text, each of its quotes takes
- * two bytes, so a body that does not fit as text goes as Base64, four bytes for three. A REST API decodes Base64 only for
- * the media types it was told are binary, so there half is all that surely fits.
+ * Maximum bytes of a JSON body that always fits, whatever it contains. As text inside the result, each of its quotes takes two bytes,
+ * so a body that does not fit as text is sent as Base64, four bytes for three. A REST API decodes Base64 only for media types
+ * configured as binary, so there only half is certain to fit.
  */
 export function maxBodyBytes(shape: EventShape): number {
   const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
@@ -50,7 +50,7 @@ export function toHead(response: Response, shape: EventShape): ResponseHead {
   for (const [name, value] of headers) if (name !== 'set-cookie') single[name] = value
   if (shape === 'v2') return { statusCode, headers: single, ...(cookies.length > 0 && { cookies }) }
   if (shape === 'alb') {
-    // It takes one value a name: more cookies need multi-value headers on the target group.
+    // It accepts one value per name: more cookies need multi-value headers on the target group.
     const last = cookies.at(-1)
     return {
       ...described(response),
@@ -80,12 +80,12 @@ function described({ status, statusText }: Response): Pick<LambdaResult, 'status
   }
 }
 
-/** Undefined where it is not UTF-8, or would be too large once it is inside the result. */
+/** Undefined if it is not UTF-8, or would be too large inside the result. */
 function asText(bytes: Buffer, shape: EventShape): string | undefined {
   if (!isUtf8(bytes)) return undefined
   const text = bytes.toString('utf8')
   const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
-  // A byte takes 6 at most (\u0001), so most bodies need no second look.
+  // A byte takes at most 6 (\u0001), so most bodies need no exact count.
   if (bytes.byteLength * 6 <= room || shape === 'v1') return text
   return Buffer.byteLength(JSON.stringify(text)) <= room ? text : undefined
 }

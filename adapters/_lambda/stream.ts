@@ -1,8 +1,8 @@
-/** A response, written to Lambda piece by piece as it comes. */
+/** Writes a response to Lambda chunk by chunk, as it arrives. */
 
-/** What Lambda hands to a streaming handler, as far as it is used here. */
+/** The members of Lambda's response stream that are used here. */
 export interface ResponseStream {
-  /** False once it holds more than it wants to: then `drain` says when to go on. */
+  /** Returns false if the buffer is full: then wait for `drain`. */
   write(chunk: Uint8Array | string): boolean
   end(): void
   once(event: 'drain' | 'close' | 'error', listener: (error?: Error) => void): unknown
@@ -11,11 +11,11 @@ export interface ResponseStream {
 }
 
 /**
- * Resolves once all of it is handed over. Reads no faster than Lambda takes it. When Lambda takes no more, the rest of the
- * response is cancelled; when the response breaks off, so does this.
+ * Resolves once the whole response is written. Reads no faster than Lambda accepts it. If Lambda accepts no more, the rest of the
+ * response is cancelled; if the response fails, this rejects.
  */
 export async function writeResponse(response: Response, stream: ResponseStream): Promise<void> {
-  // The head goes with the first write: an empty one sends it now, and not with the first byte of the body.
+  // The head is sent with the first write: an empty one sends it now, before the first byte of the body.
   stream.write('')
   const reader = response.body?.getReader()
   if (reader !== undefined) {

@@ -1,8 +1,8 @@
 /**
- * Keeping the events of streams, so that clients who lost one can take it up again.
+ * Stores the events of streams, so that clients can resume a stream they lost.
  */
 
-/** As SDK v1's `EventStore`. */
+/** The same interface as `EventStore` of SDK v1. */
 export interface EventStore {
   storeEvent(streamId: string, message: never): Promise<string>
   getStreamIdForEventId?(eventId: string): Promise<string | undefined>
@@ -13,15 +13,15 @@ export interface EventStore {
 }
 
 /**
- * One session's part of a store that all sessions share. The SDK's transport names the stream of notifications alike in every session, so
- * without it the event id of one session would replay what another was told.
+ * One session's part of a store that all sessions share. The SDK's transport uses the same name for the notification stream of every
+ * session: without separation, an event id of one session could replay the events of another.
  *
- * A store that fails is reported, and its events are sent without an id: the stream goes on, and cannot be resumed. The transport would
- * end the call, and tell its client why.
+ * Errors of the store are reported, and the events are sent without an id: the stream continues but cannot be resumed. The
+ * transport itself would end the call, and send its client the reason.
  */
 export function createSessionStore(store: EventStore, onFault: (error: unknown) => void): EventStore {
   const prefix = `${crypto.randomUUID()}.`
-  // Stores are known to put stream ids and event ids together with an underscore.
+  // Stores often join stream ids and event ids with an underscore.
   const toShared = (streamId: string): string => prefix + streamId.replaceAll('_', '%5F')
   const toOwn = (shared: string | undefined): string | undefined =>
     shared?.startsWith(prefix) ? shared.slice(prefix.length).replaceAll('%5F', '_') : undefined
@@ -42,7 +42,7 @@ export function createSessionStore(store: EventStore, onFault: (error: unknown) 
         toOwn(await attempt(() => getStreamIdForEventId.call(store, eventId))),
     }),
     async replayEventsAfter(lastEventId, { send }) {
-      // Held back until the store says whose stream it was.
+      // Held back until the store has told whose stream it was.
       const events: [string, never][] = []
       const shared = await attempt(() =>
         store.replayEventsAfter(lastEventId, {

@@ -1,12 +1,12 @@
 /**
- * The requests of a session that are not answered yet, each of which holds an HTTP exchange. The transport remembers by id where an
- * answer goes: a second request with the same id would take the stream of the first.
+ * The unanswered requests of a session, each of which has an HTTP exchange. The transport finds the exchange for an answer by its id: a
+ * second request with the same id would take the stream of the first.
  */
 import { errorMessage, type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
 import { type Reply, toResponse } from '../../src/protocol/reply.ts'
 import type { Endings, SdkTransport } from './transport.ts'
 
-/** What is used of the transport of SDK v1. */
+/** The members of SDK v1's transport that are used here. */
 interface ExchangeTransport extends SdkTransport {
   closeSSEStream?(id: RpcId): void
 }
@@ -16,20 +16,20 @@ export interface Exchanges extends Endings {
   claim(body: unknown): RpcId | undefined
   release(body: unknown): void
   /**
-   * For a single request whose id is taken: resolves when its answer begins, with the refusal where its caller may not. That has a
-   * status and a challenge, which the transport's stream could not carry.
+   * For a single request with a claimed id: resolves when its answer begins, with the refusal if its caller may not send it. A refusal
+   * has a status and a challenge, which the transport's stream could not carry.
    */
   refusal(body: unknown): Promise<Response | undefined> | undefined
 }
 
 interface Taken {
-  /** Others share its exchange. */
+  /** Whether other requests share its exchange. */
   readonly isShared: boolean
   readonly begun: Promise<Response | undefined>
   begin(refusal: Response | undefined): void
 }
 
-/** `transport` is asked for when it is needed. `isBuffered`: it answers in JSON, when all of an exchange's answers are there. */
+/** `transport` is called on demand. `isBuffered`: the transport answers in JSON, once all answers of an exchange exist. */
 export function createExchanges(transport: () => ExchangeTransport, isBuffered: boolean): Exchanges {
   const taken = new Map<RpcId, Taken>()
   const release = (body: unknown): void => {
@@ -51,7 +51,7 @@ export function createExchanges(transport: () => ExchangeTransport, isBuffered: 
     onSettled: release,
     onCancelled(id) {
       const to = transport()
-      // A stream ends without an answer, as the specification wishes; what others share, or is buffered, needs one to end.
+      // The stream ends without an answer, as the specification requires. A shared or buffered exchange needs an answer to end.
       if (!isBuffered && taken.get(id)?.isShared === false) to.closeSSEStream?.(id)
       const cancelled = errorMessage(id, { code: -32603, message: 'The client cancelled this request.' })
       to.send(JSON.parse(cancelled)).catch(() => {})
@@ -67,7 +67,7 @@ function createTaken(isShared: boolean): Taken {
   return { isShared, begun, begin }
 }
 
-/** The caller needs a token, or more scopes. */
+/** Whether the caller needs a token, or more scopes. */
 function isRefusal({ status }: Reply): boolean {
   return status === 401 || status === 403
 }

@@ -1,18 +1,18 @@
 /**
- * What users give to sessions. The SDK's transport would send what it throws to the client, and end the call or the session by it.
+ * The user's hooks for sessions. The SDK's transport would send their errors to the client, and end the call or the session.
  */
 import { createSessionStore, type EventStore } from './event-store.ts'
 
 export interface Hooks {
-  /** Makes ids that cannot be guessed. Default `crypto.randomUUID`. */
+  /** Creates session ids, which must be unguessable. Default `crypto.randomUUID`. */
   sessionIdGenerator?: () => string
   onsessioninitialized?: (sessionId: string) => void | Promise<void>
   onsessionclosed?: (sessionId: string) => void | Promise<void>
-  /** Makes streams resumable. Default: they are not. */
+  /** Stores events, which makes streams resumable. Default: not resumable. */
   eventStore?: EventStore
 }
 
-/** The hooks for one session: what they throw is reported. Only where no id can be made there is no session. */
+/** The hooks of one session. Their errors are reported; only if no id can be created, no session is opened. */
 export function guardHooks(
   {
     sessionIdGenerator = () => crypto.randomUUID(),

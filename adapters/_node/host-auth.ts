@@ -1,16 +1,16 @@
-/** `req.auth`: who the caller is, as middleware of the host has found out. */
+/** Reads `req.auth`: the caller, as middleware of the host has identified it. */
 import { toCaller, unknownCaller } from '../../src/auth/host-caller.ts'
 import type { Caller } from '../../src/request/access.ts'
 
 const UNREADABLE =
   'req.auth names no client and no subject, so its caller has no name and no scopes here: set { token, clientId, scopes } or the claims of a JWT.'
 
-/** By the prototype of requests, which each Express app makes for itself. */
+/** By the prototype of requests, which each Express app creates for itself. */
 const reported = new WeakSet<object>()
 
 /**
- * Undefined where the host's code has set nothing on this very request: nothing that a client sends becomes a property of it. What
- * is not clearly an identity is ignored, and reported once an app.
+ * Undefined unless the host's code has set `auth` on the request object; a client's input cannot set it. A value that is not clearly an
+ * identity becomes an unknown caller without scopes, which is reported once per app.
  */
 export async function hostCaller(
   incoming: object,

@@ -4,19 +4,19 @@
 import type { Readable } from 'node:stream'
 
 export interface LineOptions {
-  /** Bytes that a line may have. */
+  /** Maximum bytes of a line. */
   readonly maxBytes: number
-  /** Called for each line with its end taken off. */
+  /** Called for each line, without its line ending. */
   readonly onLine: (line: string) => void
-  /** Called once, for a line that is longer: nothing is read after it. */
+  /** Called once, for a longer line; reading stops there. */
   readonly onTooLong: () => void
-  /** Called once, when the stream has ended. What came without the end of a line is dropped. */
+  /** Called once, when the stream has ended. An incomplete last line is dropped. */
   readonly onEnd: () => void
 }
 
 const NEWLINE = 10
 
-/** Reads until the stream ends, or what is returned is called. */
+/** Reads until the stream ends, or the returned function is called. */
 export function readLines(input: Readable, { maxBytes, onLine, onTooLong, onEnd }: LineOptions): () => void {
   let pieces: Buffer[] = []
   let pending = 0
@@ -31,7 +31,7 @@ export function readLines(input: Readable, { maxBytes, onLine, onTooLong, onEnd 
     stop()
     onEnd()
   }
-  /** Whether it still fits. */
+  /** Returns whether the line is still within the limit. */
   const add = (piece: Buffer): boolean => {
     pending += piece.length
     pieces.push(piece)
@@ -53,7 +53,7 @@ export function readLines(input: Readable, { maxBytes, onLine, onTooLong, onEnd 
     if (!isOver) add(chunk.subarray(start))
   }
   input.on('data', onChunk).once('end', end).once('close', end)
-  // Its end may have been before we listened.
+  // The stream may have ended before the listeners were added.
   if (input.readableEnded || input.destroyed) setImmediate(end)
   return stop
 }

@@ -1,5 +1,5 @@
 /**
- * A `(req, res)` listener over a server that speaks fetch, through `@hono/node-server`.
+ * A Node `(req, res)` listener for a server that uses fetch, through `@hono/node-server`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -10,9 +10,9 @@ import { isUntouched, toRequest, withoutBody } from './request.ts'
 import { respond, send } from './whole.ts'
 
 export interface NodeListenerOptions {
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
-  /** The address the listener is bound to. A loopback one turns the DNS-rebinding guard on. Default: not known. */
+  /** The address the listener is bound to. A loopback address turns the DNS-rebinding guard on. Default: unknown. */
   hostname?: string
 }
 
@@ -20,8 +20,8 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
 export type Track = (work: Promise<unknown>) => void
 
 /**
- * A `(req, res)` listener for node:http or Express, before body parsers or after them. Answers every path it is given. Mounted after
- * a parser, limits on the body are the parser's. Where the server has no `auth`, `req.auth` of middleware before it is `ctx.auth`.
+ * Creates a `(req, res)` listener for node:http or Express, before or after body parsers. Answers every path. After a parser, the
+ * parser's limits for the body apply. If the server has no `auth`, `req.auth` of earlier middleware becomes `ctx.auth`.
  *
  * ```ts
  * createServer(nodeListener(server)).listen(3000)
@@ -40,23 +40,23 @@ export function createListener(
   const loopback = hostname !== undefined && isLoopbackAddress(hostname)
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
-  // a request lives as long as its response.
+  // so the request is kept as long as its response.
   const requests = new WeakMap<object, Request>()
 
   const listener = getRequestListener(
     async (incomingRequest, { incoming, outgoing }) => {
-      // No Request can have these methods (Fetch standard, forbidden methods).
+      // A Request cannot have these methods (Fetch standard, forbidden methods).
       if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
-      // The absolute form names another host (RFC 9112 §3.2.2), which no guard has checked.
+      // The absolute form may name another host (RFC 9112 §3.2.2), which no guard has checked.
       if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
-      // Its client has left while code of the host came before: no event tells of that any more.
+      // The client disconnected while the host's code ran: no later event would tell.
       if (outgoing.closed) return new Response(null, { status: 499 })
       const keep = (request: Request): Request => {
         requests.set(outgoing, request)
         return request
       }
-      // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals, after which
-      // `await fetch(...) instanceof Response` is false in everybody's code. A real one costs more than most calls.
+      // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals; but then
+      // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
       const isLean = server.leanHandle !== undefined && server.leanHandle === server.handle
       const isCheap = isLean && isUntouched(incoming)
       const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))

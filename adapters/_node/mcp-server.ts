@@ -1,5 +1,5 @@
 /**
- * `MCPServer` with the methods that other frameworks give it: for a process, not for the edge.
+ * `MCPServer` with the start methods that other frameworks have; for processes, not for edge platforms.
  */
 import { MCPServer as CoreServer } from '../../src/index.ts'
 import {
@@ -14,8 +14,8 @@ import {
 import { type StdioOptions, type StdioServer, startStdio } from './stdio.ts'
 
 /**
- * The server of `mayfly-mcp`, with `startStdio`, `startHTTP`, `startSSE` and `startHonoSSE` as methods. `close` ends what they
- * have opened.
+ * The server of `mayfly-mcp`, with `startStdio`, `startHTTP`, `startSSE` and `startHonoSSE` as methods. `close` also ends everything
+ * that they have opened.
  *
  * ```ts
  * const server = new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools })
@@ -44,7 +44,7 @@ export class MCPServer extends CoreServer {
   }
 
   override async close(): Promise<void> {
-    // What is closed here closes its server, too.
+    // Called again by what is closed below.
     if (this.#isClosing) return super.close()
     this.#isClosing = true
     try {

@@ -1,5 +1,5 @@
 /**
- * `createOAuthMiddleware`, as Mastra has it: lets Node requests with a valid token go on, and answers all others.
+ * `createOAuthMiddleware`, as in Mastra: lets Node requests with a valid token through, and answers all others.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission, AuthRefusal } from '../../src/auth/auth.ts'
@@ -9,13 +9,13 @@ import { CORS_HEADERS } from '../../src/http/cors.ts'
 
 export interface OAuthMiddlewareOptions {
   oauth: OAuthConfig
-  /** Requests whose path begins so need a token. Default: `/mcp`, and the path of `resource`. */
+  /** Requests below this path need a token. Default: `/mcp`, and the path of `resource`. */
   mcpPath?: string
 }
 
 export interface OAuthMiddlewareResult {
   proceed: boolean
-  /** The response has been sent. */
+  /** Whether the response has been sent. */
   handled: boolean
   tokenValidation?: TokenValidationResult
 }
@@ -23,15 +23,15 @@ export interface OAuthMiddlewareResult {
 const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
 
 /**
- * Checks the token of each request below `mcpPath`, and serves the protected resource metadata (RFC 9728). Who was let in is `req.auth`,
- * which `startHTTP` and `nodeListener` make `ctx.auth`. On every other platform write `auth: oauth({ … })` in the server instead.
+ * Checks the token of each request below `mcpPath`, and serves the protected resource metadata (RFC 9728). Sets `req.auth`, which
+ * `startHTTP` and `nodeListener` pass on as `ctx.auth`. On every other platform, write `auth: oauth({ … })` in the server instead.
  *
  * ```ts
  * const result = await oauthMiddleware(req, res, url)
  * if (!result.proceed) return
  * ```
  *
- * @throws TypeError for a configuration without `resource` or `validateToken`, and for an `mcpPath` that is no path.
+ * @throws TypeError for a configuration without `resource` or `validateToken`, and for an `mcpPath` that is not a path.
  */
 export function createOAuthMiddleware({
   oauth: config,
@@ -46,7 +46,7 @@ export function createOAuthMiddleware({
   const guarded = (mcpPath === undefined ? ['/mcp', pathname] : [mcpPath]).map(toPrefix)
   const location = locationOf(config.resource)
   const metadataPath = new URL(location.metadataUrl).pathname
-  /** What a `validateToken` throws is a fault of the server, and lets nobody in. */
+  /** An error of `validateToken` is a server error: the caller is refused with 503. */
   const admit = async (request: Request): Promise<Admission> => {
     try {
       return await auth.admit(request, { env: process.env, location: () => location })
@@ -63,7 +63,7 @@ export function createOAuthMiddleware({
       return { proceed: false, handled: true }
     }
     const isGuarded = guarded.some((prefix) => url.pathname.startsWith(prefix))
-    // A browser asks without a token whether it may send one (Fetch standard, "CORS-preflight request").
+    // A CORS preflight never has a token (Fetch standard, "CORS-preflight request").
     const isPreflight = req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined
     if (!isGuarded || isPreflight) return { proceed: true, handled: false }
     const { authorization } = req.headers
@@ -77,7 +77,7 @@ export function createOAuthMiddleware({
       return { proceed: false, handled: true, tokenValidation: { valid: false, error } }
     }
     const { scopes = [], expiresAt, extra } = admission.auth ?? {}
-    // Where tools find out who is calling: `nodeListener` and `startHTTP` take it over.
+    // `nodeListener` and `startHTTP` pass this on to the tools.
     Object.assign(req, { auth: admission.auth })
     return {
       proceed: true,
@@ -92,7 +92,7 @@ export function createOAuthMiddleware({
   }
 }
 
-/** Without the slash at its end, which a client may leave out. */
+/** Removes the trailing slash, which a client may leave out. */
 function toPrefix(path: string): string {
   if (!path.startsWith('/'))
     throw new TypeError(`"mcpPath" must be a path such as "/mcp", not ${JSON.stringify(path)}.`)

@@ -3,8 +3,8 @@ import { type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
 type Outline = { readonly jsonrpc: '2.0'; readonly id?: RpcId; readonly [name: string]: unknown }
 
 /**
- * What the SDK's transport is shown of a body: enough to know which answer goes where. It refuses what its own schemas do not know,
- * which the engine may take or refuses in its own words.
+ * The outline of a body for the SDK's transport: enough to match answers with requests. The transport would refuse messages that its
+ * own schemas do not know; the engine decides about those itself.
  */
 export function outlineOf(body: unknown): Outline | Outline[] {
   return Array.isArray(body) ? body.map(outline) : outline(body)
@@ -23,12 +23,12 @@ function outline(value: unknown): Outline {
     case 'notification':
       return { jsonrpc, method: message.method }
     default:
-      // An answer: whose it is it need not know.
+      // A response: the transport need not know which request it answers.
       return { jsonrpc, id: 0, result: {} }
   }
 }
 
-/** By less it would not know that a session begins; what is wrong with the rest the engine says. */
+/** The members by which the transport recognizes the start of a session; the engine checks the rest. */
 function opening({ protocolVersion }: { readonly [name: string]: unknown }): object {
   return {
     protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : '',

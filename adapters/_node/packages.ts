@@ -1,6 +1,6 @@
 /**
- * The official SDKs' transports, which only those install who use them. By constants that bundlers do not follow: a program that only
- * serves would otherwise ship them. `mayfly build` puts them into what uses them.
+ * The transports of the official SDKs, which are optional. Imported through constants that bundlers do not follow: otherwise every
+ * bundle would contain them. `mayfly build` adds them to bundles that use them.
  */
 const STREAMABLE = '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 

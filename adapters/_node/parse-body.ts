@@ -2,7 +2,7 @@ import { checkBatch } from '../../src/protocol/batch.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import { isObject, readMessage } from '../../src/protocol/json-rpc.ts'
 
-/** The body for a transport that wants it parsed; undefined where the engine refuses it, which is then asked for its answer. */
+/** The parsed body, for a transport that needs it; undefined if the engine refuses it, which then also answers it. */
 export function parseBody(engine: Engine, text: string, { headers }: Request): unknown {
   try {
     const value = engine.parse(text)

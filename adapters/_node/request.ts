@@ -1,34 +1,34 @@
-/** The request that a Node listener hands on, also from within an Express app that has changed it. */
+/** Converts the request of a Node listener, also inside an Express app that has changed it. */
 import type { IncomingMessage } from 'node:http'
 
-/** What is used of Node's request, and what Express and its body parsers add. */
+/** The members of Node's request that are used here, and those that Express and its body parsers add. */
 interface ExpressRequest extends Pick<IncomingMessage, 'readableDidRead'> {
-  /** As the client sent it; `url` is without the path that a router is mounted at. */
+  /** The URL as the client sent it; `url` lacks the path that a router is mounted at. */
   readonly originalUrl?: unknown
-  /** What a body parser has made of the body, which cannot be read again. */
+  /** The result of a body parser; the body itself cannot be read again. */
   readonly body?: unknown
 }
 
-/** `request` is what `@hono/node-server` makes of it: a look-alike that `new Request(it)` refuses. */
+/** `request` is the look-alike of `@hono/node-server`, which `new Request(request)` refuses. */
 export function toRequest(request: Request, incoming: ExpressRequest): Request {
   const { originalUrl, body } = incoming
   const url = typeof originalUrl === 'string' ? new URL(request.url).origin + originalUrl : request.url
   if (!isParsed(incoming)) return new Request(url, request)
   const { method, signal } = request
-  // No Request of these methods has one (Fetch standard).
+  // A Request with these methods cannot have a body (Fetch standard).
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const headers = new Headers(request.headers)
-  // Of the bytes that were sent; these are others.
+  // These headers describe the bytes that were sent; the body is written anew.
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name)
   return new Request(url, { method, headers, signal, ...(hasBody && { body: toText(body) }) })
 }
 
-/** Whether Node's request still is as Node has made it. */
+/** Whether the host has not changed Node's request. */
 export function isUntouched(incoming: ExpressRequest): boolean {
   return incoming.originalUrl === undefined && !isParsed(incoming)
 }
 
-/** A real request without its body, which is read already. */
+/** A real Request without the body, which has been read already. */
 export function withoutBody({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }

@@ -1,5 +1,5 @@
 /**
- * Responses around a session's transport.
+ * Responses of a session's transport.
  */
 import { SECURITY_HEADERS } from '../../src/http/admission.ts'
 import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
@@ -7,17 +7,17 @@ import { errorMessage } from '../../src/protocol/json-rpc.ts'
 import { isEventStream } from '../../src/protocol/read-events.ts'
 
 export interface AnsweredOptions {
-  /** The server's own. */
+  /** The server's own headers. */
   readonly headers: { readonly [name: string]: string }
-  /** The stream begins with what its client has missed, which is there before anybody can read it. */
+  /** Whether the stream begins with the events that its client missed. These are buffered before anything is read. */
   readonly isReplayed: boolean
-  /** Called once, when the transport has ended the response or its reader has gone. */
+  /** Called once, when the transport has ended the response or its reader has disconnected. */
   readonly onEnd: () => void
 }
 
 /**
- * The transport's response with the server's own headers, but for what the transport says of caching a stream. A reader that leaves too
- * much of a stream unread is cut off.
+ * The transport's response with the server's own headers, except for `Cache-Control` of a stream. A stream with too many unread bytes
+ * is cut off.
  */
 export function answered(response: Response, { headers, isReplayed, onEnd }: AnsweredOptions): Response {
   const all = new Headers(response.headers)
@@ -32,7 +32,7 @@ export function answered(response: Response, { headers, isReplayed, onEnd }: Ans
   return new Response(response.body, init)
 }
 
-/** The same stream, read as fast as it comes: the transport would keep whatever its client leaves unread. */
+/** The same stream, read as fast as it arrives: the transport itself would buffer unread bytes without a limit. */
 function bounded(
   source: ReadableStream<Uint8Array>,
   isReplayed: boolean,
@@ -42,7 +42,7 @@ function bounded(
   const { body, write, end } = createBoundedBody((reason) => void reader.cancel(reason).catch(() => {}))
   const pump = async (): Promise<void> => {
     let force = isReplayed
-    // What is there already is read by then.
+    // By then, the replayed events have been read.
     setTimeout(() => {
       force = false
     })
@@ -61,7 +61,7 @@ function bounded(
   return body
 }
 
-/** What the transport has refused: MCP has no id that is null. */
+/** Removes `"id": null` from a refusal of the transport: MCP does not allow it. */
 export async function withoutNullId(refused: Response): Promise<Response> {
   if (!refused.headers.get('content-type')?.startsWith('application/json')) return refused
   const { id, ...message } = (await refused.json()) as { id?: unknown }

@@ -1,5 +1,5 @@
 /**
- * The sessions of one process: opened by `initialize`, ended by their client, by being idle, or with the process.
+ * The sessions of one process: opened by `initialize`; ended by their client, by being idle, or with the process.
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
 import type { Session } from '../../src/protocol/session.ts'
@@ -16,10 +16,10 @@ export interface HttpTransport extends SdkTransport {
 export interface Entry {
   readonly transport: HttpTransport
   readonly session: Session
-  /** Another principal's session does not exist. */
+  /** The owner: for another principal the session does not exist. */
   readonly principal: string
   readonly exchanges: Exchanges
-  /** Requests and streams that are open. */
+  /** The number of open requests and streams. */
   open: number
   timer: ReturnType<typeof setTimeout> | undefined
 }
@@ -27,7 +27,7 @@ export interface Entry {
 export interface RegistryOptions {
   readonly parts: ReturnType<MCPServer['getSessionParts']>
   readonly next: Deliveries['next']
-  /** Those of users, with others for the SDK's transport. */
+  /** The user's hooks and options, with further hooks for the SDK's transport. */
   readonly transport: Hooks & { readonly enableJsonResponse?: boolean }
   readonly idleMs: number
 }
@@ -35,13 +35,13 @@ export interface RegistryOptions {
 export interface Registry {
   readonly size: number
   find(id: string): Entry | undefined
-  /** One that is yet to initialize: it is found once it has. `platform` is that of the request that opens it. */
+  /** Creates a session, which is found by its id after `initialize`. `platform` is that of the request that opens it. */
   open(principal: string, platform: RequestPlatform): Promise<Entry>
-  /** A request or a stream of the session begins. */
+  /** Called when a request or a stream of the session begins. */
   enter(entry: Entry): void
-  /** And has ended: without another the session ends when it is idle. One that did not initialize ends at once. */
+  /** Called when it has ended. After the last one, the idle time begins; a session that was not initialized ends at once. */
   leave(entry: Entry): void
-  /** Waits for calls that run, then ends every session. */
+  /** Waits for running calls, then ends every session. */
   close(graceMs: number): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
         return onsessioninitialized(id)
       },
     })
-    // Later requests come to the same process.
+    // Later requests reach the same process, so it must outlive this request.
     const session = connect(parts, transport, platform, next, exchanges)
     const entry: Entry = { transport, session, principal, exchanges, open: 0, timer: undefined }
     transport.onclose = () => {
@@ -85,7 +85,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     leave(entry) {
       entry.open--
       const { transport, session } = entry
-      // Its `initialize` was refused, by a limit for example.
+      // Its `initialize` was refused, for example because of a limit.
       if (session.client.declared === undefined) void transport.close()
       else if (entry.open === 0 && entries.get(transport.sessionId ?? '') === entry) {
         entry.timer = setTimeout(() => void transport.close(), idleMs)
@@ -105,7 +105,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
   }
 }
 
-/** A session that waits to expire keeps no process alive. */
+/** The timer of an idle session must not keep the process alive. */
 function unref(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object') timer.unref()
 }

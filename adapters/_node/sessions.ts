@@ -1,5 +1,5 @@
 /**
- * Streamable HTTP with sessions, for a process that lives long: the transport of the official SDK v1 in front of an `MCPServer`.
+ * Streamable HTTP with sessions, for a long-lived process: the transport of the official SDK v1 in front of an `MCPServer`.
  */
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
@@ -20,22 +20,22 @@ import { createRegistry, type Entry } from './session-registry.ts'
 import { createDeliveries } from './transport.ts'
 
 export interface SessionsOptions extends Hooks {
-  /** Answers in JSON; what is notified or asked during a call is then lost. Default false. */
+  /** Answers in JSON instead of SSE. Notifications and questions during a call are then lost. Default false. */
   enableJsonResponse?: boolean
-  /** Sessions at once; with more, `initialize` is answered 503. Default 1000. */
+  /** Maximum concurrent sessions; beyond that, `initialize` is answered 503. Default 1000. */
   maxSessions?: number
-  /** Milliseconds without a request or an open stream after which a session ends. Default 1 800 000. */
+  /** Milliseconds after which a session ends that has neither a request nor an open stream. Default 1 800 000. */
   idleMs?: number
 }
 
 export interface Sessions extends FetchServer {
   handle(request: Request, platform: RequestPlatform): Promise<Response>
-  /** As the server's own: for tools such as `mayfly doctor`. */
+  /** The same as that of the server, for tools such as `mayfly doctor`. */
   getDeploymentInfo(): DeploymentInfo
   getToolListInfo: MCPServer['getToolListInfo']
-  /** How many sessions there are. */
+  /** The number of sessions. */
   readonly size: number
-  /** Takes no more, waits up to 5 seconds for calls that run, then ends every session and its streams. */
+  /** Stops accepting requests, waits up to 5 seconds for running calls, then ends every session and its streams. */
   close(): Promise<void>
 }
 
@@ -43,9 +43,9 @@ const CLOSE_GRACE_MS = 5000
 const SHUTTING_DOWN = 'This server is shutting down.'
 
 /**
- * Serves an `MCPServer` with sessions to legacy clients: they can be asked, subscribe, and are told of changes. Modern clients need no
- * session and are served beside them, as are the page and the health check. Sessions live in this process: it must be the only one that
- * a client reaches. Guard, auth, limits and log are the server's own.
+ * Serves an `MCPServer` with sessions for legacy clients: they can be asked, can subscribe, and are notified of changes. Modern clients
+ * need no session and are served, too, as are the page and the health check. Sessions exist only in this process: all requests of a
+ * client must reach it. The server's own guard, auth, limits and log apply.
  *
  * ```ts
  * const { close } = await serve(createSessions(server), { port: 3000 })
@@ -79,7 +79,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       if (body instanceof Response) return body
       parsedBody = parseBody(engine, body, request)
       const isForSession = known !== undefined || isInitialize(parsedBody)
-      // Requests that open no session are served statelessly, and what is no message is refused there.
+      // Requests without a session are served statelessly; invalid bodies are refused there.
       if (parsedBody === undefined || !isForSession) return endpoint.answer(body, admitted)
     }
     if (known === undefined && registry.size + opening >= maxSessions) {
@@ -96,7 +96,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     opening++
     try {
       const opened = await registry.open(principal, platform)
-      // `close` has not heard of it.
+      // Opened while `close` was running, which does not know it.
       if (isClosing) {
         await opened.transport.close()
         return endpoint.log(refuse(503, SERVER_BUSY, SHUTTING_DOWN, headers), admitted)
@@ -107,11 +107,11 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     }
   }
 
-  /** Has the transport of a session answer. */
+  /** Answers with the transport of a session. */
   const exchange = async (entry: Entry, admitted: Admitted, parsedBody: unknown): Promise<Response> => {
     const { request, headers, access } = admitted
     const { transport, exchanges } = entry
-    // Without access control no caller is refused, and no check must be awaited.
+    // Without access control no caller is refused, so there is nothing to wait for.
     const refusing = access && exchanges.refusal(parsedBody)
     const onEnd = (): void => registry.leave(entry)
     registry.enter(entry)
@@ -127,14 +127,14 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       throw error
     }
     const isRefused = response.status >= 400
-    // It did not reach the session.
+    // The request did not reach the session.
     if (isRefused) exchanges.release(parsedBody)
     const isReplayed = request.headers.has('last-event-id')
     const refusal = isRefused ? undefined : await refusing
     if (refusal !== undefined) void response.body?.cancel()
     if (isRefused) response = await withoutNullId(response)
     const answer = answered(refusal ?? response, { headers, isReplayed, onEnd })
-    // Messages are logged one by one.
+    // The messages of a POST are logged one by one.
     return request.method === 'POST' && !isRefused ? answer : endpoint.log(answer, admitted)
   }
 
@@ -166,7 +166,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   }
 }
 
-/** Modern requests have no session; a GET without a session is a browser or a probe. */
+/** Modern requests have no session; a GET without a session comes from a browser or a probe. */
 function isForSession({ method, headers }: Request): boolean {
   const version = headers.get('mcp-protocol-version')
   if (method === 'POST') return version === null || version < '2026-07-28'

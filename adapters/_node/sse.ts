@@ -1,6 +1,6 @@
 /**
- * The deprecated HTTP+SSE transport (MCP 2024-11-05): a client opens a stream, and posts its messages beside it. On fetch, so that it
- * is the same on Node and in Hono.
+ * The deprecated HTTP+SSE transport (MCP 2024-11-05): a client opens a stream, and posts its messages in separate requests. Based on
+ * fetch, so that it is the same on Node and in Hono.
  */
 import type { MCPServer } from '../../src/index.ts'
 import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
@@ -20,7 +20,7 @@ export interface SSERoute {
 
 interface OpenStream {
   readonly session: Session
-  /** Another principal's stream does not exist. */
+  /** The owner: for another principal the stream does not exist. */
   readonly principal: string
   end(): void
 }
@@ -28,13 +28,13 @@ interface OpenStream {
 type Parts = ReturnType<MCPServer['getSessionParts']>
 type Streams = Map<string, OpenStream>
 
-/** Streams that one server has open. */
+/** Maximum open streams of one server. */
 const MAX_STREAMS = 1000
 
-/** By server, and by session id. */
+/** By server, then by session id. */
 const streamsOf = new WeakMap<MCPServer, Streams>()
 
-/** Answers a request for the stream or for the messages beside it. Never rejects. */
+/** Answers a request for the stream, or one with a message for it. Never rejects. */
 export async function serveSSE(
   server: MCPServer,
   { url, ssePath, messagePath }: SSERoute,
@@ -64,7 +64,7 @@ export async function serveSSE(
   }
 }
 
-/** Ends the streams that a server has open. */
+/** Ends the open streams of a server. */
 export function endStreams(server: MCPServer): void {
   for (const { end } of streamsOf.get(server)?.values() ?? []) end()
 }
@@ -72,7 +72,7 @@ export function endStreams(server: MCPServer): void {
 function open(messagePath: string, streams: Streams, admitted: Admitted, parts: Parts): Response {
   const { headers, platform, request } = admitted
   const { signal } = request
-  // Nothing tells later of a client that left while it was let in.
+  // The client disconnected during admission: no later event would tell.
   if (signal.aborted) return parts.endpoint.log(new Response(null, { status: 499, headers }), admitted)
   if (streams.size >= MAX_STREAMS) {
     const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', headers)
@@ -99,7 +99,7 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
   return parts.endpoint.log(new Response(stream.body, { headers: { ...headers, ...SSE_HEADERS } }), admitted)
 }
 
-/** A message is acknowledged at once; its answer goes out on the stream. */
+/** A message is acknowledged at once; its answer is sent on the stream. */
 async function receiveMessage(
   find: () => OpenStream | undefined,
   admitted: Admitted,
@@ -112,20 +112,20 @@ async function receiveMessage(
   const body = await endpoint.read(admitted)
   if (body instanceof Response) return body
   const message = parseBody(engine, body, request)
-  // The engine refuses it, and says why.
+  // The engine refuses the body, with the reason.
   if (message === undefined) return endpoint.answer(body, admitted)
   if (Array.isArray(message)) {
     const reason = 'Invalid request: send one message at a time.'
     return endpoint.log(refuse(400, INVALID_REQUEST, reason, headers), admitted)
   }
-  // It may have ended while the body came.
+  // The stream may have ended while the body arrived.
   const stream = find()
   if (stream === undefined) return unknown()
   void stream.session.receive(message, admitted)
   return new Response('Accepted', { status: 202, headers: { ...headers, 'content-type': 'text/plain' } })
 }
 
-/** Where a client posts its messages: a path, which it puts to the origin of the stream. */
+/** The path to which a client posts its messages, relative to the origin of the stream. */
 function endpointOf(messagePath: string, id: string): string {
   const url = new URL(messagePath, 'http://localhost')
   url.searchParams.set('sessionId', id)

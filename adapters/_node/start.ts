@@ -1,5 +1,5 @@
 /**
- * `startHTTP`, `startSSE` and `startHonoSSE`: one call for each Node request, as other frameworks have them.
+ * `startHTTP`, `startSSE` and `startHonoSSE`: each serves one request, as in other frameworks.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
@@ -10,32 +10,32 @@ import { createSessions, type Sessions, type SessionsOptions } from './sessions.
 import { endStreams, serveSSE } from './sse.ts'
 
 export interface StartHTTPOptions extends Omit<SessionsOptions, 'sessionIdGenerator'> {
-  /** Default: unguessable ids. Undefined, said explicitly: no sessions. */
+  /** Creates session ids. Default: random ids. Explicitly undefined: no sessions. */
   sessionIdGenerator?: (() => string) | undefined
-  /** Switches to the stateless engine. Default false. */
+  /** Serves statelessly. Default false. */
   serverless?: boolean
-  /** Accepted: without sessions a response streams whenever there is something to stream. */
+  /** Accepted for compatibility: without sessions, a response streams whenever there is something to stream. */
   serverlessStreaming?: true
 }
 
 export interface StartHTTP {
   server: MCPServer
-  /** The request's URL, as far as its path matters. */
+  /** The request's URL, of which only the path is used. */
   url: URL
-  /** The endpoint's path, `/mcp`. Other paths are answered 404, but for the OAuth metadata that a challenge names. */
+  /** The path of the endpoint, `/mcp`. Other paths are answered 404, except that of the OAuth metadata. */
   httpPath: string
   req: IncomingMessage
   res: ServerResponse
-  /** Those of the first call for a server count. */
+  /** The options of the first call for a server apply to all later ones. */
   options?: StartHTTPOptions
 }
 
 export interface StartSSE {
   server: MCPServer
   url: URL
-  /** Where clients open their stream, `/sse`. */
+  /** The path where clients open their stream, `/sse`. */
   ssePath: string
-  /** Where they post messages, `/message`. */
+  /** The path to which clients post messages, `/message`. */
   messagePath: string
   req: IncomingMessage
   res: ServerResponse
@@ -49,8 +49,9 @@ export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
 const sessionsOf = new WeakMap<MCPServer, Sessions>()
 
 /**
- * Serves one Node request of an `MCPServer`: with sessions, or without where `options.serverless` says so. Resolves when the
- * response has ended.
+ * Serves one Node request of an `MCPServer`, with sessions unless `options.serverless` is set. Resolves when the response has ended.
+ *
+ * @throws TypeError for an unsupported option.
  *
  * ```ts
  * createServer((req, res) => {
@@ -62,7 +63,7 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
 export async function startHTTP({ server, url, httpPath, req, res, options = {} }: StartHTTP): Promise<void> {
   checkOptions(options)
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
-  // A look-alike that was made of a fetch request has none, where no Node request is without.
+  // A look-alike created from a fetch request may lack `host`, which every Node request has.
   if (req.headers.host === undefined) {
     req.headers.host = url.host
     req.rawHeaders.push('host', url.host)
@@ -84,7 +85,7 @@ export async function startHTTP({ server, url, httpPath, req, res, options = {} 
 }
 
 /**
- * Serves one Node request of the deprecated HTTP+SSE transport (MCP 2024-11-05): its stream, or a message beside it. Resolves when the
+ * Serves one Node request of the deprecated HTTP+SSE transport (MCP 2024-11-05): the stream, or a message for it. Resolves when the
  * response has ended.
  */
 export async function startSSE({ server, req, res, ...route }: StartSSE): Promise<void> {
@@ -95,7 +96,7 @@ export async function startSSE({ server, req, res, ...route }: StartSSE): Promis
   await done
 }
 
-/** `startSSE` in a Hono app, on whatever runtime it is. */
+/** `startSSE` for a Hono app, on any runtime. */
 export function startHonoSSE({ server, context, ...route }: StartHonoSSE): Promise<Response> {
   return serveSSE(server, route, context.req.raw, { env: process.env })
 }
@@ -107,22 +108,22 @@ export async function closeSessions(server: MCPServer): Promise<void> {
   endStreams(server)
 }
 
-/** Read alone: a POST is for the endpoint, under whatever path, and a guard of the host may stand before the endpoint's own path alone. */
+/** Only for reading: a POST to any path is for the endpoint, and the host may guard only the endpoint's own path. */
 function isMetadata({ method }: IncomingMessage, { pathname }: URL): boolean {
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
   return isRead && isMetadataPath(pathname)
 }
 
-/** A look-alike finishes, and never closes. */
+/** A look-alike emits `finish`, but never `close`. */
 function ended(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    // Its client may have left while the host's own code looked at the request.
+    // The client may have disconnected while the host's own code ran.
     if (res.closed) return resolve()
     for (const event of ['close', 'finish']) res.once(event, () => resolve())
   })
 }
 
-/** What the transports of other frameworks are told here, and ours elsewhere. */
+/** Options that other frameworks have here, and where Mayfly has them. */
 const ELSEWHERE: { readonly [option: string]: string } = {
   allowedHosts: 'write http: { allowedHosts } in the MCPServer',
   allowedOrigins: 'write http: { allowedOrigins } in the MCPServer',

@@ -1,5 +1,5 @@
 /**
- * stdio: the server runs under a desktop client. Both eras.
+ * stdio: serves the client that started the process, such as a desktop application. Both eras.
  */
 import type { Writable } from 'node:stream'
 import type { MCPServer } from '../../src/index.ts'
@@ -9,17 +9,17 @@ import { readLines } from './lines.ts'
 import { divertStdout } from './stdout.ts'
 
 export interface StdioOptions {
-  /** `ctx.env`. Default `process.env`. */
+  /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
 export interface StdioServer {
   /**
-   * Resolves when the client has closed its end, or after `close`. Rejects when it sends a line of more than 10 MB (or of more than
-   * `http.maxBodyBytes`, where that is larger): it is told so, and the connection ends. The server's error log has that, too.
+   * Resolves when the client has closed its end, or after `close`. Rejects if the client sends a line of more than 10 MB (or of more
+   * than `http.maxBodyBytes`, if that is larger): the client gets an error, the connection ends, and the error is logged.
    */
   readonly closed: Promise<void>
-  /** Aborts what is running and lets go of stdin. */
+  /** Aborts running calls and stops reading stdin. */
   close(): Promise<void>
 }
 
@@ -27,10 +27,10 @@ const MAX_LINE_BYTES = 10_000_000
 const INVALID_REQUEST = -32600
 
 /**
- * Serves one client over stdin and stdout until it closes its end. stdout carries messages alone: what the server's own code
- * prints with `console` or writes to `process.stdout` goes to stderr meanwhile. What writes to the file descriptor itself, such as a
- * child process with `stdio: 'inherit'`, is not diverted; under `mayfly stdio` it is. Who runs the process is trusted: `auth` and
- * `http` have no meaning here but for `maxBodyBytes`.
+ * Serves one client over stdin and stdout until the client closes its end. stdout carries only messages: what the server's own code
+ * prints with `console` or writes to `process.stdout` goes to stderr meanwhile. Writes to the file descriptor itself, such as by a
+ * child process with `stdio: 'inherit'`, are diverted only under `mayfly stdio`. The user who runs the process is trusted: `auth` and
+ * `http` are ignored, except for `maxBodyBytes`.
  *
  * ```ts
  * const { closed } = await startStdio(server)
@@ -48,7 +48,7 @@ export async function startStdio(server: MCPServer, options: StdioOptions = {}):
   }
 }
 
-/** The same with messages written to `output`, and with stdout as it is. */
+/** The same with messages written to `output`; does not divert stdout. */
 export async function serveStdio(
   server: MCPServer,
   output: Writable,
@@ -59,7 +59,7 @@ export async function serveStdio(
   const waitUntil = (promise: Promise<unknown>): void => void promise
   const session = createSession(parts, {
     platform: { env, waitUntil },
-    // Waits until it is written. If that fails, it is no fault of the server: the client has gone.
+    // Resolves when it is written. A failure is not a server error: the client has disconnected.
     send: (message) =>
       new Promise<void>((resolve) => {
         output.write(`${JSON.stringify(message)}\n`, () => resolve())
@@ -86,7 +86,7 @@ export async function serveStdio(
     },
     onEnd: () => end(),
   })
-  // Stays, as what is written last may fail when everything is over.
+  // Never removed, since the last write may still fail after the end.
   output.on('error', () => end())
   return { closed, close: async () => end() }
 }

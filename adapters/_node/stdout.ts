@@ -1,23 +1,23 @@
 /**
- * stdout of a process whose stdout is a protocol: what its own code writes there goes to stderr.
+ * Keeps stdout free for protocol messages: what other code in the process writes there goes to stderr.
  */
 import { Writable } from 'node:stream'
 
 export interface DivertedStdout {
-  /** What is written here still goes to stdout. */
+  /** Writes to the real stdout. */
   readonly output: Writable
-  /** Gives stdout back. */
+  /** Restores stdout. */
   restore(): void
 }
 
 type Replaced = Partial<Record<'write' | 'end' | 'destroy' | 'destroySoon' | 'cork' | 'uncork', unknown>>
 
-/** Streams that are diverted already. */
+/** Streams that are diverted. */
 const diverted = new WeakMap<object, true>()
 
 /**
- * Diverts `process.stdout`, and with it `console`, to stderr. Throws where that is done already. What writes to the file descriptor
- * itself is not diverted: `fs.writeSync(1, …)`, a child process with `stdio: 'inherit'`.
+ * Diverts `process.stdout`, and with it `console`, to stderr. Throws if it is diverted already. Does not divert writes to the file
+ * descriptor itself: `fs.writeSync(1, …)`, or a child process with `stdio: 'inherit'`.
  */
 export function divertStdout(): DivertedStdout {
   const { stdout, stderr } = process
@@ -35,14 +35,14 @@ export function divertStdout(): DivertedStdout {
   })
   const toStderr = (...args: Parameters<typeof stderr.write>): boolean => {
     const hasRoom = stderr.write(...args)
-    // Who waits does so at stdout.
+    // Writers wait for `drain` of stdout.
     if (!hasRoom) stderr.once('drain', () => stdout.emit('drain'))
     return hasRoom
   }
   const stay = (): typeof stdout => stdout
   const replaced: Replaced = {
     write: toStderr,
-    // It would end the client's stream as well.
+    // The real `end` would also end the client's stream.
     end: (...args: unknown[]) => {
       if (typeof args[0] !== 'function' && args[0] !== undefined) {
         toStderr(...(args as Parameters<typeof stderr.write>))
@@ -58,7 +58,7 @@ export function divertStdout(): DivertedStdout {
     (name) => [name, Object.getOwnPropertyDescriptor(stdout, name)] as const,
   )
   Object.assign(stdout, replaced)
-  // A client that has gone is noticed by `output`.
+  // `output` reports a client that has disconnected.
   stdout.off('error', ignore).on('error', ignore)
   return {
     output,

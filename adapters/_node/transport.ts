@@ -8,12 +8,12 @@ import type { Reply } from '../../src/protocol/reply.ts'
 import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 
-/** What a transport says of a message. */
+/** What a transport passes with a message. */
 interface MessageExtra {
   readonly authInfo?: AuthInfo
 }
 
-/** What is used of the SDK's `Transport`; methods, as it types its messages in its own way. */
+/** The members of the SDK's `Transport` that are used here; methods, since the SDK types messages differently. */
 export interface SdkTransport {
   readonly sessionId?: string | undefined
   onmessage?(message: unknown, extra?: MessageExtra): void
@@ -23,15 +23,15 @@ export interface SdkTransport {
   close(): Promise<void>
 }
 
-/** A message, and the HTTP request that it came in. */
+/** A message and its HTTP request. */
 interface Delivery {
   readonly message: unknown
   readonly sender: Admitted
 }
 
 /**
- * How messages and their sender get through a transport, which hands on the very object that it is given as `authInfo`, once for each
- * message in their order. What it hands on of the messages is an outline.
+ * Carries messages and their sender through a transport. A transport passes on the same `authInfo` object that it received, once for
+ * each message in order. The messages themselves are only outlines there.
  */
 export interface Deliveries {
   toAuthInfo(sender: Admitted, body: unknown): AuthInfo
@@ -56,17 +56,17 @@ export function createDeliveries(): Deliveries {
   }
 }
 
-/** What a transport that answers each request apart has to do at its end. */
+/** Called by a session, for a transport that has an exchange for each request. */
 export interface Endings {
-  /** The answer to a request begins, with this reply of the engine's. */
+  /** The answer to a request begins, with this reply of the engine. */
   onBegun(id: RpcId, reply: Reply): void
-  /** The client has cancelled it, and it gets no answer. */
+  /** The client has cancelled the request, which gets no answer. */
   onCancelled(id: RpcId): void
-  /** A message is done with, whatever it was. */
+  /** The message, of any kind, is done. */
   onSettled(message: unknown): void
 }
 
-/** Sets the transport's callbacks. `next` tells what came, and in which request. */
+/** Sets the transport's callbacks. `next` returns the received message and its request. */
 export function connect(
   parts: SessionParts,
   transport: SdkTransport,
@@ -81,7 +81,7 @@ export function connect(
     send: (message, relatedTo) =>
       transport
         .send(message as never, relatedTo === undefined ? undefined : { relatedRequestId: relatedTo })
-        // Its client has gone: nothing that this server has done wrong.
+        // The client has disconnected, which is not a server error.
         .catch(() => {}),
   })
   transport.onmessage = (_outline, extra = {}) => {
@@ -89,7 +89,7 @@ export function connect(
     void session.receive(message, sender).finally(() => endings.onSettled(message))
   }
   transport.onclose = () => session.close()
-  // The same, and requests that it has refused.
+  // Errors for the same reason, and for requests that the transport refused.
   transport.onerror = () => {}
   return session
 }

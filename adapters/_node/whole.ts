@@ -1,6 +1,6 @@
 /**
- * An answer that is there as a whole, sent in one write and without undici's `Response`: making and reading back one of those costs
- * several times what the answer does.
+ * Sends a buffered reply in one write, without undici's `Response`: creating one and reading it back costs several times as much as
+ * the reply itself.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
@@ -8,19 +8,19 @@ import { Whole } from '../../src/protocol/reply.ts'
 
 type PlainHeaders = { readonly [name: string]: string }
 
-/** What is used of a response of Node's, in HTTP/1.1 and HTTP/2. */
+/** The members of a Node response that are used here, in HTTP/1.1 and HTTP/2. */
 interface Outgoing {
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown
   end(): unknown
   end(text: string): unknown
 }
 
-/** Stands for a response on the short way from a `leanHandle` to `send`. */
+/** A stand-in for a `Response`, from a `leanHandle` to `send`. */
 export function respond(text: string | null, status: number, headers: PlainHeaders): Response {
   return new Whole(text, status, headers) as object as Response
 }
 
-/** Sends what `respond` has made, and says so to `@hono/node-server`; hands anything else back to be sent by it. */
+/** Sends a reply that `respond` created, and tells `@hono/node-server` so; returns any other response for it to send. */
 export function send(response: Response, outgoing: Outgoing): Response {
   const given: object = response
   if (!(given instanceof Whole)) return response

@@ -1,16 +1,16 @@
 /**
- * Channels of a client that subscribes, of either library: `redis` calls a listener a channel, `ioredis` has one `message` event for
- * all of them.
+ * The channels of a subscribing client, of either library: `redis` calls one listener per channel, `ioredis` emits one `message` event
+ * for all of them.
  */
 
-/** What is used of a client that subscribes. It can do nothing else meanwhile: use a separate client. */
+/** The members of a subscribing client. It cannot send other commands while subscribed: use a separate client. */
 export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber
 
 /** The library `redis`. */
 export interface NodeRedisSubscriber {
   subscribe(channel: string, listener: (message: string, channel: string) => void): unknown
   unsubscribe(channel: string): unknown
-  /** Spelled so in this library alone, which is how it is told from the other. */
+  /** Only this library spells it like this, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -24,7 +24,7 @@ export interface IoRedisSubscriber {
 type Listener = (message: string) => void
 
 export interface Channels {
-  /** Resolves once messages would arrive, and rejects where they will not. May take as long as Redis is down. */
+  /** Resolves once messages would arrive; rejects if they will not. May take as long as Redis is down. */
   add(name: string, listener: Listener): Promise<void>
   /** Never throws. */
   remove(name: string, listener: Listener): void
@@ -32,15 +32,15 @@ export interface Channels {
 
 interface Channel {
   readonly listeners: Set<Listener>
-  /** Settles when the first listener's subscription has; undefined without one. */
+  /** Settles with the subscription of the first listener; undefined without listeners. */
   subscribed: Promise<void> | undefined
   /** Whether the client has subscribed, as of its last command. */
   isOpen: boolean
-  /** The last command for it. The next one waits: an answer that comes late to one would be taken for that of the other. */
+  /** The last command for this channel. The next one waits for it: otherwise a late reply could be taken for that of the next. */
   turn: Promise<unknown>
 }
 
-/** By client: all that use one share its channels, so that one that leaves takes nothing from the others. */
+/** By client: its users share the channels, so that one that unsubscribes does not affect the others. */
 const channelsOf = new WeakMap<RedisSubscriber, Channels>()
 
 export function channelsFor(subscriber: RedisSubscriber): Channels {
@@ -53,7 +53,7 @@ export function channelsFor(subscriber: RedisSubscriber): Channels {
 
 function createChannels(subscriber: RedisSubscriber): Channels {
   const all = new Map<string, Channel>()
-  /** Those that could not be left: the libraries subscribe to them again with each new connection. */
+  /** Channels that could not be unsubscribed: the libraries subscribe to them again with each new connection. */
   const left = new Set<string>()
   const subscribe = subscribeWith(subscriber, (name, message) => {
     for (const listener of all.get(name)?.listeners ?? []) listener(message)
@@ -121,7 +121,7 @@ function subscribeWith(
     subscriber.on('message', onMessage)
     return (name) => subscriber.subscribe(name)
   }
-  // One function for all: it is told once, also where the library has subscribed to a channel by itself.
+  // The same function for all channels, so it is called once, even if the library itself subscribed again.
   const listener = (message: string, name: string): void => onMessage(name, message)
   return (name) => subscriber.subscribe(name, listener)
 }

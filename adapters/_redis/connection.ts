@@ -1,22 +1,22 @@
 /**
- * What a connection to Redis may do: break, and be silent. Both libraries keep commands until it is back, which may be never.
+ * Handles a Redis connection that is lost or silent. Both libraries queue commands until it is back, which may be never.
  */
 
 import type { OutageOptions, Report } from '../../src/events/outage.ts'
 import { within } from '../../src/events/outage.ts'
 
-/** Sends a command, and settles in time. */
+/** Sends a command, and settles within the time limit. */
 export type Ask = <Reply>(command: () => Reply | PromiseLike<Reply>) => Promise<Reply>
 
-/** What is used of a client's events, where it has any. */
+/** The event methods of a client, if it has them. */
 interface Emitter {
   on?(event: string, listener: (error: unknown) => void): unknown
   listenerCount?(event: string): number
 }
 
 /**
- * Reports that a connection is lost, once until it is back. Without a listener for that, the library `redis` ends the process; where
- * there is one already, it is left to that.
+ * Reports a lost connection once until it is back. Without an `error` listener, the library `redis` ends the process; if there already
+ * is one, nothing is added.
  */
 export function watchConnection(client: object, report: Report): void {
   const emitter = client as Emitter
@@ -32,8 +32,8 @@ export function watchConnection(client: object, report: Report): void {
 }
 
 /**
- * Asks within `timeoutMs`. While Redis does not answer, one command in that time finds out whether it is back, and the others are
- * refused at once: nothing piles up in the client, and no request waits for what others have waited for in vain.
+ * Sends commands with the limit `timeoutMs` (milliseconds, default 2000). While Redis does not answer, one command per such period
+ * tests whether it is back, and all others are refused at once: so commands do not pile up, and later requests need not wait.
  */
 export function createAsk({ timeoutMs = 2000 }: OutageOptions): Ask {
   let silentUntil = 0

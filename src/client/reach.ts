@@ -21,7 +21,7 @@ function isPrivate(url: URL): boolean {
   return /^[\d.]+$/.test(host) ? PRIVATE_IPV4.test(host) : PRIVATE_NAME.test(host)
 }
 
-/** Whether a URL has the server's own origin, so that the server's credentials may be sent there. Its https form counts (RFC 9110 §4.3.3). */
+/** Whether a URL has the server's own origin, so that its credentials may be sent there. The https form counts (RFC 9110 §4.3.3). */
 export function isOwn(url: URL, server: URL): boolean {
   if (url.origin === server.origin) return true
   const isUpgrade = server.protocol === 'http:' && url.protocol === 'https:'
