@@ -16,11 +16,13 @@ export interface BunServer {
   stop(closeActiveConnections?: boolean): Promise<void>
 }
 
+/** Options of `bun`. */
 export interface BunOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
+/** Options of `serve`. */
 export interface ServeOptions extends BunOptions {
   /** Default 3000; 0 for any free port. */
   port?: number
@@ -28,6 +30,7 @@ export interface ServeOptions extends BunOptions {
   hostname?: string
 }
 
+/** A listening server. */
 export interface RunningServer {
   /** The endpoint for clients, such as `http://127.0.0.1:3000/mcp`. */
   readonly url: string

@@ -10,6 +10,7 @@ export interface ServeHandlerInfo {
   readonly remoteAddr: { readonly transport: string; readonly hostname?: string }
 }
 
+/** Options of `deno`. */
 export interface DenoOptions {
   /** The environment for `ctx.env`. Default: all environment variables, read once; this needs `--allow-env`. */
   env?: unknown

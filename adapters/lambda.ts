@@ -19,6 +19,7 @@ import { type ResponseStream, writeResponse } from './_lambda/stream.ts'
 
 export type { LambdaResult, ResponseHead, ResponseStream }
 
+/** Options of `lambda` and `streamingLambda`. */
 export interface LambdaOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
@@ -29,8 +30,10 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
+/** A Lambda handler with buffered responses. */
 export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<LambdaResult>
 
+/** A Lambda handler that streams its response. */
 export type StreamingLambdaHandler = (
   event: unknown,
   responseStream: ResponseStream,

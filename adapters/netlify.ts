@@ -16,6 +16,7 @@ export interface NetlifyContext {
   waitUntil?(promise: Promise<unknown>): void
 }
 
+/** Options of `netlify` and `netlifyEdge`. */
 export interface NetlifyOptions {
   /** The environment for `ctx.env`. Default: all environment variables. */
   env?: unknown

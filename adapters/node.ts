@@ -42,6 +42,7 @@ export {
 export { type StdioOptions, type StdioServer, startStdio } from './_node/stdio.ts'
 export type { FetchServer }
 
+/** Options of `serve`. */
 export interface ServeOptions {
   /** Default 3000; 0 for any free port. */
   port?: number
@@ -51,6 +52,7 @@ export interface ServeOptions {
   env?: unknown
 }
 
+/** A listening server. */
 export interface NodeServer {
   /** The endpoint for clients, such as `http://127.0.0.1:3000/mcp`. */
   url: string

@@ -18,6 +18,7 @@ export interface RedisPublisher {
   publish(channel: string, message: string): unknown
 }
 
+/** The clients for `redisRendezvous` and `redisBus`. A subscribing client cannot be used for anything else. */
 export interface RedisClients extends OutageOptions {
   readonly publisher: RedisPublisher
   readonly subscriber: RedisSubscriber
@@ -40,6 +41,7 @@ export interface IoRedisCounter {
   eval(script: string, numberOfKeys: number, key: string, argument: string): Promise<unknown>
 }
 
+/** Options of `redisRateLimiter`. */
 export interface RedisRateLimiterOptions extends OutageOptions {
   readonly client: RedisCounter
   /** Calls that a caller may make per window. */

@@ -8,6 +8,7 @@ import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelc
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ByteBuffer } from '../src/client/byte-buffer.ts'
 
+/** Options of `createStdioTransport`. */
 export interface StdioTransportOptions {
   command: string
   args?: readonly string[]

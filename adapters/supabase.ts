@@ -4,6 +4,7 @@
  */
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
+/** Options of `supabase`. */
 export interface SupabaseOptions {
   /** The environment for `ctx.env`. Default: all environment variables, read once. */
   env?: unknown

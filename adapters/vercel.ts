@@ -5,6 +5,7 @@
  */
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
+/** Options of `vercel` and `routeHandlers`. */
 export interface VercelOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
@@ -62,7 +63,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
         env,
         deadline: now + maxDurationMs,
         deadlineName: 'the maximum duration of the Vercel Function',
-      // Vercel routes a host only to the project that owns the domain.
+        // Vercel routes a host only to the project that owns the domain.
         vouchesForHost: isVercel,
         ...(firstByteMs !== undefined && { firstByteBy: now + firstByteMs }),
         ...(typeof waitUntil === 'function' && {

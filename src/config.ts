@@ -21,6 +21,7 @@ import type { SingleUseStore } from './interaction/state.ts'
 import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
 
+/** The configuration of an `MCPServer`. Only `name` and `version` are required. */
 export interface MCPServerConfig extends HostingConfig {
   /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it. */
   id?: string
@@ -34,12 +35,15 @@ export interface MCPServerConfig extends HostingConfig {
   protocolVersion?: '2025-11-25' | '2026-07-28'
   websiteUrl?: string
   icons?: Icon[]
+  /** Tools by the names that clients see. */
   tools?: { readonly [name: string]: AnyTool }
   /** Each becomes the tool `ask_<key>`. */
   agents?: { readonly [key: string]: AgentLike }
   /** Each becomes the tool `run_<key>`. */
   workflows?: { readonly [key: string]: WorkflowLike }
+  /** Declared resources, or callbacks that list and read them. */
   resources?: ResourcesConfig
+  /** Declared prompts by name, or callbacks that list and fill them in. */
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer, request: Request) => unknown
@@ -82,6 +86,7 @@ export interface ServerInfo {
   version_detail: { version: string; release_date?: string; is_latest: boolean }
 }
 
+/** A full entry of the MCP registry. */
 export interface ServerDetail extends ServerInfo {
   package_canonical?: string
   packages?: readonly object[]
@@ -103,6 +108,7 @@ export interface DeploymentInfo {
   knowsPublicUrl?: boolean
 }
 
+/** A tool as `getToolListInfo` describes it. */
 export interface ToolInfo {
   id: string
   name: string

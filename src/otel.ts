@@ -18,6 +18,7 @@ import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/te
 
 export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
+/** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
   /** Default: the tracer `mayfly-mcp` of the registered provider. */
   tracer?: Tracer

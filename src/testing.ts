@@ -6,6 +6,7 @@ import type { RequestedSchema } from './interaction/form-content.ts'
 
 export { type RequestedSchema, validate } from './interaction/form-content.ts'
 
+/** The fields of a submitted form. */
 export type FormContent = Record<string, string | number | boolean | string[]>
 
 /** An answer in wire form. A type, not an interface, so that it fits the open types of the official SDKs. */

@@ -16,6 +16,7 @@ export interface ResponseHead {
   readonly cookies?: readonly string[]
 }
 
+/** The result that a buffered handler returns to Lambda. */
 export interface LambdaResult extends ResponseHead {
   readonly body: string
   readonly isBase64Encoded: boolean

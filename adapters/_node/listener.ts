@@ -9,6 +9,7 @@ import { hostCaller } from './host-auth.ts'
 import { isUntouched, toRequest, withoutBody } from './request.ts'
 import { respond, send } from './whole.ts'
 
+/** Options of `nodeListener`. */
 export interface NodeListenerOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown

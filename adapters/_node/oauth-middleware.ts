@@ -7,12 +7,14 @@ import { locationOf, METADATA_PATH } from '../../src/auth/location.ts'
 import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/auth/validate-token.ts'
 import { CORS_HEADERS } from '../../src/http/cors.ts'
 
+/** Options of `createOAuthMiddleware`. */
 export interface OAuthMiddlewareOptions {
   oauth: OAuthConfig
   /** Requests below this path need a token. Default: `/mcp`, and the path of `resource`. */
   mcpPath?: string
 }
 
+/** The outcome of the middleware: `proceed` says whether to serve the request. */
 export interface OAuthMiddlewareResult {
   proceed: boolean
   /** Whether the response has been sent. */

@@ -19,6 +19,7 @@ import {
 import { createRegistry, type Entry } from './session-registry.ts'
 import { createDeliveries } from './transport.ts'
 
+/** Options of `createSessions`. */
 export interface SessionsOptions extends Hooks {
   /** Answers in JSON instead of SSE. Notifications and questions during a call are then lost. Default false. */
   enableJsonResponse?: boolean
@@ -28,6 +29,7 @@ export interface SessionsOptions extends Hooks {
   idleMs?: number
 }
 
+/** A server with sessions, for `serve` and `nodeListener`. */
 export interface Sessions extends FetchServer {
   handle(request: Request, platform: RequestPlatform): Promise<Response>
   /** The same as that of the server, for tools such as `mayfly doctor`. */

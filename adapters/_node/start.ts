@@ -9,6 +9,7 @@ import { nodeListener } from './listener.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
 import { endStreams, serveSSE } from './sse.ts'
 
+/** The `options` of `startHTTP`. */
 export interface StartHTTPOptions extends Omit<SessionsOptions, 'sessionIdGenerator'> {
   /** Creates session ids. Default: random ids. Explicitly undefined: no sessions. */
   sessionIdGenerator?: (() => string) | undefined
@@ -18,6 +19,7 @@ export interface StartHTTPOptions extends Omit<SessionsOptions, 'sessionIdGenera
   serverlessStreaming?: true
 }
 
+/** The argument of `startHTTP`. */
 export interface StartHTTP {
   server: MCPServer
   /** The request's URL, of which only the path is used. */
@@ -30,6 +32,7 @@ export interface StartHTTP {
   options?: StartHTTPOptions
 }
 
+/** The argument of `startSSE`. */
 export interface StartSSE {
   server: MCPServer
   url: URL
@@ -41,6 +44,7 @@ export interface StartSSE {
   res: ServerResponse
 }
 
+/** The argument of `startHonoSSE`. */
 export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
   /** Hono's context. */
   context: { readonly req: { readonly raw: Request } }

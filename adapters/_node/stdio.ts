@@ -8,11 +8,13 @@ import { createSession } from '../../src/protocol/session.ts'
 import { readLines } from './lines.ts'
 import { divertStdout } from './stdout.ts'
 
+/** Options of `startStdio`. */
 export interface StdioOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
 
+/** A running stdio server. */
 export interface StdioServer {
   /**
    * Resolves when the client has closed its end, or after `close`. Rejects if the client sends a line of more than 10 MB (or of more

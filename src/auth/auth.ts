@@ -14,6 +14,7 @@ export interface ResourceLocation {
   readonly metadataUrl: string
 }
 
+/** What `admit` of an `Auth` knows besides the request. */
 export interface AuthContext {
   readonly env: unknown
   /** Refuses every caller without a token, even if something is open to everyone. Default false. */
@@ -24,6 +25,7 @@ export interface AuthContext {
   request?(): Request
 }
 
+/** The decision about a request: the caller and its access, or the refusal. */
 export type Admission =
   | { readonly ok: true; readonly auth: AuthInfo | undefined; readonly access: Access }
   | { readonly ok: false; readonly refusal: AuthRefusal }

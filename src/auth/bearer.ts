@@ -12,6 +12,7 @@ import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
  */
 export type VerifyToken = (token: string, context: TokenContext) => Promise<TokenAnswer> | TokenAnswer
 
+/** Options of `bearer`. */
 export interface BearerOptions extends GateOptions {
   /** Issuer URLs, so that clients know where to get tokens. Default: none. */
   authorizationServers?: readonly string[]

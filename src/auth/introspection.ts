@@ -10,6 +10,7 @@ import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
 import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
+/** Options of `introspection`. */
 export interface IntrospectionOptions extends GateOptions {
   /** The introspection endpoint, an https URL: it receives this server's credentials, and its answers are trusted. */
   endpoint: string

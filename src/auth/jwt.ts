@@ -18,6 +18,7 @@ import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
+/** Options of `jwt`. */
 export interface JwtOptions extends GateOptions {
   /** The required `iss` of tokens. Its metadata is used to find the keys, unless `jwksUri` is set. */
   issuer: string

@@ -7,6 +7,7 @@ import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import type { TokenAnswer, Verifier } from './verifier.ts'
 
+/** One token, its client and its scopes. */
 export interface StaticToken {
   /** At least 16 characters. */
   token: string

@@ -25,11 +25,13 @@ export interface TokenValidationResult {
   errorDescription?: string
 }
 
+/** Checks a token, which must have been issued for `resource`. */
 export type ValidateToken = (
   token: string,
   resource: string,
 ) => Promise<TokenValidationResult> | TokenValidationResult
 
+/** The configuration of `oauth` and `createOAuthMiddleware`. */
 export interface OAuthConfig {
   /** This server's URL as clients see it; tokens must be issued for it. */
   resource: string

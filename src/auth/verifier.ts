@@ -40,6 +40,7 @@ export type TokenAnswer =
   | null
   | false
 
+/** Checks tokens. `createGate` makes an `Auth` of it. */
 export interface Verifier {
   /**
    * Resolves with what is known of the token, if it is genuine, current and meant for this server. Reading `resource` throws if only
@@ -56,6 +57,7 @@ export interface Verifier {
   readonly clockToleranceSeconds?: number
 }
 
+/** What a verifier knows besides the token. */
 export interface TokenContext {
   readonly env: unknown
   /** The URL of this server, as the operator or the platform names it; tokens must be issued for it. */

@@ -6,6 +6,7 @@ import type { Client, McpSubscription, RequestOptions } from '@modelcontextproto
 import { callListener, MCPClientError } from './errors.ts'
 import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
 
+/** A change of a resource. */
 export interface ResourceUpdate {
   uri: string
 }

@@ -67,8 +67,10 @@ export interface TransportServerConfig extends AnyServerConfig {
   transport: () => Transport | Promise<Transport>
 }
 
+/** One server of an `MCPClient`: set one of `url`, `command` and `transport`. */
 export type ServerConfig = HttpServerConfig | StdioServerConfig | TransportServerConfig
 
+/** The configuration of an `MCPClient`. Only `servers` is required. */
 export interface MCPClientConfig<Name extends string = string> {
   /** Distinguishes clients with the same configuration that exist at the same time. */
   id?: string

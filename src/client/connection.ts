@@ -21,7 +21,9 @@ export interface ProgressUpdate extends Progress {
   progressToken: string
 }
 
+/** Settings of one request. */
 export interface RequestSettings {
+  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined
   /** Milliseconds for this request, connecting included. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number | undefined

@@ -3,6 +3,7 @@ import type { Connection, RequestSettings } from './connection.ts'
 import type { MCPClientError } from './errors.ts'
 import type { Servers } from './servers.ts'
 
+/** Options of the `…WithErrors` methods. */
 export interface DiscoveryOptions {
   /** Milliseconds for each server, connecting included. Default: the server's `timeoutMs`. */
   perServerTimeoutMs?: number

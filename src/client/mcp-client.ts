@@ -16,6 +16,7 @@ import { Servers } from './servers.ts'
 import { refusedMethod } from './spellings.ts'
 import { type CallSettings, type ClientTool, callTool, listTools } from './tools.ts'
 
+/** `client.elicitation`. */
 export interface ClientQuestions<Name extends string> {
   /**
    * Answers the server's questions: forms, and URLs to visit (https, or http on this machine). Only questions of running calls are
@@ -26,11 +27,13 @@ export interface ClientQuestions<Name extends string> {
   onRequest(server: Name, handler: ElicitationHandler): () => void
 }
 
+/** `client.progress`. */
 export interface ClientProgress<Name extends string> {
   /** Receives the progress of calls to a server's tools, from the next call on. Returns a function that ends this. */
   onUpdate(server: Name, listener: (update: ProgressUpdate) => void): () => void
 }
 
+/** `client.tools`. */
 export interface ClientToolChanges<Name extends string> {
   /** Resolves once the subscription is active, with a function that ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>

@@ -12,6 +12,7 @@ import { type SignIn, SignIns } from './sign-ins.ts'
 
 export type { OAuthStorage, ServerOAuthProvider, SignInProvider }
 
+/** Options of `createOAuthProvider`. */
 export interface OAuthProviderOptions {
   /** Stores registrations, tokens and pending sign-ins, separately for each server. They are secrets. */
   storage: OAuthStorage

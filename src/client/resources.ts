@@ -26,6 +26,7 @@ export interface PromptQuery<Name extends string = string> {
   version?: string
 }
 
+/** `client.resources`. */
 export interface ClientResources<Name extends string> {
   /** The resources of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Resource[] }>
@@ -43,6 +44,7 @@ export interface ClientResources<Name extends string> {
   read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
   /** Subscribes to changes of a resource, for `onUpdated`. Renewed on each new connection. */
   subscribe(server: Name, uri: string): Promise<void>
+  /** Ends the subscription to a resource. */
   unsubscribe(server: Name, uri: string): Promise<void>
   /** Calls `listener` for each update. Returns a function that ends this. */
   onUpdated(server: Name, listener: (update: ResourceUpdate) => void): () => void
@@ -50,6 +52,7 @@ export interface ClientResources<Name extends string> {
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
 
+/** `client.prompts`. */
 export interface ClientPrompts<Name extends string> {
   /** The prompts of every server that answers, by server. */
   list(): Promise<{ [name in Name]?: Prompt[] }>

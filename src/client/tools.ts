@@ -39,6 +39,7 @@ export interface ClientTool {
   execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
 }
 
+/** Settings of `callTool`. */
 export interface CallSettings extends RequestSettings {
   onProgress?: ToolCallContext['reportProgress']
   /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */

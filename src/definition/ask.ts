@@ -3,6 +3,7 @@
  */
 import type { InferOutput, Schema } from './schema.ts'
 
+/** Options of `ctx.elicit`. */
 export interface ElicitOptions {
   /** Field names that look like secrets but are not. Ask for secrets in URL mode: the client sees what is entered in a form. */
   readonly notSecret?: readonly string[]
@@ -53,6 +54,7 @@ export interface CreateMessageParams {
   metadata?: object
 }
 
+/** The answer of the client's model (MCP, "Sampling"). */
 export interface CreateMessageResult {
   role: 'user' | 'assistant'
   content: unknown
@@ -60,6 +62,7 @@ export interface CreateMessageResult {
   stopReason?: string
 }
 
+/** One of the client's roots (MCP, "Roots"). */
 export interface Root {
   uri: string
   name?: string

@@ -5,6 +5,7 @@
 
 export type Role = 'user' | 'assistant'
 
+/** An icon to display. */
 export interface Icon {
   /** `https:` URL or `data:` URI. */
   src: string
@@ -30,11 +31,13 @@ interface BlockBase {
   _meta?: Meta
 }
 
+/** Text. */
 export interface TextContent extends BlockBase {
   type: 'text'
   text: string
 }
 
+/** An image. */
 export interface ImageContent extends BlockBase {
   type: 'image'
   /** Base64. */
@@ -42,6 +45,7 @@ export interface ImageContent extends BlockBase {
   mimeType: string
 }
 
+/** A sound. */
 export interface AudioContent extends BlockBase {
   type: 'audio'
   /** Base64. */
@@ -49,6 +53,7 @@ export interface AudioContent extends BlockBase {
   mimeType: string
 }
 
+/** The content of a resource as text. */
 export interface TextResourceContents {
   uri: string
   mimeType?: string
@@ -56,6 +61,7 @@ export interface TextResourceContents {
   _meta?: Meta
 }
 
+/** The content of a resource as bytes. */
 export interface BlobResourceContents {
   uri: string
   mimeType?: string
@@ -64,11 +70,13 @@ export interface BlobResourceContents {
   _meta?: Meta
 }
 
+/** A resource with its content. */
 export interface EmbeddedResource extends BlockBase {
   type: 'resource'
   resource: TextResourceContents | BlobResourceContents
 }
 
+/** A resource that the client can read by its URI. */
 export interface ResourceLink extends BlockBase {
   type: 'resource_link'
   uri: string
@@ -80,6 +88,7 @@ export interface ResourceLink extends BlockBase {
   icons?: Icon[]
 }
 
+/** A content block of a tool result or a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 /** The result of `tools/call`. */
@@ -91,6 +100,7 @@ export interface CallToolResult {
   _meta?: Meta
 }
 
+/** One message of a prompt. */
 export interface PromptMessage {
   role: Role
   content: ContentBlock

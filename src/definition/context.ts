@@ -50,6 +50,7 @@ export interface ClientCapabilities {
   experimental?: { [name: string]: object }
 }
 
+/** The progress of a call: `progress` must increase; `total` is the final value, if known. */
 export interface Progress {
   progress: number
   total?: number
@@ -93,6 +94,7 @@ export interface Env {
   readonly [name: string]: unknown
 }
 
+/** What tools, resources, prompts and `setup` receive with each request. */
 export interface RequestContext {
   /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
   readonly requestId: string
@@ -101,7 +103,9 @@ export interface RequestContext {
   readonly era: Era
   /** For example `2026-07-28`. */
   readonly protocolVersion: string
+  /** The client's name and version, as it reports them. */
   readonly clientInfo?: Implementation | undefined
+  /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
   /** Aborted when the client disconnects or the deadline is near. */
   readonly signal: AbortSignal
@@ -111,6 +115,7 @@ export interface RequestContext {
   readonly deadline?: number | undefined
   /** Absent for an anonymous caller. */
   readonly auth?: AuthInfo | undefined
+  /** The platform's bindings or environment variables. */
   readonly env: Env
   /** The HTTP request; its body has been read already. Absent for `executeTool` outside a request. */
   readonly request?: Request | undefined

@@ -9,4 +9,5 @@ export const LOG_LEVELS = [
   'alert',
   'emergency',
 ] as const
+/** The severity of a log message. */
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -14,6 +14,7 @@ import {
   type Schema,
 } from './schema.ts'
 
+/** An argument of a prompt as `prompts/list` shows it. */
 export interface PromptArgument {
   name: string
   title?: string

@@ -70,6 +70,7 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   ): ReadAnswer | Promise<ReadAnswer>
 }
 
+/** A declared resource, for `createResource`. */
 export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
 
 /** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */

@@ -5,6 +5,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { cut, textOf } from './error-text.ts'
 
+/** A JSON Schema as an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /** A record with one Standard Schema per property: `{ city: z.string(), days: z.number().optional() }`. */

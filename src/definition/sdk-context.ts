@@ -86,6 +86,7 @@ export interface SdkV2Context {
   readonly http?: SdkHttp
 }
 
+/** SDK v2: the HTTP request, and the caller's verified token. */
 export interface SdkHttp {
   req?: Request
   authInfo?: AuthInfo

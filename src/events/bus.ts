@@ -5,6 +5,7 @@
 import { callHook } from '../definition/hook.ts'
 import { toReport } from './outage.ts'
 
+/** A changed list, or a changed resource. */
 export type ChangeEvent =
   | { readonly type: 'toolsListChanged' }
   | { readonly type: 'promptsListChanged' }
@@ -23,6 +24,7 @@ type Listener = (event: ChangeEvent) => void
 
 /** Publishes change events and delivers them to every subscriber it can reach. Delivery is at most once. */
 export interface Bus {
+  /** Publishes an event to all subscribers. */
   publish(event: ChangeEvent): void | Promise<void>
   /**
    * Calls `listener` for each event from now on. Returns a function that ends this. `listener` never throws and may be

@@ -5,6 +5,7 @@ import type { AuthInfo } from '../definition/context.ts'
 import { clip } from '../protocol/describe.ts'
 import type { LogEntry } from './log.ts'
 
+/** One message, or one refused `POST`, in the audit trail. */
 export interface AuditEntry {
   /** ISO 8601. */
   readonly time: string
@@ -28,6 +29,7 @@ export interface AuditEntry {
   readonly durationMs: number
 }
 
+/** The `audit` option of a server. */
 export interface AuditOptions {
   /**
    * Called for every message (also in batches, sessions and on stdio) and for every `POST` that was refused before. Errors are

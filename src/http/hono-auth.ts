@@ -19,6 +19,7 @@ interface HonoContext {
   set(key: 'auth', value: AuthInfo | undefined): void
 }
 
+/** Options of `honoAuth`. */
 export interface HonoAuthOptions {
   /** The URL of the protected endpoint as clients see it, `https://shop.example/mcp`. Default: the URL of the request. */
   publicUrl?: string

@@ -63,9 +63,11 @@ export interface HttpConfig {
   health?: boolean
 }
 
+/** The options that an `MCPServer` and a server of another SDK share. */
 export interface HostingConfig {
   /** Checks the callers: `jwt({ … })` or another of `mayfly-mcp/auth`. Default: no authentication. */
   auth?: Auth
+  /** Options for HTTP: hosts, origins, limits, the page and the health check. */
   http?: HttpConfig
   /**
    * Receives one entry per request. Default: a JSON line on the console; `'problems'`: only errors, refusals and calls of a second or

@@ -5,6 +5,7 @@ import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import type { ReportError } from '../request/options.ts'
 
+/** One request in the log. */
 export interface LogEntry {
   readonly level: 'info'
   /** ISO 8601. */
@@ -24,6 +25,7 @@ export interface LogEntry {
   readonly code?: number
 }
 
+/** Receives the log entries. Its errors are reported and cannot change the response. */
 export type Log = (entry: LogEntry) => void
 
 export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))

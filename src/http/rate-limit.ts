@@ -16,6 +16,7 @@ export interface RateLimiter {
   limit(key: string): RateVerdict | Promise<RateVerdict>
 }
 
+/** Options of `createMemoryRateLimiter`. */
 export interface MemoryRateLimiterOptions {
   /** Calls that a caller may make at once, and per window. */
   calls: number

@@ -14,6 +14,7 @@ export interface Degraded {
   readonly remedy: string
 }
 
+/** The key in `_meta` of a result whose tool could not ask its client. Its value is a `Degraded`. */
 export const DEGRADED_META = 'mayfly/degraded'
 
 /** A text that the model can read and tell its user. */

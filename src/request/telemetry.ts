@@ -23,6 +23,7 @@ export interface TracedOutcome {
   readonly isToolError?: boolean | undefined
 }
 
+/** The span of one request. */
 export interface Span {
   /** Runs `work` so that its spans become children of this one. */
   run<Result>(work: () => Result): Result
@@ -30,6 +31,7 @@ export interface Span {
   end(outcome: TracedOutcome): void
 }
 
+/** The `telemetry` option of a server. Its errors are reported and end no call. */
 export interface Telemetry {
   start(request: TracedRequest): Span
 }

@@ -3,14 +3,17 @@
  */
 import type { ToolUpdate } from '../definition/tool.ts'
 
-/** One tool of a request, or of the server before its first request. Every method returns the handle, so that calls can be chained. */
+/** One tool of a request, or of the server before its first request. All methods except `remove` return it. */
 export interface ToolHandle {
   readonly name: string
   readonly enabled: boolean
+  /** Shows the tool to clients and lets them call it. */
   enable(): ToolHandle
+  /** Hides the tool: clients can neither see nor call it. */
   disable(): ToolHandle
   /** @throws TypeError for the names that the SDK uses for `inputSchema` and `execute`. */
   update(update: ToolUpdate): ToolHandle
+  /** Removes the tool. */
   remove(): void
 }
 

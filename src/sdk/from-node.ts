@@ -16,6 +16,7 @@ export type NodeHandler<NodeRequest, NodeResponse> = (
   platform: { readonly env: Env; readonly waitUntil: (promise: Promise<unknown>) => void },
 ) => unknown
 
+/** Options of `fromNode`. */
 export interface FromNodeOptions extends HostedConfig {}
 
 /** The members of the look-alikes that are used here. */

@@ -11,8 +11,10 @@ import type { SdkContext, SdkServer } from './sdk-server.ts'
 
 export type { SdkContext, SdkServer }
 
+/** Creates a new server for one request. */
 export type SdkServerFactory = (context: SdkContext) => SdkServer | Promise<SdkServer>
 
+/** Options of `fromSdk`. */
 export interface FromSdkOptions extends HostedConfig {
   /** Options for SDK v2's `createMcpHandler`, such as `bus`. */
   handler?: { readonly [option: string]: unknown }

@@ -15,6 +15,7 @@ import { createForeignAnswerer } from './foreign-answerer.ts'
 import { checkScopes, type GuardedNames } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
+/** The options that `fromSdk` and `fromNode` share. */
 export interface HostedConfig extends HostingConfig {
   /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need, if `auth` is set. */
   scopes?: GuardedNames
