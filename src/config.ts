@@ -181,7 +181,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   const unknown = unknownOption(config, OPTIONS)
   if (unknown !== undefined)
     throw new TypeError(
-      `MCPServer has no option "${unknown}": docs/migrate/ says what to write for those of other kits.`,
+      `MCPServer has no option "${unknown}": for options of other frameworks, docs/migrate/ says what to write instead.`,
     )
   checkPrompts(config.prompts)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)

@@ -61,7 +61,7 @@ function readServer(label: string, server: ServerConfig): ServerConfig {
   refuse(label, server, SERVER_OPTIONS)
   if ('url' in server && (server.fetch?.length ?? 0) > 2) {
     throw new TypeError(
-      `${label}fetch takes (url, init): this client has no request context to pass on. Make a client a request, with an id, and close over what the request has.`,
+      `${label}fetch takes (url, init): this client has no request context to pass on. Create one client per request, each with its own id, and let fetch use the data of that request.`,
     )
   }
   const { timeout, logger, serverLogLevel, enableServerLogs = true, log: own, ...rest } = server

@@ -18,7 +18,7 @@ export function checkToolShape(name: string, tool: object | undefined): void {
   const approval = needsApproval ? 'needsApproval' : 'requireApproval'
   if (needsApproval || requireApproval)
     throw new TypeError(
-      `Tool "${name}" has "${approval}", which is not asked for here: ask with ctx.elicit in execute.`,
+      `Tool "${name}" has "${approval}", which is not supported: ask with ctx.elicit in execute.`,
     )
 }
 

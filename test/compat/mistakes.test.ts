@@ -26,7 +26,7 @@ it.each(['schema', 'input', 'scope', 'strict'])('createTool({ %s })', (option) =
 it.each(['needsApproval', 'requireApproval'])('a tool of whatever kit with %s', (option) => {
   const tool = { description: 'Deletes', execute, [option]: true }
   expect(() => serverOf({ tools: { tool } })).toThrow(
-    `"${option}", which is not asked for here: ask with ctx.elicit`,
+    `"${option}", which is not supported: ask with ctx.elicit`,
   )
   expect(() => serverOf({ tools: { tool: { ...tool, [option]: false } } })).not.toThrow()
 })
