@@ -60,7 +60,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
         return onsessioninitialized(id)
       },
     })
-    // Later requests reach the same process, so it must outlive this request.
+    // Later requests of the session reach the same process.
     const session = connect(parts, transport, platform, next, exchanges)
     const entry: Entry = { transport, session, principal, exchanges, open: 0, timer: undefined }
     transport.onclose = () => {

@@ -129,7 +129,10 @@ function createRefusals(scopes: readonly string[]): {
   return { unauthorized, refusalFor }
 }
 
-/** Calls the verifier. Reading `resource` fails if it would be the caller's `Host` header, even if the verifier catches the error. */
+/**
+ * Calls the verifier. If it reads `resource` and only the caller's `Host` header names that, the caller is refused, even if the
+ * verifier catches the error.
+ */
 async function verify(
   token: string,
   verifier: Verifier,

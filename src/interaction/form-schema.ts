@@ -61,7 +61,7 @@ function compile(schema: Schema): CompiledSchema {
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [
       name,
-      toField(name, isJsonSchema(schema) ? field : sayable(field)),
+      toField(name, isJsonSchema(schema) ? field : withoutUnsupported(field)),
     ]),
   )
   return {
@@ -94,7 +94,7 @@ function isJsonSchema(schema: Schema): boolean {
 }
 
 /** Removes keywords that a form does not allow; the schema library still checks the answer with them. */
-function sayable(field: JsonSchema): JsonSchema {
+function withoutUnsupported(field: JsonSchema): JsonSchema {
   const { pattern, exclusiveMinimum, exclusiveMaximum, multipleOf, format, ...rest } = field
   return FORMATS.includes(String(format)) ? { ...rest, format } : rest
 }

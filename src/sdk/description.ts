@@ -82,7 +82,7 @@ async function whileVisited<Value>(
 }
 
 async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, 'endpoint'>> {
-  const { era, serverInfo, instructions } = await askWhoItIs(look)
+  const { era, serverInfo, instructions } = await identify(look)
   const { title, description, websiteUrl } = serverInfo
   const list = async (method: string, member: string): Promise<Result[]> => {
     if (hasAuth) return []
@@ -129,7 +129,7 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
 }
 
 /** Asks as legacy clients do; if that is refused, as modern ones do. */
-async function askWhoItIs(look: Look): Promise<Identified> {
+async function identify(look: Look): Promise<Identified> {
   const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
   const asLegacy = await ask(look, 'legacy', 'initialize', declared).catch((error: unknown) => {
     if (error instanceof AnsweredError) return undefined
