@@ -4,17 +4,20 @@
 export function githubRole(name: string): string {
   return `AWSTemplateFormatVersion: '2010-09-09'
 Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a key that is kept anywhere
-# Once, with your own login and your repository:
+# Once, with your own login. Repository is what GitHub's token calls yours, with the numbers of its owner and its own:
+#   gh api repos/<owner>/<name> --jq '"\\(.owner.login)@\\(.owner.id)/\\(.name)@\\(.id)"'
 #   aws cloudformation deploy --template-file aws/github-role.yaml --stack-name ${name}-github \\
-#     --capabilities CAPABILITY_IAM --parameter-overrides Repository=owner/name
+#     --capabilities CAPABILITY_IAM --parameter-overrides Repository=<owner>@<its number>/<name>@<its number>
 #   aws cloudformation describe-stacks --stack-name ${name}-github --query 'Stacks[0].Outputs'
+# A repository from before 2026-07-15 that was not renamed, transferred or opted in since is <owner>/<name> there; its settings for OIDC show which:
+# https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
 # An account has one provider for GitHub: where there is one already, add ProviderArn=arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com
 
 Parameters:
   Repository:
     Type: String
-    Description: owner/name on GitHub, as it is spelled there
-    AllowedPattern: ^[\\w.-]+/[\\w.-]+$
+    Description: As GitHub's token names it, owner@1234/name@5678, or owner/name for one from before 2026-07-15
+    AllowedPattern: ^[\\w.-]+(@\\d+/[\\w.-]+@\\d+|/[\\w.-]+)$
   Environment:
     Type: String
     Default: production

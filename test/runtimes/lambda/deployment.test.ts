@@ -73,11 +73,22 @@ describe('the templates', () => {
   })
 
   it('the role that GitHub takes on is valid, and is the workflow’s environment’s alone', () => {
-    expect(faults(githubRole('shop'), { Repository: 'acme/shop' })).toEqual([])
+    expect(faults(githubRole('shop'), { Repository: 'acme@123456/shop@456789' })).toEqual([])
     expect(githubRole('shop')).toMatch(/:sub: !Sub repo:\$\{Repository\}:environment:\$\{Environment\}\n/)
     expect(
       faults(githubRole('shop').replace('Type: AWS::IAM::OIDCProvider', 'Type: AWS::IAM::Oidc')),
     ).not.toEqual([])
+  })
+
+  it.each([
+    ['acme@123456/shop@456789', true],
+    ['acme/shop', true],
+    ['acme@123456/shop', false],
+    ['acme/*', false],
+    ['acme/shop:ref', false],
+  ])('the role takes the repository %s: %s', (repository, isTaken) => {
+    const [, pattern = ''] = /AllowedPattern: (.*)/.exec(githubRole('shop')) ?? []
+    expect(new RegExp(pattern).test(repository)).toBe(isTaken)
   })
 
   it('a misspelt property is a fault', () => {
