@@ -70,11 +70,11 @@ export const lambda: Target = {
 }
 
 /** GitHub's own token becomes credentials of an hour: https://docs.github.com/actions/concepts/security/openid-connect */
-const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v5
+const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v6
   with:
     role-to-assume: \${{ vars.AWS_ROLE_ARN }}
     aws-region: \${{ vars.AWS_REGION }}
-- uses: aws-actions/setup-sam@v2
+- uses: aws-actions/setup-sam@v3
   with:
     use-installer: true
 `
