@@ -32,9 +32,11 @@ const CLOUDFLARE = 'https://developers.cloudflare.com/workers/platform/limits/'
 const SUPABASE = 'https://supabase.com/docs/guides/functions/limits'
 const VERCEL = 'https://vercel.com/docs/functions/limitations'
 const VERCEL_DURATION = 'https://vercel.com/docs/functions/configuring-functions/duration'
+/** It says that Edge Functions are deprecated, too. */
+const VERCEL_EDGE = 'https://vercel.com/docs/functions/runtimes/edge/edge-functions'
 const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html'
 const LAMBDA_STREAMS = 'https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html'
-const NETLIFY = 'https://docs.netlify.com/build/functions/overview'
+const NETLIFY = 'https://docs.netlify.com/build/functions/'
 const NETLIFY_EDGE = 'https://docs.netlify.com/build/edge-functions/limits'
 const CLOUD_RUN = 'https://cloud.google.com/run/docs/configuring/request-timeout'
 
@@ -94,10 +96,10 @@ export const FACTS = {
     ]),
   },
   supabase: {
-    callMs: ms(150_000, 'a worker, Free plan', SUPABASE, '2026-11-01'),
-    paidCallMs: ms(400_000, 'a worker, paid plans', SUPABASE, '2026-11-01'),
-    cpuMs: ms(2000, 'CPU time of a request', SUPABASE, '2026-11-01'),
-    functionBytes: bytes(20 * MB, 'function size', SUPABASE, '2026-11-01'),
+    callMs: ms(150_000, 'a worker, Free plan', SUPABASE, '2026-11-22'),
+    paidCallMs: ms(400_000, 'a worker, paid plans', SUPABASE, '2026-11-22'),
+    cpuMs: ms(2000, 'CPU time of a request', SUPABASE, '2026-11-22'),
+    functionBytes: bytes(20 * MB, 'function size', SUPABASE, '2026-11-22'),
   },
   vercel: {
     callMs: ms(300_000, 'a call, by default and at most on Hobby', VERCEL_DURATION, '2026-11-22'),
@@ -110,11 +112,16 @@ export const FACTS = {
     functionBytes: bytes(250 * MB, 'function size, unzipped', VERCEL, '2026-11-22'),
     fluidFunctionBytes: of(
       'bytes',
-      [5000 * MB, 'function size, unzipped, on Fluid compute', VERCEL, '2026-11-01'],
+      [
+        5000 * MB,
+        'function size, unzipped, on Fluid compute',
+        `${VERCEL}#large-functions-beta`,
+        '2026-11-22',
+      ],
       'beta',
     ),
     requestBytes: bytes(4.5 * MB, 'a request', VERCEL, '2026-11-01'),
-    edgeFirstByteMs: ms(25_000, 'first byte of an Edge Function', VERCEL, '2026-11-01'),
+    edgeFirstByteMs: ms(25_000, 'first byte of an Edge Function', VERCEL_EDGE, '2026-11-22'),
     edgeCallMs: ms(300_000, 'a call of an Edge Function', VERCEL, '2026-11-01'),
     edgeHobbyBytes: bytes(1 * MB, 'Edge Function size, gzipped, Hobby plan', VERCEL, '2026-11-01'),
     edgeProBytes: bytes(2 * MB, 'Edge Function size, gzipped, Pro plan', VERCEL, '2026-11-01'),
@@ -139,17 +146,27 @@ export const FACTS = {
     ]),
   },
   netlify: {
-    callMs: ms(60_000, 'a call of a Function', NETLIFY, '2026-11-01'),
-    bufferedBytes: bytes(6 * MB, 'a buffered response of a Function', NETLIFY, '2026-11-01'),
-    streamedBytes: bytes(20 * MB, 'a streamed response of a Function', NETLIFY, '2026-11-01'),
-    functionBytes: bytes(50 * MB, 'Function size, zipped', NETLIFY, '2026-11-01'),
-    edgeFirstByteMs: ms(40_000, 'first byte of an Edge Function', NETLIFY_EDGE, '2026-11-01'),
-    edgeCpuMs: ms(50, 'CPU time of an Edge Function', NETLIFY_EDGE, '2026-11-01'),
-    edgeFunctionBytes: bytes(20 * MB, 'Edge Function size, compressed', NETLIFY_EDGE, '2026-11-01'),
+    callMs: ms(60_000, 'a call of a Function', `${NETLIFY}configuration`, '2026-11-22'),
+    bufferedBytes: bytes(
+      6 * MB,
+      'a buffered response of a Function',
+      `${NETLIFY}configuration`,
+      '2026-11-22',
+    ),
+    streamedBytes: bytes(
+      20 * MB,
+      'a streamed response of a Function',
+      `${NETLIFY}configuration`,
+      '2026-11-22',
+    ),
+    functionBytes: bytes(50 * MB, 'Function size, zipped', `${NETLIFY}overview`, '2026-11-01'),
+    edgeFirstByteMs: ms(40_000, 'first byte of an Edge Function', NETLIFY_EDGE, '2026-11-22'),
+    edgeCpuMs: ms(50, 'CPU time of an Edge Function', NETLIFY_EDGE, '2026-11-22'),
+    edgeFunctionBytes: bytes(20 * MB, 'Edge Function size, compressed', NETLIFY_EDGE, '2026-11-22'),
   },
   'cloud-run': {
-    callMs: ms(300_000, 'a request, unless --timeout says more', CLOUD_RUN, '2026-11-01'),
-    maxCallMs: ms(60 * MINUTE_MS, 'a request at most', CLOUD_RUN, '2026-11-01'),
+    callMs: ms(300_000, 'a request, unless --timeout says more', CLOUD_RUN, '2026-11-22'),
+    maxCallMs: ms(60 * MINUTE_MS, 'a request at most', CLOUD_RUN, '2026-11-22'),
   },
 } as const satisfies { readonly [platform: string]: { readonly [name: string]: Fact } }
 

@@ -153,6 +153,7 @@ export const vercelEdge: Target = {
   files: filesWith({ 'edge-runtime': '^4.0.1' }),
 }
 
+/** https://vercel.com/docs/functions/runtimes/edge/edge-functions */
 const EDGE_IS_DEPRECATED: Finding = {
   level: 'warning',
   message: 'Vercel has deprecated Edge Functions: use --target vercel, which runs on Node',
