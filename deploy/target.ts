@@ -201,6 +201,4 @@ export interface CiLogin {
   /** Steps before the deployment, as YAML without indentation. Those that exchange GitHub's own token need `hasIdToken`. */
   readonly steps?: string
   readonly hasIdToken?: boolean
-  /** What follows `mayfly deploy`, with the space before it. */
-  readonly extra?: string
 }

@@ -26,7 +26,7 @@ ${targets.map((target) => job(target, secrets)).join('')}`
 }
 
 function job({ name, ci }: WorkflowTarget, secrets: readonly string[]): string {
-  const { extra = '', hasIdToken = false, steps = '' } = ci
+  const { hasIdToken = false, steps = '' } = ci
   const handed = secrets.map((secret) => ` --secret ${secret}`).join('')
   const env = [
     ...[...secrets, ...(ci.secrets ?? [])].map((secret) => `${secret}: \${{ secrets.${secret} }}`),
@@ -44,7 +44,7 @@ ${hasIdToken ? '    permissions:\n      contents: read\n      id-token: write\n'
           node-version: 24
       - run: npm ci
       - run: npm test
-${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check${extra}
+${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check
         env:
 ${env.map((line) => `          ${line}\n`).join('')}`
 }

@@ -5,7 +5,6 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
-import { CliError } from '../cli-error.ts'
 import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { FACTS, shownValue, sizeLimit } from '../facts.ts'
@@ -17,6 +16,7 @@ import {
   type DeployStep,
   type Finding,
   type Launch,
+  type Logs,
   type Project,
   SECRET_FILE,
   type Target,
@@ -88,8 +88,8 @@ export const supabase: Target = {
         'variable SUPABASE_PROJECT_ID: the reference of the project',
       ],
       secrets: ['SUPABASE_ACCESS_TOKEN'],
+      // The CLI reads it, too.
       variables: ['SUPABASE_PROJECT_ID'],
-      extra: ' -- --project-ref "$SUPABASE_PROJECT_ID"',
     },
   }),
 }
@@ -119,8 +119,14 @@ const TOOL: Deployment['tool'] = {
 
 const LINK_FILE = 'supabase/.temp/project-ref'
 
+/** Which project: `--remote=<ref>`, as the CLI calls it since 3.1; the other one goes with its version 4. */
+const PROJECT_OPTIONS = ['--remote', '--project-ref']
+
 /** Options that `secrets set` has too. */
-const GLOBAL_OPTIONS = ['--project-ref', '--profile', '--dns-resolver', '--debug', '--experimental']
+const GLOBAL_OPTIONS = [...PROJECT_OPTIONS, '--profile', '--dns-resolver', '--debug', '--experimental']
+
+/** What stands in a project's host. Branches have names, and a host that only Supabase knows. */
+const PROJECT_REF = /^[a-z]{20}$/
 
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
   // What supabase link has written in the user's project: the built folder is another.
@@ -138,7 +144,7 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
     secretFile: toEnvFile(secrets, { expands: false }),
   }
   return {
-    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, ['--project-ref'])] },
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, PROJECT_OPTIONS)] },
     steps: [
       ...(secrets.size > 0 ? [setSecrets] : []),
       {
@@ -155,19 +161,30 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
 /** The reference of the project, as the CLI finds it: its option, the environment, what `supabase link` has written. */
 function refOf({ cwd }: Project, extra: readonly string[]): string | undefined {
   const linked = join(cwd, LINK_FILE)
-  const ref = optionValue(extra, ['--project-ref']) ?? process.env.SUPABASE_PROJECT_ID
-  return ref ?? (existsSync(linked) ? readFileSync(linked, 'utf8').trim() : undefined)
+  // GitHub makes an empty variable of one that is not set.
+  const named = optionValue(extra, PROJECT_OPTIONS) || process.env.SUPABASE_PROJECT_ID
+  const ref = named || (existsSync(linked) ? readFileSync(linked, 'utf8').trim() : '')
+  return PROJECT_REF.test(ref) ? ref : undefined
 }
 
 function endpointOf({ name }: Project, ref: string | undefined): string | undefined {
   return ref === undefined ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
 }
 
-function logs(project: Project, extra: readonly string[]): never {
-  const ref = refOf(project, extra) ?? '_'
-  throw new CliError(
-    `Supabase's CLI shows no log of a function: see https://supabase.com/dashboard/project/${ref}/functions/${project.name}/logs`,
-  )
+/** Of the last hour: in a viewer on a terminal, else once. It does not follow. */
+function logs(project: Project, extra: readonly string[]): Logs {
+  const common = pickOptions(extra, GLOBAL_OPTIONS)
+  const ref = refOf(project, extra)
+  const isNamed = pickOptions(extra, PROJECT_OPTIONS).length > 0
+  const which = isNamed ? [] : [ref === undefined ? '--remote' : `--remote=${ref}`]
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, PROJECT_OPTIONS)] },
+    step: {
+      title: 'show the log',
+      args: ['logs', ...which, '--service', 'functions', ...extra],
+      cwd: project.cwd,
+    },
+  }
 }
 
 async function examine({ cwd, name }: Project): Promise<Finding[]> {

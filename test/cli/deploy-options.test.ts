@@ -116,6 +116,23 @@ it('vercel, supabase: options of the upload alone do not reach the other steps, 
   expect(deploy).toMatch(/--project-ref r --jobs 2$/)
 })
 
+it('supabase: the project that --remote names gets the secrets, too, and its logs are shown', async () => {
+  await using project = new Project()
+  const ref = 'abcdefghijklmnopqrst'
+  const of = { cwd: project.folder, entry: join(project.folder, 'server.ts'), name: 'shop' }
+
+  const [whoami, setSecrets, deploy] = commands(supabase, project, [`--remote=${ref}`, '--jobs', '2'])
+
+  expect(whoami).toBe('projects list')
+  expect(setSecrets).toMatch(/ --remote=abcdefghijklmnopqrst$/)
+  expect(deploy).toMatch(/ --remote=abcdefghijklmnopqrst --jobs 2$/)
+  const logsOf = (extra: string[]) => supabase.logs?.(of, extra).step.args.join(' ')
+  expect(logsOf([])).toBe('logs --remote --service functions')
+  expect(logsOf([`--remote=${ref}`])).toBe(`logs --service functions --remote=${ref}`)
+  vi.stubEnv('SUPABASE_PROJECT_ID', ref)
+  expect(logsOf(['--since', '5m'])).toBe(`logs --remote=${ref} --service functions --since 5m`)
+})
+
 it('a build for Deno keeps the organisation and the app that deno deploy has written into the earlier one', async () => {
   await using project = new Project()
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)

@@ -164,13 +164,15 @@ test.each<[string, Target, boolean, string, string | undefined]>([
   expect(endpoint?.find(told)).toBe(url)
 })
 
-test('supabase: the endpoint is the linked project’s', () => {
+test.for([
+  [['--project-ref', 'abcdefghijklmnopqrst'], 'abcdefghijklmnopqrst'],
+  [['--remote=abcdefghijklmnopqrst'], 'abcdefghijklmnopqrst'],
+  // The host of a branch is not known by its name.
+  [['--remote=staging'], undefined],
+] as const)('supabase: the endpoint is the project’s, with %j', ([extra, ref]) => {
   const project = { cwd: '/nowhere', entry: '/nowhere/server.ts', name: 'shop' }
-  const { endpoint } = supabase.deployment('/nowhere/out', project, {
-    secrets: new Map(),
-    extra: ['--project-ref', 'abc'],
-  })
-  expect(endpoint?.find('')).toBe('https://abc.supabase.co/functions/v1/shop/mcp')
+  const { endpoint } = supabase.deployment('/nowhere/out', project, { secrets: new Map(), extra })
+  expect(endpoint?.find('')).toBe(ref && `https://${ref}.supabase.co/functions/v1/shop/mcp`)
 })
 
 describe('mayfly logs', { timeout: 180_000 }, () => {
