@@ -137,10 +137,11 @@ function deployment(
  * or the built one, else the project's name, of the one organisation there is.
  */
 function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
+  // GitHub makes an empty variable of one that is not set.
   const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
   const configured = { ...deployConfig(outDir), ...deployConfig(cwd) }
-  const org = optionValue(extra, ['--org']) ?? DENO_DEPLOY_ORG ?? configured.org
-  const app = optionValue(extra, ['--app']) ?? DENO_DEPLOY_APP ?? configured.app ?? name
+  const org = optionValue(extra, ['--org']) ?? (DENO_DEPLOY_ORG || configured.org)
+  const app = optionValue(extra, ['--app']) ?? (DENO_DEPLOY_APP || configured.app || name)
   return [...(org === undefined ? [] : ['--org', org]), '--app', app]
 }
 

@@ -205,7 +205,8 @@ function logs({ cwd }: Project, extra: readonly string[]): Logs {
 
 /** As Netlify's API takes it. In the CLI's order: its option, the environment, what `netlify link` has written. */
 function siteOf({ cwd }: Project, extra: readonly string[]): string {
-  const named = optionValue(extra, SITE_OPTIONS) ?? process.env.NETLIFY_SITE_ID ?? linkedSite(cwd)
+  // GitHub makes an empty variable of one that is not set; the CLI takes none from it, too.
+  const named = optionValue(extra, SITE_OPTIONS) ?? (process.env.NETLIFY_SITE_ID || linkedSite(cwd))
   // `set-secrets.ts` then says what to do: a dry run needs no site.
   if (named === undefined) return ''
   return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
@@ -223,7 +224,7 @@ function linkedSite(cwd: string): string | undefined {
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {
-  const isLinked = process.env.NETLIFY_SITE_ID !== undefined || existsSync(join(cwd, '.netlify/state.json'))
+  const isLinked = Boolean(process.env.NETLIFY_SITE_ID) || existsSync(join(cwd, '.netlify/state.json'))
   if (isLinked) return [toolFinding(TOOL, cwd), { level: 'ok', message: 'linked to a Netlify site' }]
   return [
     toolFinding(TOOL, cwd),

@@ -43,3 +43,11 @@ it('the environment comes first', async () => {
   vi.stubEnv('DENO_DEPLOY_APP', 'staging')
   expect(commands(project)[1]).toBe('deploy --prod --org other --app staging --non-interactive')
 })
+
+it('an empty variable, as GitHub makes of one that is not set, is none', async () => {
+  await using project = new Project()
+  project.write('deno.json', '{ "deploy": { "org": "acme" } }')
+  vi.stubEnv('DENO_DEPLOY_ORG', '')
+  vi.stubEnv('DENO_DEPLOY_APP', '')
+  expect(commands(project)[1]).toBe('deploy --prod --org acme --app shop --non-interactive')
+})

@@ -52,6 +52,17 @@ it.each([
   expect(whoami).toContain('--auth t')
 })
 
+it('netlify: an empty NETLIFY_SITE_ID, as GitHub makes of one that is not set, is none', async () => {
+  await using project = new Project()
+  mkdirSync(join(project.folder, '.netlify'))
+  project.write('.netlify/state.json', '{ "siteId": "3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10" }')
+  vi.stubEnv('NETLIFY_SITE_ID', '')
+
+  const [, setSecrets] = commands(netlify, project, [])
+
+  expect(setSecrets).toContain(' 3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10')
+})
+
 it('netlify: without a site there is one line, and nothing is handed over; a dry run needs none', async () => {
   await using project = new Project()
   mkdirSync(join(project.folder, 'node_modules/netlify-cli'), { recursive: true })
