@@ -94,6 +94,9 @@ Resources:
                   - iam:CreateRole
                   - iam:DeleteRole
                   - iam:GetRole
+                  - iam:UpdateRole
+                  - iam:ListRolePolicies
+                  - iam:ListAttachedRolePolicies
                   - iam:TagRole
                   - iam:UntagRole
                   - iam:PassRole

@@ -80,6 +80,14 @@ describe('the templates', () => {
     ).not.toEqual([])
   })
 
+  it('GitHub’s role has what CloudFormation’s handlers of a role ask for, but for managed policies and boundaries', () => {
+    // https://github.com/pulumi/pulumi-aws-native/blob/master/aws-cloudformation-schema/aws-iam-role.json: create, read, delete
+    const asked = ['CreateRole', 'PutRolePolicy', 'GetRole', 'ListAttachedRolePolicies', 'ListRolePolicies']
+    for (const action of [...asked, 'GetRolePolicy', 'DeleteRole', 'DeleteRolePolicy']) {
+      expect(githubRole('shop')).toContain(`- iam:${action}\n`)
+    }
+  })
+
   it.each([
     ['acme@123456/shop@456789', true],
     ['acme/shop', true],
