@@ -12,7 +12,9 @@ export function deployWorkflow(
   secrets: readonly string[],
 ): string | undefined {
   if (targets.length === 0) return undefined
-  return `# git tag v1.0.0 && git push --tags deploys. What it needs is set under Settings, Environments, production:
+  return `# git tag v1.0.0 && git push --tags deploys.
+# First, under Settings, Environments, production: let tags v* alone deploy (Deployment branches and tags), since by default any branch may.
+# What it needs is set there, too (a private repository of GitHub's Free plan has no environments: under Settings, Secrets and variables, Actions):
 ${secrets.map((name) => `#   secret ${name}: for the server\n`).join('')}${targets.flatMap(({ ci }) => ci.setUp.map((line) => `#   ${line}\n`)).join('')}name: deploy
 on:
   push:

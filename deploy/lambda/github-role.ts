@@ -21,7 +21,7 @@ Parameters:
   Environment:
     Type: String
     Default: production
-    Description: GitHub's environment that may deploy. No other workflow, branch or fork takes the role on.
+    Description: GitHub's environment that may deploy. Its settings say which branches and tags may name it, by default all; no fork can.
   ProviderArn:
     Type: String
     Default: ''
