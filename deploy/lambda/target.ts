@@ -130,7 +130,8 @@ export function runtimeClient(cwd: string): string {
 const TOOL: Deployment['tool'] = {
   name: 'aws',
   install: INSTALL_AWS,
-  login: 'aws configure',
+  // Short-lived credentials, which SAM takes, too: https://github.com/aws/aws-sam-cli/pull/8456
+  login: 'aws login',
   whoami: ['sts', 'get-caller-identity'],
   token: 'AWS_ACCESS_KEY_ID',
 }
