@@ -13,8 +13,8 @@ const HEAD = `<!-- Written by npm run facts from deploy/facts.ts. -->
 
 # Facts about the platforms
 
-What the platforms allow, by their own word, and when that was last read. Limits of builds, \`mayfly doctor\` and these pages come from
-this list. Platforms change: a build over a limit is warned of, and not refused.
+What the platforms allow according to their own documentation, and when that was last read. Limits of builds, \`mayfly doctor\` and these
+pages use this list. Platforms change, so a build over a limit gets a warning and is not refused.
 
 `
 
@@ -33,7 +33,7 @@ export function renderFacts(): string {
     (fact) =>
       `| ${fact.platform} | ${fact.says}${fact.isBeta ? ' (beta)' : ''} | ${shownValue(fact)} | [read](${fact.source}) ${fact.checked} |`,
   )
-  return `${HEAD}| platform | of | value | source |\n|---|---|---|---|\n${rows.join('\n')}\n`
+  return `${HEAD}| platform | limit or date | value | source |\n|---|---|---|---|\n${rows.join('\n')}\n`
 }
 
 /** The page as it is on disk. */

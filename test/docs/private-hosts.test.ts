@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createServer, modernRequest } from '../unit/_client.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/http.md'), 'utf8')
-const list = /Private are:([\s\S]*?)all of it however it is spelled/.exec(page)?.[1] ?? ''
+const list = /Private\s+hosts are:([\s\S]*?)in every spelling/.exec(page)?.[1] ?? ''
 
 /** What a page of another site gets from a server at this host. */
 async function statusAt(host: string): Promise<number> {
