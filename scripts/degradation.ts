@@ -13,7 +13,8 @@ const HEAD = `# What works where
 
 A stateless server cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
 says so for the current request, and this page lists all of it. *Modern* clients speak MCP 2026-07-28, *legacy* ones
-2025-03-26 to 2025-11-25. The last column is for legacy clients of a [long-lived process](sessions.md), where connections last; modern clients need no session and get the same there as elsewhere.
+2025-03-26 to 2025-11-25. The last column is for legacy clients of a [long-lived process](sessions.md), where connections last;
+modern clients need no session and get the same there as elsewhere.
 
 | feature | modern clients | legacy clients | legacy clients in a session |
 |---|---|---|---|
@@ -45,8 +46,8 @@ const TAIL = `
 - **A question** that a modern client did not declare it can answer: the error \`-32021\`, which names each capability that is missing.
 - **Progress and log messages** where nothing can stream: they are dropped, and the result is the same.
 - **Cancelling**: a modern client closes the response, and one in a session posts \`notifications/cancelled\`; \`ctx.signal\` aborts.
-  What a legacy client posts to a stateless server is acknowledged, and the call goes on. If it closes the response, \`ctx.signal\` aborts too, though that
-  revision does not call this cancelling.
+  What a legacy client posts to a stateless server is acknowledged, and the call goes on. If it closes the response, \`ctx.signal\`
+  aborts too, though that revision does not call this cancelling.
 - **Change notifications** without a bus, or for legacy clients: nothing is advertised, and lists carry a \`ttlMs\` after which
   modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
   follows.

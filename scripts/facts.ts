@@ -41,7 +41,7 @@ export function writtenFacts(): string {
   return readFileSync(FILE, 'utf8')
 }
 
-/** Those that are to be checked again. */
+/** The facts that should be checked again. */
 export function oldFacts(now: Date, facts: readonly NamedFact[] = ALL_FACTS): NamedFact[] {
   const limit = new Date(now)
   limit.setUTCMonth(limit.getUTCMonth() - MONTHS)
