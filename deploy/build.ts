@@ -1,4 +1,4 @@
-/** `mayfly build`: writes what a platform takes into a folder, and tells its size. */
+/** `mayfly build`: writes what a platform accepts into a folder, and reports its size. */
 import { join, relative } from 'node:path'
 import { keepsSessions, sourceFiles } from './bundler.ts'
 import { buildChecked } from './checked-build.ts'
@@ -22,10 +22,10 @@ Prints what it wrote and its size, raw and gzipped; warns when that is near one 
   mayfly build src/server.ts --target vercel --out build/vercel
 `
 
-/** Share of a limit from which on there is a warning. */
+/** Sizes above this share of a limit get a warning. */
 const NEAR_LIMIT = 0.8
 
-/** Exit code 0, also where it is over a limit: which plan it is for is not known. Throws `CliError` where it cannot be built. */
+/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
 export const build = projectCommand({
   name: 'build',
   help: HELP,
@@ -48,7 +48,7 @@ export const build = projectCommand({
 export interface BuildIntoOptions {
   /** Values that are handed to the platform, by name: none of them may be in a built file either. */
   readonly secrets?: ReadonlyMap<string, string>
-  /** How what an earlier build has left is removed. Default: from the disk. */
+  /** Removes what an earlier build has left. Default: deletes it from the disk. */
   readonly remove?: Remove
 }
 
@@ -84,7 +84,7 @@ export async function buildWarnings(artefact: Artefact, target: Target, project:
   return [...sizeWarnings(artefact, target), ...(isHomeless ? [homelessSessions(target)] : [])]
 }
 
-/** One line a limit that is near or passed. */
+/** One line for each limit that is near or exceeded. */
 export function sizeWarnings({ size, limits }: Artefact, { title }: Target): string[] {
   return limits.flatMap(({ name, of, bytes, source, checked }) => {
     const used = size[of]

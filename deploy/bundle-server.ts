@@ -1,4 +1,4 @@
-/** Bundles a user's server with the few lines that make it what one platform loads. */
+/** Bundles a user's server with the few lines that a platform needs to load it. */
 import { readFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
@@ -13,9 +13,9 @@ export interface ServerBundle {
   readonly main: string
   /** Absolute path to write. */
   readonly outfile: string
-  /** `node` leaves Node's own modules as imports; `neutral` is for what has web standards only. */
+  /** `node` leaves Node's own modules as imports; `neutral` is for platforms with web standards only. */
   readonly platform: 'node' | 'neutral'
-  /** Conditions of package exports that hold there: `['workerd']`, `['deno']`. */
+  /** Conditions of package exports on that platform: `['workerd']`, `['deno']`. */
   readonly conditions?: readonly string[]
   readonly format?: 'esm' | 'iife'
   readonly external?: readonly string[]
@@ -30,7 +30,7 @@ export const NODE_BANNER =
 
 const OWN = createRequire(import.meta.url)
 
-/** Writes the minified bundle and tells its size. Throws `CliError` for an entry that does not build or exports no server. */
+/** Writes the minified bundle and returns its size. Throws `CliError` for an entry that does not build or exports no server. */
 export async function bundleServer(project: Project, bundle: ServerBundle): Promise<Artefact['size']> {
   const esbuild = await loadEsbuild(project.cwd)
   const options: BuildOptions = {
@@ -51,7 +51,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     target: bundle.target ?? 'es2022',
     external: [...(bundle.external ?? [])],
     banner: { js: bundle.banner ?? '' },
-    // What a package asks of its environment: this is a deployment.
+    // Packages choose their production code by this variable.
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     plugins: [entryPlugin(project.entry), ...(bundle.platform === 'node' ? [nodeModules] : [])],
@@ -80,7 +80,7 @@ const TRANSPORTS = {
 
 const TRANSPORTS_MODULE = /adapters[\\/]_node[\\/]packages\.[jt]s$/
 
-/** Whether what is left of the bundle loads an SDK's transport when it runs. */
+/** Whether the bundle, after tree shaking, loads an SDK's transport when it runs. */
 function usesTransports({ outputs }: Metafile): boolean {
   return Object.values(outputs).some(({ inputs }) =>
     Object.entries(inputs).some(
@@ -116,7 +116,7 @@ function transportsOf(project: Project): Plugin {
   }
 }
 
-/** What a platform would only notice at the first request. */
+/** Faults that a platform would only notice at the first request. */
 function checkedEntry(entry: string): string {
   const complaint = JSON.stringify(noFetch(entry).message)
   return `import server from ${JSON.stringify(entry)}
@@ -133,7 +133,7 @@ function entryPlugin(entry: string): Plugin {
         contents: checkedEntry(entry),
         resolveDir: dirname(entry),
       }))
-      // A server need not be written with Mayfly: its adapters are found beside this very file then.
+      // A server that was not written with Mayfly may not have it installed: its adapters are then found beside this file.
       build.onResolve(
         { filter: /^mayfly-mcp\// },
         async ({ path, kind, importer, resolveDir, pluginData }) => {
@@ -146,7 +146,7 @@ function entryPlugin(entry: string): Plugin {
   }
 }
 
-/** Node's own modules under the names that other runtimes know them by, too. */
+/** Node's own modules, also under the names that other runtimes use. */
 const nodeModules: Plugin = {
   name: 'mayfly-node-modules',
   setup(build) {

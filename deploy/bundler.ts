@@ -13,8 +13,8 @@ export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')
 }
 
 /**
- * The files of the project that its server is made of, absolute: the entry and what it imports, without installed packages. The
- * entry alone where they cannot be told, since it does not build.
+ * The files that the server consists of, absolute: the entry and what it imports, without installed packages. Only the entry if
+ * it does not build.
  */
 export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): Promise<string[]> {
   const { inputs } = await bundleOwnCode({ cwd, entry })
@@ -22,7 +22,7 @@ export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>
   return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
 }
 
-/** Whether the project's own code keeps sessions. What installed packages do is not looked at. */
+/** Whether the project's own code keeps sessions. Installed packages are not searched. */
 export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
   const { text } = await bundleOwnCode(project)
   return /\bimport \{[^}]*\b(?:createSessions|startHTTP|startSSE|startHonoSSE)\b[^}]*\} from "mayfly-mcp\/node"/.test(
@@ -30,7 +30,7 @@ export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Pr
   )
 }
 
-/** Empty where it does not build. */
+/** Empty if it does not build. */
 async function bundleOwnCode({
   cwd,
   entry,
@@ -56,7 +56,7 @@ async function bundleOwnCode({
   }
 }
 
-/** Each bundler loads `*.html`, `*.wasm` and their like in its own way. */
+/** Each bundler loads files such as `*.html` and `*.wasm` in its own way. */
 const otherFiles: Plugin = {
   name: 'mayfly-other-files',
   setup(build) {
@@ -66,7 +66,7 @@ const otherFiles: Plugin = {
   },
 }
 
-/** One line an error: `src/server.ts:3:5: Expected ";" but found "x"`. */
+/** One line per error: `src/server.ts:3:5: Expected ";" but found "x"`. */
 export function buildErrors(errors: readonly Message[]): CliError {
   const lines = errors.map(({ location, text }) => `${place(location)}${text}${remedy(text)}`)
   return new CliError(lines.join('\n'))
@@ -76,7 +76,7 @@ export function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
 }
 
-/** Throws `CliError` when the entry's bundle exports no default. */
+/** Throws `CliError` if the entry has no default export. */
 export function requireDefaultExport(metafile: Metafile, entry: string): void {
   const outputs = Object.values(metafile.outputs)
   if (!outputs.some((output) => output.entryPoint && output.exports.includes('default'))) {

@@ -80,13 +80,13 @@ function parseUrl(positionals: readonly string[]): URL {
   return url
 }
 
-/** How a request is sent, and where: with another value it would never arrive. */
+/** Headers that say how and where a request is sent: with another value it would never arrive. */
 const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i
 
 function parseHeaders(lines: readonly string[]): { [name: string]: string } {
   const headers = lines.map((line): [string, string] => {
     const match = HEADER.exec(line)
-    // The line itself may hold a secret.
+    // The line is not quoted: it may hold a secret.
     if (!match) throw new UsageError("a --header is not a header: pass 'Name: value'")
     if (FRAMING.test(match[1]!)) {
       throw new UsageError(`--header ${match[1]} is set by check for each request: leave it out`)
@@ -114,7 +114,7 @@ function parseOrigin(text: string): string {
   return origin
 }
 
-/** What a script passes on may hold what steers a terminal. */
+/** An argument that a script passes on may contain control characters for the terminal. */
 function shown(text: string): string {
   return toShown(quote(text), createHide([]))
 }

@@ -1,4 +1,4 @@
-/** What a command works on: the project, and which of its platforms. */
+/** Chooses what a command works on: the project, and one of its platforms. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, printable, UsageError } from './cli-error.ts'
@@ -56,7 +56,7 @@ function declaredTargets(folder: string): readonly string[] | undefined {
   try {
     manifest = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
   } catch {
-    // npm will say so.
+    // Not JSON: npm reports that.
     return undefined
   }
   const { mayfly } = (manifest ?? {}) as { mayfly?: { targets?: unknown } }

@@ -4,7 +4,7 @@ export class CliError extends Error {
   readonly exitCode: number = 1
 }
 
-/** A command line that makes no sense: exit code 2. */
+/** A wrong command line: exit code 2. */
 export class UsageError extends CliError {
   override name = 'UsageError'
   override readonly exitCode = 2

@@ -24,7 +24,7 @@ const HELP = `mayfly <command>
 Exit codes: 0 done, 1 it failed, 2 the command line is wrong, or nothing answers mayfly check.
 `
 
-/** Each is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
+/** Each command is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
 const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Promise<number>> } = {
   init: async () => (await import('./init.ts')).init,
   dev: async () => (await import('./dev.ts')).dev,
@@ -57,7 +57,7 @@ listenForSignals()
 try {
   process.exit(await run(process.argv.slice(2)))
 } catch (error) {
-  // A full disk, or a file that this user may not read: its message says which.
+  // Such as a full disk, or a file that this user may not read: the message says which.
   if (!(error instanceof CliError) && !isSystemError(error)) throw error
   terminal.warn(error.message)
   process.exit(error instanceof CliError ? error.exitCode : 1)

@@ -23,7 +23,7 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The same, for a command that can be asked for `help`: prints it, and returns undefined, where it is. */
+/** The same, for a command with `--help`: if that is given, prints the help and returns undefined. */
 export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   command: string,
   help: string,
@@ -37,13 +37,13 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   return parseCommandLine(command, args, options)
 }
 
-/** The one entry, where there is one. Throws `UsageError` for more. */
+/** The entry, if one is given. Throws `UsageError` for more than one. */
 export function oneEntry(positionals: readonly string[]): string | undefined {
   if (positionals.length > 1) throw new UsageError(`one entry at a time: got ${positionals.join(', ')}`)
   return positionals[0]
 }
 
-/** Throws `UsageError` for what is no path of a URL. */
+/** Throws `UsageError` for anything but a URL path. */
 export function parsePath(text: string): string {
   if (/^\/[\w\-.~%!$&'()*+,;=:@/]*$/.test(text)) return text
   throw new UsageError(
@@ -51,7 +51,7 @@ export function parsePath(text: string): string {
   )
 }
 
-/** Throws `UsageError` for what is no port. */
+/** Throws `UsageError` for anything but a port. */
 export function parsePort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65535)) throw new UsageError(`"${text}" is not a port: pass a number from 0 to 65535`)

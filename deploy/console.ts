@@ -13,7 +13,7 @@ export function colour(style: Style, text: string): string {
   return isColoured() ? styleText(style, text) : text
 }
 
-/** One word of a command for a POSIX shell. */
+/** Quotes one word of a command for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

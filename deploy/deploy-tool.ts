@@ -15,17 +15,17 @@ export type DeployTool = string
 
 const LOGIN_TIMEOUT_MS = 30_000
 
-/** A terminal sends Ctrl-C to the tool as well, which then ends as it likes. */
+/** A terminal sends Ctrl-C to the tool as well: it gets this long to end by itself. */
 const CTRL_C_GRACE_MS = 2000
 const STOP_GRACE_MS = 7000
 
 /**
- * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells would
- * pass no signal on, so the tool's number is told.
+ * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells pass
+ * no signal on, so the tool's process id is reported.
  */
 const THROUGH_PIPE = `cat 3>&- | sh -c 'echo $$ >&3; exec 3>&-; exec "$0" "$@"' "$0" "$@"`
 
-/** The project's own, else the one on the PATH, else undefined. */
+/** The project's tool, else the one on the PATH, else undefined. */
 export function findTool({ name, npm }: Deployment['tool'], cwd: string): DeployTool | undefined {
   if (npm !== undefined) {
     try {
@@ -44,7 +44,7 @@ export function toolFinding(tool: Deployment['tool'], cwd: string): Finding {
     : { level: 'ok', message: `${tool.name} is installed` }
 }
 
-/** Whether there is a token in the environment, which the tool itself will judge, or the tool says so within 30 seconds. */
+/** Whether there is a token in the environment (the tool itself will check it), or the tool says within 30 seconds that there is a login. */
 export async function isLoggedIn(
   tool: DeployTool,
   { tool: { whoami, token } }: Deployment,
@@ -57,13 +57,13 @@ export async function isLoggedIn(
     env: environment(),
     stdio: 'ignore',
     signal,
-    // One that waits for an answer of its platform may also wait at a signal.
+    // A tool that waits for its platform may ignore a gentler signal.
     killSignal: 'SIGKILL',
   })
   return (await codeOf(child, 'exit')) === 0
 }
 
-/** The exit code of a tool that only says something; undefined where it could not be run, or took too long. */
+/** The exit code of a tool that only prints something; undefined if it could not be run, or took too long. */
 async function codeOf(child: ChildProcess, end: 'exit' | 'close'): Promise<number | null | undefined> {
   const forget = atExit(() => void child.kill('SIGKILL'))
   try {
@@ -83,7 +83,7 @@ export interface RunOptions {
 
 export interface Ran {
   readonly code: number
-  /** What it has told of what it did (`tells`); empty for a step that tells nothing. */
+  /** The result that it reported (`tells`); empty for a step that reports none. */
   readonly told: string
 }
 
@@ -135,7 +135,7 @@ async function run(
     told += text
     terminal.pass(text)
   })
-  // A tool that ends without reading says why itself.
+  // A tool that ends without reading its stdin prints why.
   child.stdin?.on('error', () => {})
   child.stdin?.end(stdin)
   try {
@@ -150,7 +150,7 @@ async function run(
   }
 }
 
-/** What a step that only looks something up prints on stdout; undefined where it fails. */
+/** The stdout of a step that only looks something up; undefined if it fails. */
 export async function lookUp(
   { command, args, cwd, env }: DeployStep,
   tool: DeployTool,
@@ -170,12 +170,12 @@ export async function lookUp(
 }
 
 interface Ending {
-  /** The first signal that came. */
+  /** The first signal that came, if any. */
   readonly interruption: Interruption | undefined
   forget(): void
 }
 
-/** Until it is forgotten, a signal to this process asks the tool to end, and a second one or a long time insists. */
+/** Until `forget` is called, a signal to this process ends the tool; a second signal, or a long wait, kills it. */
 function endWith(child: ChildProcess): Ending {
   let pid = child.pid
   child.stdio[3]?.once('data', (line: Buffer) => {

@@ -28,7 +28,7 @@ Ends with the URL of the MCP endpoint, on stdout; what the platform's tool print
   mayfly deploy --target vercel --dry-run
 `
 
-/** Options of the tools whose value may be `NAME=value` of a variable. */
+/** Options of the tools that may have a variable as `NAME=value`. */
 const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var)$/
 
 /** Options of the tools whose value grants access. */
@@ -96,7 +96,7 @@ async function deployChosen(chosen: Chosen, values: DeployValues, extra: readonl
   return finish(url, deployment, values.check === true)
 }
 
-/** The last lines: where it is, and whether it works. */
+/** Prints the last lines: where the server is, and whether it works. */
 async function finish(
   url: string | undefined,
   { endpoint }: Deployment,
@@ -104,7 +104,7 @@ async function finish(
 ): Promise<number> {
   if (url === undefined) {
     terminal.warn(
-      "deployed; the platform's tool did not tell where: see its output above, then run mayfly check <url>",
+      "deployed; the platform's tool did not print the URL: see its output above, then run mayfly check <url>",
     )
     return isChecked ? 1 : 0
   }
@@ -120,7 +120,7 @@ async function dryRun(deployment: Deployment, project: Project): Promise<number>
   return 0
 }
 
-/** Platform's errors of `mayfly doctor`. Limits of size only warn: the platform may have raised them. */
+/** Throws for the platform's errors that `mayfly doctor` finds. Size limits only warn: the platform may have raised them. */
 async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<void> {
   for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
   for (const { level, message } of await target.examine(project)) {
@@ -143,7 +143,7 @@ function notLoggedIn({ tool }: Deployment): string {
   return `you are not logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
-/** As it could be typed; secrets are only named, and tokens left out: what is printed may end in a log. */
+/** The command as it could be typed. Secrets appear by name only, and tokens are left out: the output may end up in a log. */
 function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
   const token = process.env[tool.token]
   const words = step.args.map((word, at) => {

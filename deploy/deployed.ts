@@ -1,4 +1,4 @@
-/** What `mayfly deploy` ends with: where the server is, and asked for with `--check`, whether it answers there as it should. */
+/** The end of `mayfly deploy`: where the server is and, with `--check`, whether it answers there as it should. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { printable } from './cli-error.ts'
 import { type DeployTool, lookUp } from './deploy-tool.ts'
@@ -9,7 +9,7 @@ const REACHABLE_WITHIN_MS = 60_000
 const REQUEST_TIMEOUT_MS = 10_000
 const POLL_MS = 1000
 
-/** The URL of the MCP endpoint; undefined where the platform's tool did not tell. `told`: by its last step. */
+/** The URL of the MCP endpoint; undefined if the platform's tool did not report it. `told`: the report of its last step. */
 export async function findEndpoint(
   { endpoint }: Deployment,
   told: string,
@@ -33,7 +33,7 @@ export async function checkEndpoint(
   ])
 }
 
-/** Or for a minute: `check` then says that nothing answers. */
+/** Waits a minute at most: `check` then says that nothing answers. */
 async function untilReachable(url: string): Promise<void> {
   const end = performance.now() + REACHABLE_WITHIN_MS
   while (performance.now() < end) {

@@ -52,7 +52,7 @@ export async function serveUntilInterrupted(
   start: () => RunningTarget | Promise<RunningTarget>,
   port: number,
 ): Promise<number> {
-  // From before anything is started: whatever is, is stopped. Later signals are ignored: stopping is bounded in time.
+  // Registered before anything is started, so that all of it is stopped. Later signals are ignored: stopping takes a limited time.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const running = await start()
   try {
@@ -70,7 +70,7 @@ async function serveUntilExit(running: RunningTarget, origin: string): Promise<n
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 
-/** Not every client signs in by itself, and not every server offers to. */
+/** Not every client can sign in by itself, and not every server offers it. */
 const TOKEN_NEEDED = `  Token        clients that do not sign in need one: add --header 'Authorization: Bearer <token>' for Claude Code,
                "headers": { "Authorization": "Bearer <token>" } for others
 `

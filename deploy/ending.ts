@@ -37,7 +37,7 @@ function runTasks(): void {
     try {
       task()
     } catch (error) {
-      // The others still have to run.
+      // The other tasks must still run.
       terminal.warn((error as Error).message)
     }
   }
@@ -79,7 +79,7 @@ export function onInterrupt(listener: (interruption: Interruption) => void): () 
  * process that waits for the other end of its stdin to close. `args` are `$1` and so on.
  */
 export function afterDeath(script: string, args: readonly string[]): () => void {
-  // Ctrl-C reaches it as little as what ends this process.
+  // In a group of its own: Ctrl-C and signals to this process's group must not reach it.
   const waiting = `trap '' HUP INT TERM USR1 USR2; if read -r _; then exit; fi; ${script}`
   const guard = spawn('/bin/sh', ['-c', waiting, 'mayfly-guard', ...args], {
     cwd: '/',
@@ -90,7 +90,7 @@ export function afterDeath(script: string, args: readonly string[]): () => void 
   guard.on('error', ({ code }: NodeJS.ErrnoException) => {
     terminal.warn(`cannot run /bin/sh (${code}): nothing is tidied up if this process is killed`)
   })
-  // It may have been ended by hand.
+  // It may have been killed already.
   guard.stdin.on('error', () => {})
   guard.unref()
   return () => void guard.stdin.end('\n')

@@ -1,4 +1,4 @@
-/** Which file is the server, and the one-line complaints about one that is not. */
+/** Finds the file of the server, with one-line errors for a wrong one. */
 import { statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { CliError, printable } from './cli-error.ts'
@@ -18,7 +18,7 @@ export function findEntry(cwd: string, given: string | undefined): string {
   )
 }
 
-/** esbuild takes the first for a pattern, Node the second for a separator; no escape helps. */
+/** esbuild treats the first as a pattern, Node the second as a separator; they cannot be escaped. */
 function readable(entry: string): string {
   if (sep !== '/' || !/[*\\]/.test(entry)) return entry
   throw new CliError(

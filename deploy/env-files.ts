@@ -8,9 +8,9 @@ import { terminal } from './terminal.ts'
 const FILES = ['.dev.vars', '.env.local', '.env']
 
 export interface EnvFiles {
-  /** As a user would type them, those that count first. */
+  /** The files as a user would type them, in order of precedence. */
   readonly files: readonly string[]
-  /** What they set that the environment does not; empty values are left out. */
+  /** The variables that only they set; empty values are left out. */
   readonly variables: { readonly [name: string]: string }
 }
 

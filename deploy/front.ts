@@ -1,7 +1,7 @@
 /**
  * The port of `mayfly dev`: passes connections on to whichever server is the newest, so that replacing one refuses none.
  *
- * Exports `startFront`. It passes bytes and reads none: what a client sends and sees is between it and the server.
+ * Exports `startFront`. It passes bytes on and never reads them.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -11,9 +11,9 @@ import { busyPort } from './port.ts'
 export interface Front {
   /** From now on connections go to this port of 127.0.0.1, those that wait first. */
   passTo(port: number): void
-  /** Resolves when every connection that is passed on has begun to be answered, or after a second: whose server may be told to end then. */
+  /** Resolves when every connection that was passed on has begun to be answered, or after a second: its server may then be stopped. */
   answered(): Promise<void>
-  /** From now on connections wait, each for 10 seconds (`patienceMs`) at most. So it is from the start. */
+  /** From now on connections wait, each for 10 seconds (`patienceMs`) at most. This is the initial state. */
   hold(): void
   /** From now on connections are cut off, those that wait too: there is no server, and none is being started. */
   refuse(): void
@@ -32,7 +32,7 @@ export async function startFront(port: number, patienceMs: number = PATIENCE_MS)
   const waiting = new Map<Socket, NodeJS.Timeout>()
   let route: number | 'hold' | 'refuse' = 'hold'
 
-  /** Ends of streams are passed on one by one; a side that breaks off takes the other with it. */
+  /** The end of each side is passed on separately; if one side breaks off, the other is cut off too. */
   const forward = (client: Socket, to: number): void => {
     const server = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
     keep(server, open)
@@ -43,7 +43,7 @@ export async function startFront(port: number, patienceMs: number = PATIENCE_MS)
       unanswered.delete(client)
       server.destroy()
     })
-    // Without an error its end has been passed on, behind what it sent.
+    // Without an error, its end has already been passed on after its data.
     server.once('close', (hadError) => hadError && client.destroy())
     client.pipe(server)
     server.pipe(client)

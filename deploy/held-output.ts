@@ -1,23 +1,23 @@
-/** What a platform's own tool prints as it starts: kept back until it is known whether one line says it better. */
+/** Holds back what a platform's tool prints at its start, until it is known whether one line can replace it. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { terminal } from './terminal.ts'
 
 export interface HeldOutput {
-  /** Resolves when the pattern is in the output, as long as it is held. */
+  /** Resolves when the pattern is in the output, while the output is held. */
   contains(pattern: RegExp): Promise<void>
-  /** What is held now. */
+  /** The output that is held now. */
   readonly text: string
-  /** Resolves when there is no more. */
+  /** Resolves when the output has ended. */
   readonly ended: Promise<unknown>
-  /** Passes on what was held and all that follows. */
+  /** Passes on the held output and all that follows. */
   release(): void
-  /** Drops what is held and all that follows, for good. */
+  /** Drops the held output and all that follows. */
   discard(): void
 }
 
-/** Of a child whose stdout and stderr are pipes. `output` is a file descriptor; by default stderr. */
+/** Holds the output of a child whose stdout and stderr are pipes. `output` is a file descriptor; by default stderr. */
 export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput {
   let held = ''
   let pass = (text: string): void => {
@@ -52,8 +52,8 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
 }
 
 /**
- * Why a server did not load, as its runtime says: `TypeError: tools.x needs a description`. Undefined where the output says no such
- * thing, and where it says more than that.
+ * Why a server did not load, in its runtime's words: `TypeError: tools.x needs a description`. Undefined if the output has no such
+ * line.
  */
 export function loadError(output: string): string | undefined {
   const line = /^(?:error: )?(?:Uncaught )?(?:\(in promise\) )?(\w*Error(?: \[\w+\])?: .+)$/m

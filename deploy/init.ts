@@ -24,10 +24,10 @@ Asks for what is not given, on a terminal. Writes a server, a test, the platform
   mayfly init shop --target bun --with auth --with hono
 `
 
-/** As npm and every platform take it. */
+/** Names that npm and every platform accept. */
 const NAME = /^[a-z][a-z\d-]{0,38}[a-z\d]$/
 
-/** What a new folder may hold already. */
+/** Files that a new folder may already contain. */
 const TOLERATED = ['.git', '.DS_Store']
 
 /** Exit code 0 when the project is written. Throws `UsageError` where something is missing and there is no terminal to ask on. */
@@ -68,7 +68,7 @@ type Completed = Pick<InitAnswers, 'name' | 'targets'> & { readonly dir: string 
 
 /** Throws `UsageError` for an unknown template, and for two that exclude each other. */
 function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
-  // Several may also be one list, as for the targets that are asked for.
+  // Several names may also be one list, as at the prompt for targets.
   const wanted = names.flatMap((name) => name.split(','))
   const chosen = new Set(
     wanted.map((wantedName) => {

@@ -12,9 +12,9 @@ const LAST_WORDS_MS = 1000
 
 export interface LaunchOptions {
   readonly project: Pick<Project, 'entry'>
-  /** Of 127.0.0.1, where it is going to listen. */
+  /** The port of 127.0.0.1 where it will listen. */
   readonly port: number
-  /** Where what the server prints goes, a file descriptor; by default stderr, since stdout is for what scripts read. */
+  /** The file descriptor for the server's output; by default stderr, since scripts read stdout. */
   readonly output?: number
 }
 
@@ -28,7 +28,7 @@ export interface RunningLaunch {
   stop(): Promise<void>
 }
 
-/** What it prints before it listens is shown once it does; of a server that cannot be loaded only the reason is. */
+/** Its output before it listens is shown when it does; if the server cannot be loaded, only the reason is shown. */
 export function startLaunch({ command, args, cwd, env }: Launch, options: LaunchOptions): RunningLaunch {
   const isScript = /\.(?:js|cjs|mjs|ts)$/.test(command)
   const group = startProcessGroup(
@@ -46,7 +46,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     group.exited.then(
       async (code) => {
         if (stopping.signal.aborted) return
-        // Processes that outlive the first keep its pipes open, and the reason may still be in there.
+        // Processes that outlive the first keep its pipes open, and the reason may still be unread.
         await group.stop()
         await output.ended
         reject(endedWith(code, options.project, output))
@@ -57,7 +57,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
   })
   const listening = Promise.race([untilListening(options.port, stopping.signal), failed])
   listening.then(output.release, () => {})
-  // A caller that waits for these gets the error; no caller has to.
+  // A caller that awaits these gets the error; others need not handle it.
   failed.catch(() => {})
   return {
     exited: group.exited,
@@ -68,7 +68,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
       // As it never listened, what it printed may say why.
       output.release()
       await group.stop()
-      // Its last words. What left the group may keep the pipes.
+      // Waits for its last output, but not long: a process that left the group may keep the pipes open.
       await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })])
       output.discard()
     },

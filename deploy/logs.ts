@@ -15,7 +15,7 @@ Shows what the deployed server logs, as it comes, until Ctrl-C.
   mayfly logs --target lambda -- --region eu-west-1
 `
 
-/** Exit code of the platform's tool. Throws `CliError` where there is none, or nobody is logged in to it. */
+/** Exit code of the platform's tool. Throws `CliError` if there is none, or the user is not logged in to it. */
 export const logs = projectCommand({
   name: 'logs',
   help: HELP,

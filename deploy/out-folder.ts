@@ -31,7 +31,7 @@ const MARKER_TEXT = 'mayfly build has written this folder. The next build remove
 /** Files that make a folder a user's project, even with our marker in it: it is never replaced. */
 const PROJECT_FILES = ['package.json', '.git']
 
-/** With more builds at once into one folder than this, one of them gives up. */
+/** If more builds than this end in one folder at once, one of them gives up. */
 const MAX_TRIES = 20
 
 export interface OutFolder {
@@ -43,7 +43,7 @@ export interface OutFolder {
   discard(): void
 }
 
-/** How a folder goes, with all that is in it. Links in it are removed and not followed. */
+/** Removes a folder with all its content. Links in it are removed and not followed. */
 export type Remove = (folder: string) => void
 
 const removeFolder: Remove = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
@@ -81,7 +81,7 @@ function stage(out: string, shown: string, remove: Remove): OutFolder {
   }
   const forget = atExit(discard)
   const commit = (): void => {
-    // What built into it may have emptied it first.
+    // The tool that built into it may have emptied it first.
     mark(staging)
     const old = replace(out, staging, name, shown)
     isOpen = false
@@ -99,13 +99,13 @@ function orRefuse<Result>(shown: string, act: () => Result): Result {
   }
 }
 
-/** Moves `staging` to `out`, and returns where what was there has gone. Builds that end at once take turns: the last one stays. */
+/** Moves `staging` to `out`, and returns where the earlier content is now. If builds end at once, they take turns and the last one stays. */
 function replace(out: string, staging: string, name: string, shown: string): string[] {
   const moved: string[] = []
   for (let tries = 0; ; tries++) {
     const state = stateOf(out, shown)
     try {
-      // In one step where there is nothing, or an empty folder.
+      // In one step, if there is nothing or an empty folder.
       if (state !== 'ours') {
         renameSync(staging, out)
         return moved
@@ -126,7 +126,7 @@ function replace(out: string, staging: string, name: string, shown: string): str
   }
 }
 
-/** What a build that was killed has left: the earlier build in the place where it belongs, and nothing beside it. */
+/** Cleans up after a killed build: puts the earlier build back, and removes what lies beside it. */
 function recover(out: string, remove: Remove): void {
   const parent = dirname(out)
   const prefix = prefixOf(out)
@@ -142,7 +142,7 @@ function recover(out: string, remove: Remove): void {
   }
 }
 
-/** Beside the folder, and of this machine: on another one's disk the number of a process says nothing. */
+/** Folders beside it that this machine made: process ids of other machines mean nothing here. */
 function prefixOf(out: string): string {
   const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
   return `.mayfly-${short(basename(out))}-${short(hostname())}-`
@@ -172,12 +172,12 @@ function isMarked(folder: string): boolean {
   return found?.isFile() === true && readFileSync(path, 'utf8') === MARKER_TEXT
 }
 
-/** The only thing that is ever removed with all that is in it. */
+/** Only a folder with the marker is ever removed with its content. */
 function removeBuild(folder: string, remove: Remove): void {
   if (isMarked(folder)) remove(folder)
 }
 
-/** Folders that were made for a build that came to nothing. */
+/** Removes folders that were made for a build that failed. */
 function removeEmpty(folder: string, first: string): void {
   for (let path = folder; path.length >= first.length; path = dirname(path)) {
     try {

@@ -11,7 +11,7 @@ export interface Place {
   readonly cwd: string
   /** The files of the server, absolute: its entry, and what that imports of the project. */
   readonly sources: readonly string[]
-  /** Default: those of this user. */
+  /** Default: the home folders of this user. */
   readonly homes?: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function refusal(out: string, why: string): CliError {
   )
 }
 
-/** `path` with every link on the way followed, but for its last part; what does not exist stays as it is. */
+/** `path` with every link followed except in its last part; parts that do not exist stay as they are. */
 export function realPlace(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return realpathSync.native(path)
@@ -57,7 +57,7 @@ function holds(folder: string, path: string): boolean {
   return [path, realFolder(path)].some((one) => upwards(one).some((above) => isSame(above, folder)))
 }
 
-/** By name, and where both exist by what they are: names may differ in case, or by a mount. */
+/** Compares by name and, if both exist, by identity: names may differ in case, or by a mount. */
 function isSame(a: string, b: string): boolean {
   if (a === b) return true
   const [first, second] = [a, b].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
@@ -79,7 +79,7 @@ function realFolder(path: string): string {
   }
 }
 
-/** As the environment says and as the system does; empty where neither knows. */
+/** According to the environment and to the system; empty if neither knows. */
 export function ownHomes(): string[] {
   return [homedir, () => userInfo().homedir].flatMap((find) => {
     try {

@@ -1,4 +1,4 @@
-/** Runtimes that are not a platform: the user decides where they run. */
+/** Runtimes that are not a platform: users run them on their own machines. */
 import { CliError } from './cli-error.ts'
 
 /** There is no upload: throws a `CliError` that names what to run instead. */
@@ -8,7 +8,7 @@ export function ownMachine(command: string): never {
   )
 }
 
-/** For a server that `npm start` runs, and that has a function `stop`: npm passes SIGTERM on to the shell of a script and no further. */
+/** Code for a server that `npm start` runs and that has a function `stop`: npm passes SIGTERM only to the script's shell. */
 export const END_WITH_SCRIPT = `const { ppid, env } = process
 if (env.npm_lifecycle_event) setInterval(() => process.ppid === ppid || stop(), 250).unref()
 `

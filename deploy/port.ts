@@ -26,7 +26,7 @@ export function busyPort(port: number): CliError {
   return new CliError(`port ${port} is in use: stop the program that uses it, or pass another --port`)
 }
 
-/** Resolves when something takes connections at this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, and when `signal` aborts. */
+/** Resolves when something accepts connections at this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, and when `signal` aborts. */
 export async function untilListening(port: number, signal?: AbortSignal): Promise<void> {
   const deadline = Date.now() + LISTEN_TIMEOUT_MS
   while (!(await isListening(port))) {

@@ -44,7 +44,7 @@ export const preview = projectCommand({
 
 export interface PreviewRun {
   readonly port: number
-  /** Of the MCP endpoint. Default: the platform's own, which is `/mcp` on most. */
+  /** Path of the MCP endpoint. Default: the platform's own, mostly `/mcp`. */
   readonly path?: string | undefined
   /** The file descriptor for what it prints. Default stderr. */
   readonly output?: number

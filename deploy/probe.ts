@@ -7,7 +7,7 @@ const PROTOCOL_VERSION = '2026-07-28'
 const PROBE_TIMEOUT_MS = 5000
 const PROBE_INTERVAL_MS = 50
 const SILENCE_TIMEOUT_MS = 60_000
-/** A 5xx may be a runtime that is still starting; after this long it is the server's own. */
+/** A 5xx may come from a runtime that is still starting; after this time it is the server's own fault. */
 const FAILURE_TIMEOUT_MS = 10_000
 
 type ProbeResult =
@@ -16,7 +16,7 @@ type ProbeResult =
 
 /**
  * Resolves when `url` answers JSON-RPC with a status below 500, or 401 or 403 (a server that wants a token is up).
- * Rejects with `CliError` when it answers something else, goes on failing for 10 seconds, or is silent for 60. Stops asking when `signal` aborts.
+ * Rejects with `CliError` when it answers anything else, fails for 10 seconds, or is silent for 60. Stops asking when `signal` aborts.
  */
 export async function untilAnswers(url: string, signal: AbortSignal): Promise<ServerIdentity> {
   const started = Date.now()

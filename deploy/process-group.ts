@@ -19,7 +19,7 @@ export interface ProcessGroup {
 const STOP_GRACE_MS = 7000
 const POLL_MS = 20
 
-/** What `stop` does, for a process that is no more: `$1` is the group. */
+/** Does what `stop` does, after this process has ended; `$1` is the group. */
 const STOP_GROUP = `kill -s TERM -- "-$1"
 for _ in 1 2 3 4 5 6 7; do kill -s 0 -- "-$1" || exit; sleep 1; done
 kill -s KILL -- "-$1"`
@@ -38,7 +38,7 @@ export function startProcessGroup(
   const { pid } = child
   if (pid === undefined) return { child, exited, stop: async () => {} }
 
-  // When this process ends without stopping it: by an error of ours, or killed.
+  // For when this process ends without stopping the group: by an error, or killed.
   const forgetExit = atExit(() => void signalGroup(pid, 'SIGKILL'))
   const forgetDeath = afterDeath(STOP_GROUP, [String(pid)])
   let stopped: Promise<void> | undefined
@@ -73,8 +73,8 @@ async function isGone(child: ChildProcess, pid: number, withinMs: number): Promi
 }
 
 /**
- * Whether all that is left of a group has ended. kill(2) still counts processes that were not reaped, and a process that outlives its parent is for
- * process 1 to reap: in a container that is often a program that does not. False where there is no /proc to say so.
+ * Whether all processes left in a group have ended. kill(2) still counts processes that were not reaped; process 1 must reap a
+ * process that outlives its parent, and in a container process 1 often does not. False without /proc.
  */
 function areZombies(group: number): boolean {
   const members = processIds()
@@ -111,7 +111,7 @@ function processIds(): string[] {
   }
 }
 
-/** Whether there is such a process, of whatever user, that has not ended. */
+/** Whether this process, of any user, still runs. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0) && !isZombie(readStat(pid))

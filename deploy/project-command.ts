@@ -1,4 +1,4 @@
-/** What the commands have in common that work on one project and one of its platforms. */
+/** The common part of the commands that work on one project and one of its platforms. */
 import { join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { type Chosen, chooseProject } from './chosen.ts'
@@ -8,7 +8,7 @@ import type { Target } from './target.ts'
 import { targetNames } from './targets.ts'
 import { terminal } from './terminal.ts'
 
-/** The lines of a command's help for what every one of them takes. */
+/** The lines in a command's help for the options that all of them have. */
 export const COMMON_HELP = `  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
   --target   ${targetNames}; default: what package.json says, or the platform's own files
   --quiet    tell only what is wrong`
@@ -19,13 +19,13 @@ export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   readonly name: string
   readonly help: string
   readonly options: Options
-  /** What follows `--` is for the platform's own tool. */
+  /** Arguments after `--`, for the platform's own tool. */
   readonly hasToolOptions?: boolean
   /** Resolves with the exit code. Rejects with `CliError`. */
   run(chosen: Chosen, values: ParsedOptions<Options>, toolOptions: readonly string[]): Promise<number>
 }
 
-/** The command as the command line calls it. It rejects with `CliError`. */
+/** Returns the function that the command line calls. It rejects with `CliError`. */
 export function projectCommand<const Options extends ParseArgsOptionsConfig>({
   name,
   help,

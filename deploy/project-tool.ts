@@ -1,4 +1,4 @@
-/** Tools come from the user's project, so that its pinned versions count, else from beside Mayfly. */
+/** Finds tools in the user's project, so that its pinned versions are used, else beside Mayfly. */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
@@ -26,7 +26,7 @@ export function resolveBin(name: string, cwd: string, program: string = name): s
   return join(dirname(manifest), file)
 }
 
-/** A program on the PATH, or undefined. An empty or relative part of the PATH would be the project's own folder: it is left out. */
+/** A program on the PATH, or undefined. Empty and relative parts of the PATH would mean the project's folder, and are left out. */
 export function findProgram(name: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)

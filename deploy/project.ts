@@ -11,8 +11,8 @@ export function readProject(cwd: string, entry: string | undefined): Project {
 }
 
 /**
- * The folders that are the project's, nearest first: from the one at hand and from the entry's up to the repository, else to the
- * outermost package. Commands also run in a subfolder, and what they need lies at the root then.
+ * The folders of the project, nearest first: from the current folder and from the entry's up to the repository, else up to the
+ * outermost package. A command may run in a subfolder, while the files it needs are at the root.
  */
 export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
   return [...new Set([cwd, dirname(entry)].flatMap(foldersUpToRoot))]
@@ -30,7 +30,7 @@ function foldersUpToRoot(start: string): string[] {
   return above.slice(0, own)
 }
 
-/** As every platform takes it: lower case letters, digits and dashes, from a letter on, 40 characters at most. */
+/** A name that every platform accepts: lower case letters, digits and dashes, beginning with a letter, at most 40 characters. */
 export function projectName(cwd: string): string {
   const named = packageName(cwd) ?? basename(cwd)
   const name = named
@@ -50,7 +50,7 @@ function packageName(cwd: string): string | undefined {
     const { name } = JSON.parse(readFileSync(path, 'utf8')) as { name?: unknown }
     return typeof name === 'string' ? name : undefined
   } catch {
-    // Not JSON: npm will say so; the folder's name does here.
+    // Not JSON: npm reports that; the folder's name is used here.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Looks for secrets in what was built, whichever way a bundler has written them down. */
+/** Looks for secrets in built files, however a bundler has encoded them. */
 import { Buffer } from 'node:buffer'
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -6,13 +6,13 @@ import { unzipSync } from 'fflate'
 import { CliError, printable } from './cli-error.ts'
 import type { Kept } from './secrets.ts'
 
-/** A string in a script in a string of a source map: one more than bundlers come to. */
+/** A string in a script in a string of a source map, and one more: bundlers nest no deeper. */
 const MAX_ESCAPES = 4
 
 /** Base64 of base64, such as a map within a module that was made text. */
 const MAX_BASE64 = 2
 
-/** From this length on, decoded base64 may itself be encoded in some way; below, names of functions are. */
+/** From this length on, decoded base64 may itself be encoded; shorter matches are names of functions. */
 const BASE64 = /[\w+/-]{20,}/g
 
 /** The same in lines, of which the last may be shorter. */
@@ -61,11 +61,11 @@ export function findSecretIn(content: Uint8Array, secrets: readonly Kept[]): Kep
 
 interface Needle {
   readonly secret: Kept
-  /** As it is, and as it is in a query. */
+  /** As it is, and percent-encoded as in a query. */
   readonly texts: readonly string[]
-  /** Of a value of several lines, such as a key: indented or not, it is the same. */
+  /** For a value of several lines, such as a key: indentation does not matter. */
   readonly unspaced: string | undefined
-  /** What no escape changes: a text without these does not hold the value, whatever its other characters are written like. */
+  /** The parts that no escape changes: a text without them does not contain the value, however the rest is written. */
   readonly words: readonly string[]
   readonly base64: readonly string[]
 }
@@ -99,18 +99,18 @@ function decoded(...texts: readonly string[]): string {
   const runs = new Set(texts.flatMap((text) => text.match(BASE64) ?? []))
   for (const lines of texts.flatMap((text) => text.match(BASE64_LINES) ?? [])) {
     const run = withoutSpace(lines)
-    // A word before the first line, which has the same letters, is not part of it.
+    // A word before the first line, which may look like base64, is not part of it.
     for (const start of [0, 1, 2, 3]) runs.add(run.slice(start))
   }
   return Array.from(runs, (run) => Buffer.from(run, 'base64').toString('utf8')).join('\n')
 }
 
-/** Between lines: in a string, in a script in a string, in a query. */
+/** What may separate lines: in a string, in a script in a string, in a query. */
 const BREAK = /(?<!\\)\\+(?:[nrt]|\r?\n|(?:u00|x)0[9aAdD])|%(?:25)*0[9aAdD]/g
 const PLUS = /(?:(?<!\\)\\+(?:u00|x)|%(?:25)*)2[bB]/g
 const SLASH = /(?<!\\)\\+\/|(?:(?<!\\)\\+(?:u00|x)|%(?:25)*)2[fF]/g
 
-/** With all characters of base64 as they are, and its lines in lines, however many times they were escaped. */
+/** Undoes the escapes of base64 characters and of its line ends, however many times they were escaped. */
 function plainBase64(text: string): string {
   if (!text.includes('\\') && !text.includes('%')) return text
   return text.replaceAll(BREAK, '\n').replaceAll(PLUS, '+').replaceAll(SLASH, '/')
@@ -134,17 +134,17 @@ function withoutSpace(text: string): string {
   return text.replaceAll(/\s+/g, '')
 }
 
-/** What of its base64 is the same whatever is around it, at each of the three places where a byte may begin. */
+/** The part of its base64 that does not depend on neighbouring bytes, for each of the three possible offsets. */
 function base64Of(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
     const characters = Math.floor((padded.length * 8) / 6)
-    // Without those that also hold bits of what is before or after.
+    // Without the characters that also hold bits of neighbouring bytes.
     return padded.toString('base64').slice(offset === 0 ? 0 : offset + 1, characters)
   })
 }
 
-/** The text, and what it says once its escapes are undone, layer by layer, in either order. */
+/** The text, and the texts after its escapes are undone, layer by layer, in either order. */
 function* readings(text: string, isPercent = false): Generator<string> {
   let layer = text
   for (let escapes = 0; escapes < MAX_ESCAPES; escapes++) {
@@ -166,7 +166,7 @@ const CONTROLS: { readonly [letter: string]: string } = {
   f: '\f',
   v: '\v',
   '0': '\0',
-  // A string that goes on in the next line.
+  // A string that continues on the next line.
   '\n': '',
   '\r\n': '',
 }
@@ -199,7 +199,7 @@ function unzippedFiles(bytes: Buffer): Uint8Array[] {
   try {
     return Object.values(unzipSync(bytes))
   } catch {
-    // It only begins like a zip.
+    // It only looks like a zip.
     return []
   }
 }

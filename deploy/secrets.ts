@@ -7,19 +7,19 @@ import { projectFolders } from './project.ts'
 import { isSystemError, systemError } from './system-error.ts'
 import type { Project } from './target.ts'
 
-/** Where what a deployment needs is kept in a project; a later one does not replace an earlier one. */
+/** The project's files for what a deployment needs; an earlier file wins over a later one. */
 const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
 
 /** Every file whose values must not be published: those of other environments are secrets, too. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
 
-/** Written to be read by all. */
+/** Examples, which are meant to be public. */
 const EXAMPLE_FILE = /\.(?:example|sample|template|dist|schema|vault)$/
 
 /** Shorter ones are ports, flags and names, which a bundle may hold by chance. */
 const MIN_SECRET_CHARACTERS = 8
 
-/** So are these: they say where something runs, and are in every other package. */
+/** Not secret either: these name an environment or this machine, and many packages contain them. */
 const COMMON_VALUE =
   /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
 
@@ -32,7 +32,7 @@ export interface Kept {
 
 type Folders = Pick<Project, 'cwd' | 'entry'>
 
-/** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is nowhere. */
+/** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is not found. */
 export function readSecrets(project: Folders, names: readonly string[]): Map<string, string> {
   const secrets = new Map<string, string>()
   for (const name of names) {
@@ -57,11 +57,11 @@ export function findSecret(project: Folders, name: string): Kept | undefined {
 }
 
 export interface EnvFileReader {
-  /** Whether its reader puts other variables into double quotes. Default true. */
+  /** Whether its reader expands other variables in double quotes. Default true. */
   readonly expands?: boolean
 }
 
-/** As a `.env` file, for a tool that takes nothing else. Throws `CliError` for a value that such a file cannot hold. */
+/** As a `.env` file, for a tool that reads nothing else. Throws `CliError` for a value that such a file cannot hold. */
 export function toEnvFile(
   secrets: ReadonlyMap<string, string>,
   { expands = true }: EnvFileReader = {},
@@ -71,7 +71,7 @@ export function toEnvFile(
 
 /**
  * Its readers (dotenv's and Deno's) know no common escape for a quote, so the kind is chosen that needs none. Within double quotes
- * most put in other variables, and none keeps a carriage return.
+ * most expand other variables, and none keeps a carriage return.
  */
 function quotedValue(name: string, value: string, expands: boolean): string {
   const isKept = !/[\r\0]/.test(value)
@@ -113,12 +113,12 @@ function secretFiles(folder: string): string[] {
       .filter((name) => SECRET_FILE.test(name) && !EXAMPLE_FILE.test(name))
       .sort((a, b) => rank(a) - rank(b))
   } catch {
-    // It cannot be listed, but what is in it may be read.
+    // The folder cannot be listed, but its files may be readable.
     return DEPLOYED_FILES
   }
 }
 
-/** The commonest first: a value that is in several files is named after it. */
+/** The most common first: if a value is in several files, the first is named. */
 function rank(name: string): number {
   const at = DEPLOYED_FILES.indexOf(name)
   return at < 0 ? DEPLOYED_FILES.length : at

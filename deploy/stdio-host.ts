@@ -1,6 +1,6 @@
 /**
- * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. Its stdout is stderr, for all that the server writes and
- * starts; the client reads the fourth stream. Says over IPC why it ended, where that was not the client's wish.
+ * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. Its stdout is stderr, for the server and the processes
+ * that it starts; the client reads the fourth stream. Reports over IPC why it ended, unless the client ended it.
  */
 import { createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -12,16 +12,16 @@ import type { MCPServer } from '../src/index.ts'
 
 export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { type: 'no-server' }
 
-/** Among the streams of this process, the one that is the client's. */
+/** The stream of this process that goes to the client. */
 const CLIENT = 3
-/** What is written may wait for a client that does not read. */
+/** Time limit for the last writes, since a client may not read. */
 const FLUSH_MS = 1000
 
-// The process that started this has ended, and with it the client.
+// The process that started this one has ended, and with it the connection to the client.
 process.on('disconnect', () => process.exit(0))
 
 const output = openOutput(CLIENT)
-// It leads to stderr as it is; the server's code may end it, and be no longer heard.
+// stdout already goes to stderr; the server's code may end it, and its output would be lost.
 divertStdout()
 const server = await load(process.argv[2] ?? '')
 try {

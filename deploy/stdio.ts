@@ -53,12 +53,12 @@ async function serve(file: string, entry: string): Promise<number> {
     child.kill(signal === 'SIGPIPE' ? 'SIGTERM' : signal)
   })
   let said: HostMessage | undefined
-  // The server's own code may send something, too.
+  // The server's own code may send messages, too.
   child.on('message', (message) => {
     if (isHostMessage(message)) said = message
   })
   const [code] = (await once(child, 'exit')) as [number | null]
-  // What was sent before it ended may still be on its way.
+  // Messages that it sent before it ended may still arrive.
   if (child.connected) await once(child, 'disconnect')
   restore()
   forgetExit()

@@ -1,4 +1,4 @@
-/** What the operating system refuses (no permission, a full disk), as one line. */
+/** Errors of the operating system (no permission, a full disk), as one line. */
 import { CliError } from './cli-error.ts'
 
 /** `EACCES`, `ENOSPC` and their like come with the call that failed. */
@@ -6,7 +6,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error
 }
 
-/** `cannot write dist/node (EACCES)`, and where it helps what to do. */
+/** `cannot write dist/node (EACCES)` and, if there is something to do, what. */
 export function systemError(what: string, { code }: NodeJS.ErrnoException): CliError {
   return new CliError(`${what} (${code})${REMEDIES[code ?? ''] ?? ''}`)
 }

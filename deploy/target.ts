@@ -17,9 +17,9 @@ export interface Target {
   readonly defaultPort: number
   /** The oldest major version of Node that its tools run on. Default: Mayfly's own. */
   readonly oldestNode?: number
-  /** Paths from a project's root that show that it is for this platform; a lockfile counts where nothing else does. */
+  /** Paths from a project's root that show that it is for this platform; a lockfile counts only if nothing else does. */
   readonly marks?: { readonly files?: readonly string[]; readonly lockfiles?: readonly string[] }
-  /** What a call may take and send there, a line each, for `mayfly doctor`. */
+  /** The platform's limits for a call and its response, one line each, for `mayfly doctor`. */
   readonly limits: readonly string[]
   /** `mayfly dev`. Throws a `CliError`, having started nothing, when the tools or the entry cannot work. */
   start(options: StartOptions): Promise<RunningTarget>
@@ -28,7 +28,7 @@ export interface Target {
    * replace, which may hold what the platform's tool has written. Throws `CliError`.
    */
   build(project: Project, outDir: string, earlier?: string): Promise<Artefact>
-  /** `mayfly deploy`: runs what `build` has written for a moment, to see what the platform may refuse. A line each; never throws. */
+  /** `mayfly deploy`: runs the build for a moment, to find what the platform may refuse. One line each; never throws. */
   tryOut?(outDir: string, artefact: Artefact, project: Project): Promise<readonly string[]>
   /** `mayfly preview`: how to run on this machine, on the platform's own runtime, what `build` wrote into `outDir`. */
   preview(outDir: string, options: PreviewOptions): Launch
@@ -44,7 +44,7 @@ export interface Target {
   logs?(project: Project, extra: readonly string[]): Logs
   /** `mayfly doctor`: what of the platform is missing or wrong. Starts nothing and reaches nothing. */
   examine(project: Project): Promise<Finding[]>
-  /** `mayfly init`: the platform's files in a new project, by path from its root. */
+  /** `mayfly init`: the platform's files for a new project, by path from its root. */
   files(project: { readonly name: string }): ProjectFiles
 }
 
@@ -73,16 +73,16 @@ export interface RunningTarget {
 /** What the server says of itself in `server/discover`. */
 export interface ServerIdentity {
   readonly name: string
-  /** It answers those without a token with 401. */
+  /** It answers requests without a token with 401. */
   readonly wantsToken: boolean
 }
 
 export interface Artefact {
   /** What is uploaded or run, from `outDir`: the script, the zip, the function's folder. */
   readonly main: string
-  /** Of the code alone, in bytes. */
+  /** Size of the code alone, in bytes. */
   readonly size: { readonly raw: number; readonly gzip: number }
-  /** The platform's own limits, in bytes; of the plan that most begin with. What is over them is warned of. */
+  /** The platform's limits, in bytes, on the plan that most users start with. Exceeding them is only a warning. */
   readonly limits: readonly SizeLimit[]
 }
 
@@ -109,14 +109,14 @@ export interface DeploymentOptions {
   readonly secrets: ReadonlyMap<string, string>
   /** Everything after `--`, for the platform's own tool. */
   readonly extra: readonly string[]
-  /** At a URL of its own, beside what clients use. Only where the target `hasPreviews`. Default false. */
+  /** Deploy to a separate URL, beside the one that clients use. Only if the target `hasPreviews`. Default false. */
   readonly isPreview?: boolean
 }
 
 export interface Deployment {
   /** The platform's own tool. */
   readonly tool: {
-    /** Its name as a program and, where there is one, the npm package that brings it. */
+    /** The name of the program and, if there is one, the npm package that contains it. */
     readonly name: string
     readonly npm?: string
     /** The command that installs it, and the one that logs in. */
@@ -131,11 +131,11 @@ export interface Deployment {
   readonly notes?: readonly string[]
   /** In order; the first that fails ends the deployment. */
   readonly steps: readonly DeployStep[]
-  /** Where the server is then. */
+  /** Where the server is after the deployment. */
   readonly endpoint?: {
-    /** Run after the others, and not shown, where the last of them does not tell (`tells`). */
+    /** Run after the other steps, and not shown, if the last of them does not report the URL (`tells`). */
     readonly step?: DeployStep
-    /** The URL of the MCP endpoint in what was told; undefined where it is not in it. */
+    /** The URL of the MCP endpoint in the report; undefined if the report does not contain it. */
     find(told: string): string | undefined
     /** Headers that `--check` needs to get past what the platform puts in front of it. */
     readonly headers?: { readonly [name: string]: string }
@@ -150,7 +150,7 @@ export interface Logs {
   readonly step: DeployStep
 }
 
-/** Stands in the `args` of a step for what a look-up before it has found. */
+/** Placeholder in the `args` of a step for the result of the look-up before it. */
 export const FOUND = '{found}'
 
 export interface DeployStep {
@@ -163,18 +163,18 @@ export interface DeployStep {
   readonly env?: { readonly [name: string]: string }
   /** Where secrets go: never on a command line, never printed. */
   readonly stdin?: string
-  /** For a tool that takes them from nothing but a file: one that only its owner can read, gone afterwards; `SECRET_FILE` in `args`. */
+  /** For a tool that reads secrets only from a file: one that only its owner can read, removed afterwards; `SECRET_FILE` in `args`. */
   readonly secretFile?: string
-  /** How it tells what it has done: on stdout, which goes to stderr as well, or into a file that this variable names. */
+  /** How it reports its result: on stdout, which is also shown on stderr, or in a file that this variable names. */
   readonly tells?: 'stdout' | { readonly variable: string }
 }
 
-/** Stands in a step's `args` for the path of its `secretFile`. */
+/** Placeholder in a step's `args` for the path of its `secretFile`. */
 export const SECRET_FILE = '{secret file}'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'
-  /** One line: what is so, and for a warning or an error what to do. */
+  /** One line: the finding, and for a warning or an error what to do. */
   readonly message: string
 }
 
@@ -184,7 +184,7 @@ export interface ProjectFiles {
   readonly scripts: { readonly [name: string]: string }
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
-  /** What does not install everywhere, and is done without then. */
+  /** Packages that cannot be installed everywhere; the project works without them. */
   readonly optionalDependencies?: { readonly [name: string]: string }
   /** For `.gitignore`. */
   readonly ignored: readonly string[]
@@ -193,7 +193,7 @@ export interface ProjectFiles {
 }
 
 export interface CiLogin {
-  /** What to set up, for a comment: one line each. */
+  /** What to set up, as lines of a comment. */
   readonly setUp: readonly string[]
   /** Of GitHub's environment `production`: secrets and variables that become variables of the deployment. */
   readonly secrets?: readonly string[]

@@ -1,14 +1,14 @@
-/** What a command tells the person at the terminal: on stderr, as stdout is for what scripts read. */
+/** Messages of a command for the user: on stderr, since scripts read stdout. */
 
 let isQuiet = false
 
 export const terminal = {
-  /** From now on warnings, errors and the output of other programs alone are shown: `--quiet`. */
+  /** `--quiet`: from now on shows only warnings, errors and the output of other programs. */
   beQuiet(): void {
     isQuiet = true
   },
 
-  /** One line of what is done, or could be done. */
+  /** One line about what is being done, or could be done. */
   note(line: string): void {
     if (!isQuiet) process.stderr.write(`mayfly: ${line}\n`)
   },
@@ -18,12 +18,12 @@ export const terminal = {
     if (!isQuiet) process.stderr.write(text)
   },
 
-  /** One line of what is wrong, or will be. */
+  /** One line about what is wrong, or will be. */
   warn(line: string): void {
     process.stderr.write(`mayfly: ${line}\n`)
   },
 
-  /** What another program said, as it is; also what is asked. */
+  /** The output of another program, unchanged; also questions to the user. */
   pass(text: string): void {
     process.stderr.write(text)
   },

@@ -1,4 +1,4 @@
-/** What a user passes on after `--`: of several tools or steps, each gets the options that it knows. */
+/** Options after `--`: if a deployment uses several tools or steps, each gets the options that it knows. */
 
 /** Of `words`, each option of `names` with its value, as it was written: `--region x` or `--region=x`. */
 export function pickOptions(words: readonly string[], names: readonly string[]): string[] {

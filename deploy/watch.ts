@@ -1,4 +1,4 @@
-/** Watches the files of a server, those that its entry imports. */
+/** Watches the files of a server: those that its entry imports. */
 import type { Plugin } from 'esbuild'
 import { buildErrors, loadEsbuild } from './bundler.ts'
 import { CliError } from './cli-error.ts'
@@ -9,8 +9,8 @@ export interface EntryWatch {
 }
 
 /**
- * Calls `onChange` after each change, one at a time, and again when there was another meanwhile. What it throws, and a
- * change that does not build, is reported on stderr and waited out.
+ * Calls `onChange` after each change, one at a time, and again when there was another meanwhile. If it throws, or a
+ * change does not build, this is reported on stderr, and the next change is waited for.
  */
 export async function watchEntry(
   entry: string,
@@ -27,7 +27,7 @@ export async function watchEntry(
     } while (isStale)
     running = undefined
   }
-  // The first build is the caller's own.
+  // The caller has made the first build.
   let reportFirst = (): void => {}
   const first = new Promise<void>((resolve) => {
     reportFirst = resolve
@@ -59,7 +59,7 @@ export async function watchEntry(
     logLevel: 'silent',
   })
   await context.watch()
-  // What is changed from here on is a change.
+  // Changes count from here on.
   await first
   return {
     dispose: async () => {

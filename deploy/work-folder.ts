@@ -13,12 +13,12 @@ export interface WorkFolder {
   dispose(): void
 }
 
-/** The name says of which machine and process one is. Earlier versions left out the machine. */
+/** The name contains machine and process. Earlier versions left out the machine. */
 const NAME = /-(?:([\da-f]{8})-)?(\d+)$/
 
 /**
  * In `node_modules/.mayfly` of the project: out of the way of linters and version control, and where packages resolve. Removes
- * what processes have left that were killed. Throws `CliError` where it cannot be made.
+ * the folders of killed processes. Throws `CliError` if it cannot be made.
  */
 export function createWorkFolder(cwd: string, label: string): WorkFolder {
   const all = join(cwd, 'node_modules', '.mayfly')
@@ -33,11 +33,11 @@ export function createWorkFolder(cwd: string, label: string): WorkFolder {
   return disposable(folder)
 }
 
-/** `$1` is the folder. The second time is for what processes have written while they were ended (`process-group.ts`). */
+/** `$1` is the folder. Removed twice, for what processes write while they are being ended (`process-group.ts`). */
 const REMOVE = 'rm -rf -- "$1"; sleep 9; rm -rf -- "$1"'
 
 /**
- * In the system's folder for temporary files; only this user can read it. It goes even when this process is killed. Throws `CliError`
+ * In the system's folder for temporary files; only this user can read it. It is removed even when this process is killed. Throws `CliError`
  * where it cannot be made.
  */
 export function createTempFolder(): WorkFolder {
@@ -78,7 +78,7 @@ function removeLeftovers(all: string): void {
   }
 }
 
-/** A container that has the same folder counts its processes for itself. */
+/** A container that shares the folder has its own process ids. */
 function machine(): string {
   return createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 }

@@ -1,8 +1,8 @@
 /**
  * Fuzzes what reads hostile input: `npm run fuzz -- [--seconds 600] [--seed 1] [--target name]`.
  *
- * Inputs are made by a grammar or by changing those of the corpus; what reaches code that no other input has reached joins it. The
- * corpus is kept in `test/fuzz/corpus`, where a test replays it; an input that breaks a promise is made small and written to
+ * Inputs are made by a grammar or by changing those of the corpus; an input that reaches new code joins the corpus. The
+ * corpus is kept in `test/fuzz/corpus`, where a test replays it; an input that breaks a promise is minimised and written to
  * `test/fuzz/crashes`, and the exit code is 1.
  */
 import { parseArgs } from 'node:util'
@@ -13,13 +13,13 @@ import { kindOf, minimise } from './fuzz/minimise.ts'
 import { createRandom, type Random } from './fuzz/random.ts'
 import type { Input, Target } from './fuzz/target.ts'
 
-/** Inputs between two looks at the coverage, which takes longer than most of them. */
+/** Inputs between two reads of the coverage: reading takes longer than most inputs. */
 const BATCH = 256
 
-/** For targets that wait for time limits: a batch of them is over in seconds. */
+/** The same for targets that wait for time limits, so that a batch takes seconds. */
 const SLOW_BATCH: { readonly [target: string]: number } = { client: 16, crowd: 32 }
 
-/** Milliseconds between two lines that say how far it is. */
+/** Milliseconds between two lines of progress. */
 const REPORT_MS = 10_000
 
 /** Whole requests reach the most. */
@@ -47,7 +47,7 @@ const coverage = await startCoverage()
 const { TARGETS } = await import('./fuzz/targets.ts')
 const targets = TARGETS.filter(({ name }) => values.target === undefined || values.target === name)
 if (targets.length === 0)
-  throw new TypeError(`--target takes one of ${TARGETS.map(({ name }) => name).join(', ')}.`)
+  throw new TypeError(`--target must be one of ${TARGETS.map(({ name }) => name).join(', ')}.`)
 const fuzzing: Fuzzing = {
   coverage,
   random: createRandom(Number(values.seed)),
@@ -56,15 +56,13 @@ const fuzzing: Fuzzing = {
   outcomes: new Set(),
   executions: 0,
 }
-// Servers say what goes wrong in them on the console; here that is what is looked for.
+// Servers write their faults to the console; here faults are expected.
 console.error = () => {}
-// The official client warns there of what it makes of a server.
+// The official client writes warnings about servers there.
 console.warn = () => {}
 console.debug = () => {}
 process.on('unhandledRejection', (error) => {
-  process.stderr.write(
-    `fuzz: a rejection that nobody handles: ${error instanceof Error ? error.stack : error}\n`,
-  )
+  process.stderr.write(`fuzz: an unhandled rejection: ${error instanceof Error ? error.stack : error}\n`)
   fuzzing.findings.add('unhandledRejection')
 })
 await fuzz(fuzzing, targets, Number(values.seconds) * 1000)
@@ -109,7 +107,7 @@ async function runBatch(state: Fuzzing, target: Target): Promise<void> {
 async function keepNew(state: Fuzzing, target: Target, inputs: readonly Input[]): Promise<void> {
   if (inputs.length === 1) return consider(state, target, inputs[0]!)
   for (const input of inputs) await run(state, target, input)
-  // What is new is not counted yet: an input is to show that it was the one.
+  // New coverage is not added yet: one input must first show that it reaches it.
   if (!(await state.coverage.hasNew())) return
   const middle = inputs.length >> 1
   await keepNew(state, target, inputs.slice(0, middle))
@@ -122,7 +120,7 @@ async function consider(state: Fuzzing, target: Target, input: Input): Promise<v
   if (await state.coverage.take()) state.corpus.get(target)!.push(input)
 }
 
-/** Returns whether nothing like it has come of any input before; where that is so, the input is kept. */
+/** Returns whether the outcome is new; if so, the input is kept. */
 async function run(state: Fuzzing, target: Target, input: Input): Promise<boolean> {
   state.executions++
   const outcome = await tryOut(target, input)
@@ -146,7 +144,7 @@ async function report(state: Fuzzing, target: Target, input: Input, error: Error
   process.stderr.write(`fuzz: ${target.name}: ${error.stack}\n  ${file}\n`)
 }
 
-/** The fewest and shortest inputs that reach the same; seeds are there anyway. */
+/** The fewest and shortest inputs that reach the same code; seeds are kept anyway. */
 async function distil(state: Fuzzing, target: Target): Promise<Input[]> {
   const { coverage, corpus, outcomes } = state
   const candidates = corpus.get(target)!.toSorted((a, b) => a.join('').length - b.join('').length)

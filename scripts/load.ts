@@ -1,8 +1,8 @@
 /**
  * Puts a server under load and checks every answer: `npm run load -- [--seconds 60] [--clients 500] [--target node|cloudflare]`.
  *
- * Clients call in both eras, read streams, hang up, and are asked; each has a connection of its own and thinks a while after each call.
- * Exits with 1 where an answer is wrong, p99 is more than 20 times p50, memory grows, or a call outlives its client.
+ * Clients call in both eras, read streams, hang up, and are asked; each has its own connection and pauses after each call.
+ * Exits with 1 if an answer is wrong, p99 is more than 20 times p50, memory grows, or a call outlives its client.
  * Without `--target` both are tried, one after the other.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -13,12 +13,12 @@ import { describe, failures, type Outcome, type Sample } from './load/report.ts'
 import { cpuOf, LOAD_TARGETS, type LoadTarget, type Memory } from './load/targets.ts'
 
 /**
- * Calls a second that all clients would make if none had to wait: more than the server can answer, so that its queue is what calls wait
- * for, and not whatever else the machine does. Clients think for so long after each call, on average: 50 ms where there are 500.
+ * Calls per second that all clients would make without waiting: more than the server can answer, so that calls wait for its queue and
+ * not for other work of the machine. The average pause of a client follows from it: 50 ms with 500 clients.
  */
 const OFFERED_PER_SECOND = 10_000
 
-/** Parts of the time at which the memory is read. */
+/** The moments at which memory is read, as parts of the whole time. */
 const SAMPLES = [1 / 6, 1 / 3, 1 / 2, 1]
 
 /** Milliseconds that the last calls may take to end once their clients have gone. */
@@ -33,7 +33,7 @@ const { values } = parseArgs({
 })
 const names = Object.keys(LOAD_TARGETS) as (keyof typeof LOAD_TARGETS)[]
 const chosen = names.filter((name) => values.target === undefined || values.target === name)
-if (chosen.length === 0) throw new TypeError(`--target takes one of ${names.join(', ')}.`)
+if (chosen.length === 0) throw new TypeError(`--target must be one of ${names.join(', ')}.`)
 
 let hasFailed = false
 for (const name of chosen) {
@@ -61,11 +61,11 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
   const samples: Sample[] = []
   for (const part of SAMPLES) {
     await delay(part * seconds * 1000 - (performance.now() - startedAt))
-    // Calls that wait for a collection which we have asked for are not counted.
+    // Calls that wait for a garbage collection that this script requested are not counted.
     tally.isSteady = false
     lag.disable()
     samples.push({ at: (performance.now() - startedAt) / 1000, ...(await leastMemory(target)) })
-    // By the first of these everything is compiled and connected.
+    // Before the first of these, everything is compiled and connected.
     tally.isSteady = true
     lag.enable()
   }
@@ -86,7 +86,7 @@ async function load(name: string, target: LoadTarget, seconds: number, clients: 
   }
 }
 
-/** The least of three readings: how much is in flight at a moment says nothing of what is kept. */
+/** The lowest of three readings, since calls in flight add to a single one. */
 async function leastMemory(target: LoadTarget): Promise<Memory> {
   const readings: Memory[] = []
   for (let reading = 0; reading < 3; reading++) {
@@ -96,7 +96,7 @@ async function leastMemory(target: LoadTarget): Promise<Memory> {
   return readings.reduce((least, one) => (one.heapUsed < least.heapUsed ? one : least))
 }
 
-/** One after the other: Node takes on one connection a turn, and a turn takes long once the others have begun. */
+/** One after the other: Node accepts one connection per turn, and turns take long once other clients have begun. */
 async function greet({ url }: LoadTarget, tally: Tally, count: number): Promise<Client[]> {
   const clients = Array.from({ length: count }, (_, index) => new Client(`c${index}`, url, tally))
   for (const client of clients) await client.greet()

@@ -2,8 +2,8 @@
  * Mutation testing: `npm run mutate -- [--group seal]… [--file src/http/body.ts]… [--workers 2] [--survivors folder] [--verbose] [--write]`.
  *
  * Makes the mutants of each group in `mutation/groups.ts`, runs against each the test files that reach it, and says which ones survive.
- * The exit code is 1 where a group is under its threshold, and where an entry of `mutation/accepted.ts` is no mutant any more.
- * `--write` keeps the numbers and writes them into SECURITY.md. The checkout is not changed otherwise: mutants exist in memory.
+ * The exit code is 1 if a group is under its threshold, or if an entry of `mutation/accepted.ts` is no longer a mutant.
+ * `--write` saves the numbers and writes them into SECURITY.md. The checkout is not changed otherwise: mutants exist in memory.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,9 @@ const { values } = parseArgs({
 
 const unknown = values.group?.find((name) => !GROUPS.some((group) => group.name === name))
 if (unknown !== undefined)
-  throw new TypeError(`--group takes ${GROUPS.map(({ name }) => name).join(', ')}; it was ${unknown}.`)
+  throw new TypeError(
+    `--group must be one of ${GROUPS.map(({ name }) => name).join(', ')}; it was ${unknown}.`,
+  )
 
 const isChosen = values.group !== undefined || values.file !== undefined
 const groups = [

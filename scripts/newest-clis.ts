@@ -1,6 +1,6 @@
 /**
  * `npm run test:newest-clis`: the tests of test/platform-clis with the newest version of each tool that installs, where `npm run
- * test:runtimes` has pinned ones. Needs the registry; the tools themselves reach loopback alone. Ends with vitest's exit code.
+ * test:runtimes` has pinned ones. Needs the registry; the tools themselves connect only to loopback. Ends with vitest's exit code.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,9 +10,9 @@ const ROOT = join(import.meta.dirname, '..')
 const CACHE = join(ROOT, 'node_modules/.cache/newest-clis')
 const TOOLS = ['netlify-cli', 'vercel', 'wrangler', 'supabase'] as const
 
-/** Where the newest does not install: the newest before it that does, and why (as of 2026-11-22). */
+/** Tools whose newest version does not install: the newest that does, and why (as of 2026-11-22). */
 const FALLBACKS: { readonly [tool: string]: string } = {
-  // 61 to 64 want a version of `sandbox` that the registry does not have.
+  // 61 to 64 need a version of `sandbox` that the registry does not have.
   vercel: '60.1.3',
 }
 
@@ -42,7 +42,7 @@ const { status } = spawnSync('npx', ['vitest', 'run', 'test/platform-clis', ...p
 })
 process.exit(status ?? 1)
 
-/** Returns the folder; undefined where it does not install. */
+/** Returns the folder; undefined if the tool does not install. */
 function install(tool: string, version: string | undefined): string | undefined {
   if (version === undefined) return undefined
   const folder = join(CACHE, `${tool}-${version}`)

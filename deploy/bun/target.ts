@@ -1,4 +1,4 @@
-/** Bun: one file that serves until it is told to end. */
+/** Bun: one file that serves until a signal ends it. */
 import { join } from 'node:path'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer } from '../bundle-server.ts'
@@ -28,7 +28,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     command: bunProgram(project),
     args: ['run', join(outDir, 'server.js')],
     cwd: outDir,
-    // mayfly itself says where it serves.
+    // `mayfly` prints the address itself.
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
 }
@@ -59,7 +59,7 @@ export const bun: Target = {
   }),
 }
 
-/** The project's own, else the one on the PATH. Throws `CliError`. */
+/** The `bun` of the project, else the one on the PATH. Throws `CliError`. */
 function bunProgram({ cwd }: Project): string {
   const installed = findProgram('bun')
   try {

@@ -1,4 +1,4 @@
-/** `Accept`: official clients send both types, everything else sends whatever it likes. */
+/** `Accept`: official clients send both types, other programs send anything. */
 
 import { isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'

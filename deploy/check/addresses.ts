@@ -1,4 +1,4 @@
-/** Which addresses may be reached for what a server names: never another machine's inside for the sake of a stranger. */
+/** Which addresses may be fetched because a server names them: never one of a private network that the server is not in. */
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
@@ -19,7 +19,7 @@ const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
       '203.0.113.0/24',
       '224.0.0.0/3',
       '::/96',
-      // Addresses that hold another: what a gateway would make of them cannot be told here.
+      // Addresses that contain another one: which host a gateway would reach is not known here.
       '64:ff9b::/96',
       '64:ff9b:1::/48',
       '2001::/23',
@@ -32,7 +32,7 @@ const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
 
 const LISTS = RANGES.map(([kind, ranges]) => [kind, toBlockList(ranges)] as const)
 
-/** Of an IPv4 or IPv6 address; an IPv4 address in IPv6 notation counts as the IPv4 address. */
+/** The kind of an IPv4 or IPv6 address; an IPv4 address in IPv6 notation counts as the IPv4 address. */
 export function kindOf(address: string): AddressKind {
   const [bare] = address.split('%') as [string]
   const version = isIP(bare)
@@ -40,7 +40,7 @@ export function kindOf(address: string): AddressKind {
   return LISTS.find(([, list]) => list.check(bare, `ipv${version as 4 | 6}`))?.[0] ?? 'public'
 }
 
-/** The address that a URL names by itself; undefined for a name. */
+/** The address in a URL; undefined if the URL has a host name. */
 export function addressIn({ hostname }: URL): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? undefined : bare
@@ -49,7 +49,7 @@ export function addressIn({ hostname }: URL): string | undefined {
 /** Whether a host, as a URL has it, is the machine that asks: by its name (RFC 6761 §6.3) or its address. */
 export function isLocalHost(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '')
-  // To listen on all addresses is written so, and reaches this machine.
+  // These mean "all addresses" to a listener; a client that connects to them reaches this machine.
   if (bare === '0.0.0.0' || bare === '::') return true
   return isIP(bare) === 0 ? /(^|\.)localhost\.?$/.test(bare) : kindOf(bare) === 'loopback'
 }

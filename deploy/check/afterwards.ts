@@ -6,7 +6,7 @@ import type { Seen } from './seen.ts'
 import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
-/** Of the languages that servers are written in. Bounded: a body may be written to make them slow. */
+/** Stack traces of the languages that servers are written in. Bounded: a body may be made to slow the patterns down. */
 const STACKS: readonly RegExp[] = [
   /\n[ \t]{0,20}at .{1,200}:\d+:\d+\)?/,
   /\\n[ \t]{0,20}at [^"]{1,200}:\d+:\d+\)?/,
@@ -16,7 +16,7 @@ const STACKS: readonly RegExp[] = [
   /\bat [\w.$]+\([\w$]+\.(java|kt):\d+\)/,
 ]
 
-/** Where servers keep their files; only in errors, since tools may well speak of paths. */
+/** Paths of files on the server; searched only in errors, since tools may return paths on purpose. */
 const PATHS: readonly RegExp[] = [
   /node_modules\/[\w@./-]+/,
   /\bnode:internal\/[\w/]+/,
@@ -34,7 +34,7 @@ const faults: Probe = {
     if (failed !== undefined)
       return wrong(
         `HTTP ${failed.status} to ${failed.label}`,
-        'catch it and answer with the client’s own fault: retries and alarms go by 5xx',
+        'catch it and answer with a 4xx: a 5xx causes retries and alarms',
       )
     const busy = wire.seen.find(({ status }) => status === 503)
     return busy === undefined

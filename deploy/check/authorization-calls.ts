@@ -8,13 +8,13 @@ import type { Probe } from './probe.ts'
 import { describe, type Reply } from './reply.ts'
 import { SPEC } from './spec.ts'
 
-/** Of what no server has, so that nothing runs. */
+/** Calls of something that no server has, so that nothing runs. */
 const CALLS: readonly Call[] = [
   { method: 'tools/call', params: { name: UNKNOWN_TOOL, arguments: {} } },
   { method: 'prompts/get', params: { name: UNKNOWN_TOOL } },
   { method: 'resources/read', params: { uri: 'mayfly-check://no-such-resource' } },
 ]
-/** What says that the call was looked at: there is no such tool, prompt or resource. */
+/** Errors which show that the call was read: there is no such tool, prompt or resource. */
 const LOOKED_UP = [-32602, -32002]
 const BAD_TOKEN = { authorization: 'Bearer mayfly-check-no-such-token' }
 
@@ -71,11 +71,11 @@ async function findGuarded(endpoint: Endpoint): Promise<string | undefined> {
 
 function attempts(endpoint: Endpoint): (readonly [who: string, knock: Knock])[] {
   const { isModern, isLegacy } = endpoint.contact
-  // Where not even the greeting is answered, either era may be behind it.
+  // If not even the first request is answered, the server may speak either era.
   const eras: readonly Era[] = isModern || isLegacy ? endpoint.eras : ['modern', 'legacy']
   const all = eras.flatMap((era) => CALLS.map((call) => toKnock(endpoint, era, call)))
   const tools = all.filter(({ label }) => label.startsWith('tools/call'))
-  // 2025-03-26 has batches, and no header to say which version it is.
+  // 2025-03-26 has batches, but no version header.
   const single = legacyMessage(CALLS[0]!, endpoint.wire.freshId(), undefined)
   const batch = { ...single, body: `[${single.body}]`, label: 'tools/call in a batch' }
   const forged = tools.map((knock) => ({ ...knock, headers: { ...knock.headers, ...BAD_TOKEN } }))

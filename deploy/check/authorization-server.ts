@@ -7,7 +7,7 @@ import type { JsonObject } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import { quote } from './shown.ts'
 
-/** What is found for one issuer. Sends no token. */
+/** The metadata found for one issuer. Sends no token. */
 export async function authorizationServer(endpoint: Endpoint, issuer: string): Promise<Outcome> {
   const url = /^https?:/.test(issuer) && URL.canParse(issuer) ? new URL(issuer) : undefined
   if (url === undefined || url.search !== '' || url.hash !== '')
@@ -43,7 +43,7 @@ function refused(issuer: string, why: string, isLocal: boolean): Outcome {
     : degrades(said, 'name the authorization server by a URL that clients can reach from everywhere')
 }
 
-/** In the order in which clients try. */
+/** The URLs, in the order in which clients try them. */
 function wellKnownOf({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
   const inserted = ['oauth-authorization-server', 'openid-configuration'].map(
@@ -88,7 +88,7 @@ function judge(issuer: string, document: JsonObject, isLocal: boolean): Outcome 
 
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'registration_endpoint'] as const
 
-/** MCP, "Communication Security": https, or http on a local host, which here is for servers that are there themselves. */
+/** MCP, "Communication Security": https; http is allowed on a local host, here only if the checked server is local too. */
 function isSafe(endpoint: unknown, isLocal: boolean): boolean {
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
   const { protocol, hostname } = new URL(endpoint)

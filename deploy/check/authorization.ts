@@ -38,7 +38,7 @@ const challenge: Probe = {
     return documents.length > 0
       ? works('401; the metadata is at its well-known place')
       : degrades(
-          '401 without resource_metadata, nor metadata at its well-known place: only a token known before helps',
+          '401 without resource_metadata, nor metadata at its well-known place: clients need a token that was issued to them before',
           fix,
         )
   },
@@ -117,7 +117,7 @@ interface Metadata {
   readonly documents: readonly Found[]
 }
 
-/** Once for all probes. */
+/** Runs once for all probes. */
 const looking = new WeakMap<Endpoint, Promise<Metadata>>()
 
 function findMetadata(endpoint: Endpoint): Promise<Metadata> {
@@ -126,7 +126,7 @@ function findMetadata(endpoint: Endpoint): Promise<Metadata> {
   return known
 }
 
-/** What there is of what clients look at: the root only where nothing is at the other places, since it may be of another resource. */
+/** The documents that clients look at. The one at the root counts only if there is no other, since it may be for another resource. */
 async function lookForMetadata(endpoint: Endpoint): Promise<Metadata> {
   const { url, wire } = endpoint
   const named = await challengeUrl(endpoint)
@@ -168,7 +168,7 @@ function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): O
     return degrades(`${place}: the content type is not application/json`, 'send it as application/json')
   if (match === 'parent')
     return degrades(`${place}: "resource" is ${quote(resource)}, of which this endpoint is a part`, fix)
-  // RFC 9728 §2: optional. Without one, tokens are given out beforehand, and no client can log in by itself.
+  // RFC 9728 §2: optional. Without one, tokens are issued beforehand, and no client can log in by itself.
   return works(
     issuersIn(document).length > 0
       ? quote(resource)
@@ -176,7 +176,7 @@ function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): O
   )
 }
 
-/** RFC 9728 §3.3 asks for the very URL; a trailing slash is what official clients overlook, and a parent too. */
+/** RFC 9728 §3.3 requires the exact URL; official clients also accept a trailing slash or a parent path. */
 function compare(resource: string, endpoint: URL): 'same' | 'parent' | 'foreign' {
   if (!URL.canParse(resource)) return 'foreign'
   const { origin, pathname } = new URL(resource)

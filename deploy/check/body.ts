@@ -1,17 +1,17 @@
-/** The body of an answer: decoded as a client would, and read no further than is of use. */
+/** The body of an answer: decoded as a client would, and read only as far as needed. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createEventReader, type ServerEvent } from './event-stream.ts'
 import { isStream } from './media-type.ts'
 
-/** Whether what came so far is enough: asked once the headers are there, and after each event of a stream. */
+/** Whether to stop reading: called when the headers have come, and after each event of a stream. */
 export type IsEnough = (headers: Headers, event: ServerEvent | undefined) => boolean
 
 export interface Body {
-  /** At most `MAX_BODY_BYTES` of it. */
+  /** The text, at most `MAX_BODY_BYTES`. */
   readonly body: string
-  /** Of an event stream: those that are complete, `MAX_EVENTS` at most. */
+  /** The complete events of an event stream, at most `MAX_EVENTS`. */
   readonly events: readonly ServerEvent[]
   /**
    * `enough`: as `isEnough` said; `timeout` and `cut`: it began and did not end, or broke off; `undecodable`: it is not in the
@@ -44,7 +44,7 @@ export function readBody(
       if (isFinished) return
       isFinished = true
       resolve({ body, events, ended, isUtf8, bytes })
-      // Nothing more is read.
+      // The rest is not read.
       source.destroy()
     }
     const readEvents = createEventReader((event) => {
@@ -69,16 +69,16 @@ export function readBody(
     incoming.on('error', () => finish('cut'))
     incoming.once('aborted', () => finish('cut'))
     timedOut.addEventListener('abort', () => finish('timeout'))
-    // A stream that says nothing is told by its headers.
+    // A stream without events is judged by its headers.
     if (isEnough(headers, undefined)) finish('enough')
     else if (timedOut.aborted) finish('timeout')
   })
 }
 
-/** With the encodings that every client of the web has; what else is named, `fetch` passes through too. */
+/** Undoes the encodings that every HTTP client knows; like `fetch`, passes others through. */
 function decoded(incoming: IncomingMessage, headers: Headers): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase()
-  // As `fetch` does: what has come of a stream is there at once, and an end that is missing is no matter.
+  // As `fetch` does: data is passed on as soon as it comes, and a missing end is no error.
   const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
   if (encoding === 'gzip' || encoding === 'x-gzip') return incoming.pipe(createGunzip(flush))
   if (encoding === 'deflate') return incoming.pipe(createInflate(flush))
@@ -92,7 +92,7 @@ function decoded(incoming: IncomingMessage, headers: Headers): Readable {
   return incoming
 }
 
-/** Without a chunk: whether the last character is whole. */
+/** Without a chunk: whether the last character is complete. */
 function isValid(strict: TextDecoder, chunk?: Buffer): boolean {
   try {
     strict.decode(chunk, { stream: chunk !== undefined })

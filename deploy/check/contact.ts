@@ -1,4 +1,4 @@
-/** The first words with a server: which eras it speaks, whether it wants a token, and how long a cold call takes. */
+/** The first requests to a server: which eras it speaks, whether it wants a token, and how long a cold call takes. */
 import { CliError } from '../cli-error.ts'
 import {
   initializeMessage,
@@ -24,13 +24,13 @@ export interface Contact {
   readonly initialize: Word | Stop
   readonly isModern: boolean
   readonly isLegacy: boolean
-  /** Neither answered but with 401: what it speaks cannot be told without a token. */
+  /** Both requests got 401: which eras the server speaks is not known without a token. */
   readonly isLocked: boolean
-  /** Where either request is redirected, and its status. */
+  /** The target and status of a redirect of either request. */
   readonly redirect?: { readonly status: number; readonly location: string }
   readonly discovery: JsonObject
   readonly initialization: JsonObject
-  /** What legacy requests carry. */
+  /** What later legacy requests must send. */
   readonly session: Session | undefined
   readonly coldFirstByteMs: number | undefined
 }
@@ -80,7 +80,7 @@ export async function makeContact(wire: Wire): Promise<Contact> {
   }
 }
 
-/** As the server calls itself, in either era. */
+/** The name that the server gives itself, in either era. */
 export function serverInfo({
   discovery,
   initialization,
@@ -91,7 +91,7 @@ export function serverInfo({
   return { name: info.name, version: typeof info.version === 'string' ? info.version : '' }
 }
 
-/** What a legacy server never sends: a result with what 2026-07-28 put there, or one of its error codes. */
+/** An answer that a legacy server never sends: a result with members of 2026-07-28, or one of its error codes. */
 function isModernReply(word: Word | Stop): boolean {
   if (word instanceof Stop) return false
   const { result, error } = word
@@ -100,7 +100,7 @@ function isModernReply(word: Word | Stop): boolean {
     : error?.code === -32020 || error?.code === -32021
 }
 
-/** A modern server that lacks the discovery it must have: it shows in any other result. */
+/** Recognizes a modern server without `server/discover`, which it must have, by any other result. */
 async function listsModern(wire: Wire, discover: Word | Stop): Promise<boolean> {
   if (discover instanceof Stop || discover.error?.code !== -32601) return false
   const listed = await say(

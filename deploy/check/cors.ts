@@ -1,4 +1,4 @@
-/** Whether a client in a browser may talk to the server (Fetch standard). Nothing of it matters to any other client. */
+/** Whether a client in a browser may talk to the server (Fetch standard). Other clients are not affected. */
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { degrades, Stop, skipped, works, wrong } from './outcome.ts'
@@ -9,10 +9,10 @@ import { SPEC } from './spec.ts'
 const PREFLIGHT = `${SPEC.fetch}/#cors-preflight-fetch`
 const PROTOCOL = `${SPEC.fetch}/#http-cors-protocol`
 
-/** A page that no server has heard of. */
+/** An origin that no server knows. */
 export const FOREIGN_PAGE = 'https://mayfly-check.example'
 
-/** What clients send beyond what browsers allow by themselves. */
+/** Headers of clients that a browser sends only with permission. */
 const NEEDED_HEADERS = [
   'mcp-method',
   'mcp-name',
@@ -52,7 +52,7 @@ const requestHeaders: Probe = {
   async run(endpoint) {
     const headers = await corsHeaders(endpoint)
     const listed = namesIn(headers, 'access-control-allow-headers')
-    // The wildcard does not cover authorization, and nothing where credentials are allowed.
+    // The wildcard does not cover `Authorization`, and means nothing if credentials are allowed.
     const isAny = listed.includes('*') && !headers.has('access-control-allow-credentials')
     const missing = NEEDED_HEADERS.filter(
       (name) => !listed.includes(name) && !(isAny && name !== 'authorization'),
@@ -132,7 +132,7 @@ const exposed: Probe = {
   },
 }
 
-/** As a browser asks before a page's POST: with no credentials. */
+/** The preflight that a browser sends before a page's POST, without credentials. */
 function preflight(endpoint: Endpoint): Promise<Answer> {
   return endpoint.request(
     'OPTIONS',
@@ -145,14 +145,14 @@ function preflight(endpoint: Endpoint): Promise<Answer> {
   )
 }
 
-/** Throws `Stop` where there is no CORS at all: that has been said once. */
+/** Throws `Stop` if there is no CORS at all, which another probe reports. */
 async function corsHeaders(endpoint: Endpoint): Promise<Headers> {
   const { headers } = await preflight(endpoint)
   if (headers.has('access-control-allow-origin')) return headers
   throw new Stop(skipped('no CORS'))
 }
 
-/** A page's POST; 401 is an answer that it must be able to read. */
+/** A page's POST; the page must be able to read a 401, too. */
 async function ask(endpoint: Endpoint): Promise<Answer> {
   const { body, headers } = endpoint.contact.isLocked ? endpoint.greeting() : endpoint.little()
   return endpoint.wire.send({

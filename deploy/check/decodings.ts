@@ -1,4 +1,4 @@
-/** What a text may be the encoded form of. */
+/** The texts that a text may encode. */
 
 const MAX_DEPTH = 3
 const MAX_TEXTS = 24
@@ -57,7 +57,7 @@ function fromHtml(text: string): string[] {
   ]
 }
 
-/** Each offset, since the characters before the secret may belong to the run. */
+/** Tries each offset, since characters before the secret may belong to the same run. */
 function fromBase64(text: string): string[] {
   const runs = text.match(BASE64) ?? []
   if (runs.length === 0) return []

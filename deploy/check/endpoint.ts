@@ -1,4 +1,4 @@
-/** The server under test as probes see it: what it is, and how to ask it something in either era. */
+/** The server under test as probes see it: what it is, and how to send it requests in either era. */
 import { isLocalHost } from './addresses.ts'
 import type { Contact } from './contact.ts'
 import type { Answer } from './http.ts'
@@ -15,7 +15,7 @@ import { Stop, skipped } from './outcome.ts'
 import type { Reply } from './reply.ts'
 import type { Sending, Wire } from './wire.ts'
 
-/** More than a check opens. */
+/** More sessions than a check opens. */
 const MAX_SESSIONS = 20
 
 export type Asked = Reply & { readonly id: string | number }
@@ -28,7 +28,7 @@ type How = Partial<Pick<Sending, 'isEnough' | 'timeoutMs' | 'agent' | 'credentia
 export class Endpoint {
   readonly wire: Wire
   readonly contact: Contact
-  /** Of a web page, for CORS. */
+  /** The origin of a web page, for CORS. */
   readonly origin: string
 
   constructor(wire: Wire, contact: Contact, origin: string) {
@@ -41,7 +41,7 @@ export class Endpoint {
     return this.wire.options.url
   }
 
-  /** Whether it runs on this machine, as far as its URL tells. */
+  /** Whether it runs on this machine, according to its URL. */
   get isLocal(): boolean {
     return isLocalHost(this.url.hostname)
   }
@@ -85,7 +85,7 @@ export class Endpoint {
     return this.#send(`initialize (${version})`, initializeMessage(version, this.wire.freshId()), {})
   }
 
-  /** The cheapest request as it would be sent: for what differs from it in one thing. */
+  /** The cheapest request before it is sent, for probes that change one thing in it. */
   little(): Message {
     const { wire, contact, era } = this
     return era === 'modern'
@@ -100,7 +100,7 @@ export class Endpoint {
       : this.little()
   }
 
-  /** Any body, under the headers of a proper message. */
+  /** Sends any body with the headers of a correct message. */
   async post(label: string, body: string, headers: { readonly [name: string]: string } = {}): Promise<Reply> {
     const proper = this.little().headers
     return this.wire.ask({ label, body, headers: { ...proper, ...headers } })
@@ -115,7 +115,7 @@ export class Endpoint {
     return this.wire.send({ label: method, method, headers, ...more })
   }
 
-  /** Ends the sessions that were opened, as a good client does, until the server says that it has none to end. */
+  /** Ends the sessions that were opened, as a client should, until the server says that it does not support that. */
   async close(): Promise<void> {
     this.wire.startClosing()
     const ids = this.wire.seen.map(({ headers }) => headers.get('mcp-session-id'))

@@ -11,7 +11,7 @@ import { SPEC } from './spec.ts'
 import { DECODABLE } from './transport.ts'
 
 const UNKNOWN_VERSION = '1999-01-01'
-/** Of MCP so far, those that open with `initialize`. */
+/** The MCP versions so far that open with `initialize`. */
 const KNOWN_VERSIONS: readonly string[] = [...LEGACY_VERSIONS, '2024-11-05', '2024-10-07']
 
 const answers: Probe = {
@@ -135,7 +135,7 @@ const negotiation: Probe = {
   },
 }
 
-/** What of an array is text, to be shown. */
+/** The strings of an array, to be shown. */
 export function listOf(value: unknown): string {
   const texts = Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
   return cite(texts.join(', '))
@@ -217,7 +217,7 @@ async function isHttpSse({ wire }: Endpoint): Promise<boolean> {
   }
 }
 
-/** All that is asked of what is no MCP server. */
+/** The only result for a URL where no MCP server answers. */
 export const answersMcp: Topic = { title: 'Eras', runs: 'together', probes: [answers] }
 
 export const eras: Topic = {

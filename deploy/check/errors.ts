@@ -1,4 +1,4 @@
-/** What is no proper message, and how it is refused. */
+/** Invalid messages, and how the server refuses them. */
 
 import { essence } from './media-type.ts'
 import { degrades, type Outcome, works, wrong } from './outcome.ts'

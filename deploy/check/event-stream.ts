@@ -1,7 +1,7 @@
 /** Splits an event stream (HTML standard, "Interpreting an event stream"). */
 
 export interface ServerEvent {
-  /** Empty where the stream names none, which means `message`. */
+  /** Empty if the stream names no type, which means `message`. */
   readonly type: string
   readonly data: string
 }

@@ -16,7 +16,7 @@ const get: Probe = {
   async run(endpoint) {
     void endpoint.era
     const headers = { ...sessionHeaders(endpoint), accept: 'text/event-stream' }
-    // A stream is closed as soon as it is known to be one.
+    // A stream is closed once its headers show that it is one.
     const answer = await endpoint.request('GET', headers, {
       isEnough: (received) => isStream(received),
     })
@@ -36,7 +36,7 @@ const remove: Probe = {
   async run(endpoint) {
     void endpoint.era
     const { session } = endpoint.contact
-    // A new session: the others are still in use.
+    // Ends a new session: the others are still in use.
     const opened = session?.id === undefined ? undefined : await endpoint.initialize(session.version)
     const id = opened?.answer.headers.get('mcp-session-id')
     const headers = { ...sessionHeaders(endpoint), ...(id && { 'mcp-session-id': id }) }
@@ -66,7 +66,7 @@ function streamed({ contact }: Endpoint): Outcome {
     : works('a stream is opened')
 }
 
-/** As a client of the newest era that the server has would send them. */
+/** Headers as a client of the server's newest era sends them. */
 function sessionHeaders({ contact }: Endpoint): { [name: string]: string } {
   const { 'content-type': _, ...headers } = legacyHeaders(contact.session)
   return headers

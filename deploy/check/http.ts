@@ -14,9 +14,9 @@ export interface HttpRequest {
   readonly url: URL
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
-  /** For the whole exchange. */
+  /** Time limit of the whole exchange, in milliseconds. */
   readonly timeoutMs: number
-  /** Asked once the headers are there, and after each event of a stream: whether that is enough. What follows is not read. */
+  /** Whether to stop reading: called when the headers have come, and after each event of a stream. */
   readonly isEnough?: IsEnough
   /** Default: a new connection. */
   readonly agent?: Agent
@@ -34,7 +34,7 @@ export interface Answer extends Body {
   readonly tls?: { readonly protocol: string; readonly validTo: Date }
 }
 
-/** Nothing that could be called an answer: `message` says why, as `connection refused`. */
+/** There was no HTTP answer; `message` says why, such as `connection refused`. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
   readonly why: 'timeout' | 'address refused' | 'failure'
@@ -45,12 +45,12 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Rejects with `NoAnswer` alone; once the status has come, whatever follows is an answer. */
+/** Rejects only with `NoAnswer`; once the status has come, the result is an answer, whatever follows. */
 export async function exchange(request: HttpRequest): Promise<Answer> {
   const startedAt = performance.now()
   const elapsed = (): number => performance.now() - startedAt
   const clock = new AbortController()
-  // Not `AbortSignal.timeout`, which would hold on to the answer until its time comes.
+  // Not `AbortSignal.timeout`, which would keep the answer in memory until its time has passed.
   const timer = setTimeout(() => clock.abort(), request.timeoutMs)
   let outgoing: ClientRequest | undefined
   try {
@@ -74,14 +74,14 @@ export async function exchange(request: HttpRequest): Promise<Answer> {
     throw new NoAnswer(reasonFor(error as NodeJS.ErrnoException))
   } finally {
     clearTimeout(timer)
-    // Where a connection is shared, and the body was read to its end, this leaves the connection open.
+    // If the connection is shared and the body was read to its end, this leaves the connection open.
     outgoing?.destroy()
   }
 }
 
 function open({ url, method, headers, body, agent, lookup }: HttpRequest): ClientRequest {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-  // Else Node would hold the certificate against a `Host` that a probe makes up.
+  // Otherwise Node would compare the certificate with a `Host` that a probe made up.
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? '' : url.hostname
   const outgoing = send(url, {
     method,
@@ -129,7 +129,7 @@ function tlsFacts(socket: TLSSocket): NonNullable<Answer['tls']> {
 }
 
 function reasonFor(error: NodeJS.ErrnoException): string {
-  // Several addresses were tried: what happened to the first says enough.
+  // Several addresses were tried: the error of the first one is enough.
   const first: NodeJS.ErrnoException = error instanceof AggregateError ? error.errors[0] : error
   const { code, message } = first
   if (code === 'ECONNREFUSED') return 'the connection is refused'

@@ -1,4 +1,4 @@
-/** Whether a schema that a server sends is one: JSON Schema 2020-12, or draft-07 where the two differ. */
+/** Whether a schema that a server sends is valid: JSON Schema 2020-12, or draft-07 where the two differ. */
 import type { JsonObject } from './messages.ts'
 import { isObject } from './reply.ts'
 import { cite, quote } from './shown.ts'
@@ -6,10 +6,10 @@ import { cite, quote } from './shown.ts'
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']
 const MAX_DEPTH = 64
 const MAX_SCHEMAS = 5000
-/** Longer patterns are not compiled here. */
+/** Longer patterns are not compiled. */
 const MAX_PATTERN = 5000
 
-/** What a keyword holds. */
+/** The kind of value that a keyword has. */
 type Kind =
   | 'schema'
   | 'schemas'
@@ -91,7 +91,7 @@ export function schemaFault(schema: unknown): string | undefined {
   )
 }
 
-/** What another dialect means by a keyword cannot be told. */
+/** Other dialects are not checked: their keywords may mean something else. */
 function isKnownDialect(schema: unknown): boolean {
   const dialect = isObject(schema) ? schema.$schema : undefined
   return typeof dialect !== 'string' || /draft\/20(19-09|20-12)|draft-0[67]/.test(dialect)
@@ -187,7 +187,7 @@ function isType(value: unknown): boolean {
   return types.length > 0 && types.every((type) => TYPES.some((each) => each === type))
 }
 
-/** As validators of clients compile it, with `u`; it is never run. */
+/** Compiles the pattern as clients' validators do, with the flag `u`; never runs it. */
 function isPattern(value: unknown): boolean {
   if (typeof value !== 'string') return false
   if (value.length > MAX_PATTERN) return true

@@ -9,7 +9,7 @@ import type { Probe, Topic } from './probe.ts'
 import { describe, faultsOf, isObject, messagesIn, untilResponse } from './reply.ts'
 import { SPEC } from './spec.ts'
 
-/** How long a stream may take to say what it will do; it is closed then, whatever it says. */
+/** How long a stream may take to be acknowledged; it is closed then in any case. */
 const PATIENCE_MS = 3000
 
 const FILTER = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
@@ -92,7 +92,7 @@ interface Listening {
   readonly promised: readonly string[]
 }
 
-/** Once for all probes: a stream is the most expensive thing to ask for. */
+/** Runs once for all probes, since a stream is the most expensive request. */
 const listening = new WeakMap<Endpoint, Promise<Listening>>()
 
 function listen(endpoint: Endpoint): Promise<Listening> {
@@ -102,7 +102,7 @@ function listen(endpoint: Endpoint): Promise<Listening> {
   return known
 }
 
-/** Silence is told once, by the first probe. */
+/** Only the first probe reports silence. */
 function listenQuietly(endpoint: Endpoint): Promise<Listening> {
   return listen(endpoint).catch((error: unknown) => {
     if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))

@@ -13,7 +13,7 @@ import { SPEC } from './spec.ts'
 
 const TOOL_NAME = /^[\w.-]{1,128}$/
 const STRANGE_CURSOR = 'mayfly-check-never-gave-this-out'
-/** Named in a detail; of the others it says how many there are. */
+/** How many names a detail has; the rest are only counted. */
 const MAX_NAMED = 3
 
 const listProbes: readonly Probe[] = LISTS.map((list) => ({
@@ -25,7 +25,7 @@ const listProbes: readonly Probe[] = LISTS.map((list) => ({
     perEra(endpoint, list, (era) => judgeList(endpoint, era, list)),
 }))
 
-/** Tools of a server that promises none: clients do not ask for them. */
+/** Tools of a server that does not advertise tools: clients do not ask for them. */
 async function unadvertisedTools(endpoint: Endpoint): Promise<Outcome | undefined> {
   if (endpoint.eras.some((era) => isAdvertised(endpoint, era, TOOLS.capability))) return undefined
   for (const era of endpoint.eras) {
@@ -92,7 +92,7 @@ const cursor: Probe = {
   },
 }
 
-/** Throws `Stop` where there is more to be wrong with the list than a look at its tools would show: `lists.tools` tells. */
+/** Throws `Stop` if the list itself is wrong, which `lists.tools` reports. */
 async function readTools(endpoint: Endpoint, era: Era): Promise<readonly JsonObject[]> {
   const pages = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
     if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
@@ -102,7 +102,7 @@ async function readTools(endpoint: Endpoint, era: Era): Promise<readonly JsonObj
   return pages.items
 }
 
-/** The worst of the eras; where all are well, what each says. */
+/** The worst outcome of the eras; if all are good, the detail of each. */
 async function perEra(
   endpoint: Endpoint,
   list: List,
@@ -168,7 +168,7 @@ function headerFault(inputSchema: unknown): string | undefined {
   }
 }
 
-/** What is there but no text is told where the shape of the item is. */
+/** A description that is not text is reported with the shape of the item. */
 function isBlank(description: unknown): boolean {
   return description === undefined || (typeof description === 'string' && description.trim() === '')
 }

@@ -16,13 +16,13 @@ const CLIENT = { name: 'mayfly-check', version: '1' }
 export interface Call {
   readonly method: string
   readonly params?: JsonObject
-  /** Default: one that no other request of this run has. */
+  /** Default: an id that no other request of this run has. */
   readonly id?: string | number
   /** Modern: the version in header and body. Default 2026-07-28. */
   readonly version?: string
   /** Modern: members of `_meta` instead of the complete ones. */
   readonly meta?: JsonObject
-  /** Replace, add, or, as undefined, leave out. */
+  /** Replace or add headers; undefined removes one. */
   readonly headers?: { readonly [name: string]: string | undefined }
 }
 
@@ -32,7 +32,7 @@ export interface Message {
   readonly id: string | number
 }
 
-/** What `initialize` came to: what later legacy requests carry. */
+/** The result of `initialize` that later legacy requests must send. */
 export interface Session {
   readonly id?: string
   readonly version: string

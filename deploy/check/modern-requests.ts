@@ -196,7 +196,7 @@ const result: Probe = {
   },
 }
 
-/** For both eras: what no server has is -32602, and nothing runs. */
+/** For both eras: a tool that no server has is -32602, and nothing runs. */
 export async function callUnknownTool(endpoint: Endpoint, era: 'modern' | 'legacy'): Promise<Outcome> {
   endpoint.requireEra(era)
   const asked: Asked = await endpoint.ask(era, {

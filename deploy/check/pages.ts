@@ -1,4 +1,4 @@
-/** Reads a list page by page, once an era however many probes look at it. */
+/** Reads a list page by page, once per era, however many probes need it. */
 import type { Asked, Endpoint } from './endpoint.ts'
 import { isTtl } from './eras.ts'
 import type { Era, JsonObject } from './messages.ts'
@@ -11,21 +11,21 @@ import { SPEC } from './spec.ts'
 
 export interface List {
   readonly method: string
-  /** Of the capability that promises it. */
+  /** The name of the capability that advertises the list. */
   readonly capability: 'tools' | 'prompts' | 'resources'
-  /** Of the array in the result. */
+  /** The name of the array in the result. */
   readonly key: string
-  /** What tells one item from another. */
+  /** The member that identifies an item. */
   readonly name: string
   readonly item: { readonly [era in Era]: Shape }
   readonly spec: string
 }
 
 export interface Pages {
-  /** Of the pages that are lists of objects, whatever is in them. */
+  /** The items of all valid pages, whatever the items contain. */
   readonly items: readonly JsonObject[]
   readonly count: number
-  /** Why there are no more, or what is wrong with them. */
+  /** Why reading stopped, or what is wrong with the pages. */
   readonly fault?: Outcome
 }
 
@@ -68,9 +68,9 @@ export const LISTS: readonly List[] = [
   },
 ]
 
-/** The official client gives up after so many, with an error and without a list. */
+/** The official client gives up after this many pages, with an error and without a list. */
 const MAX_PAGES = 64
-/** Of one list. */
+/** Bytes of one list. */
 const MAX_BYTES = 8 * 1_048_576
 
 const reading = new WeakMap<Endpoint, Map<string, Promise<Pages>>>()

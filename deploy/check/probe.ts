@@ -5,9 +5,9 @@ import type { Outcome } from './outcome.ts'
 export interface Probe {
   /** Stable, for scripts: `<topic>.<what>`. */
   readonly id: string
-  /** The claim that is tried: `an unknown method is refused`. */
+  /** The claim that the probe tests: `an unknown method is refused`. */
   readonly title: string
-  /** The section that says so. */
+  /** The section of the specification that says so. */
   readonly spec: string
   /** Changes nothing on the server. May throw `Stop`. */
   run(endpoint: Endpoint): Outcome | Promise<Outcome>
@@ -15,7 +15,7 @@ export interface Probe {
 
 export interface Topic {
   readonly title: string
-  /** Alone: after all others and one by one, since it measures, or judges what the others saw. */
+  /** Whether it runs alone, after all others, since it measures time or judges what the others saw. */
   readonly runs: 'together' | 'alone'
   readonly probes: readonly Probe[]
 }

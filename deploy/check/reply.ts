@@ -22,9 +22,9 @@ export interface Reply {
   readonly response?: JsonObject
   readonly result?: JsonObject
   readonly error?: RpcError
-  /** Responses to other requests that came along with one's own. */
+  /** Responses to other requests in the same answer. */
   readonly strays: readonly JsonObject[]
-  /** Requests of the server's that came along. */
+  /** Requests of the server in the same answer. */
   readonly questions: readonly JsonObject[]
 }
 
@@ -32,7 +32,7 @@ type Id = string | number
 
 const MEMBERS = ['jsonrpc', 'id', 'result', 'error']
 
-/** `id`: of the request, where it has one. */
+/** `id`: the id of the request, if it has one. */
 export function readReply(answer: Answer, id?: Id): Reply {
   const messages = isStream(answer.headers)
     ? answer.events.flatMap(messagesIn)
@@ -51,14 +51,14 @@ export function readReply(answer: Answer, id?: Id): Reply {
   }
 }
 
-/** For `isEnough`: the response is there. Only streams outlive theirs. Without an id any response will do. */
+/** For `isEnough`: whether the response has come. Only a stream can go on after it. Without an id, any response counts. */
 export function untilResponse(id: Id | undefined): IsEnough {
   return (_headers, event) =>
     event !== undefined &&
     messagesIn(event).some((message) => isResponse(message) && (id === undefined || message.id === id))
 }
 
-/** Clients look at events of the type `message` alone. */
+/** Clients read only events of the type `message`. */
 export function messagesIn({ type, data }: ServerEvent): JsonObject[] {
   return type === '' || type === 'message' ? parse(data).filter(isObject) : []
 }
@@ -97,7 +97,7 @@ export function describe({ answer, response, error }: Reply): string {
   return `${status} with ${typeOf(answer.headers) || 'an unnamed content type'}, no JSON-RPC`
 }
 
-/** The status and the code, where nothing is amiss. */
+/** The status and the code, if nothing is wrong. */
 export function brief({ answer, error }: Reply): string {
   return `HTTP ${answer.status}${error === undefined ? '' : `, ${codeOf(error)}`}`
 }
@@ -116,7 +116,7 @@ function codeOf({ code }: RpcError): string {
   return typeof code === 'number' ? cite(String(code)) : quote(code)
 }
 
-/** Clients read no body of 202, and take anything from 300 on for a failure. */
+/** Clients read no body of a 202, and treat any status from 300 on as a failure. */
 function carriesResult(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
 }

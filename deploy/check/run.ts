@@ -25,11 +25,11 @@ export type Result = Outcome & Pick<Probe, 'id' | 'title' | 'spec'> & { readonly
 export interface Report {
   readonly server: { readonly name: string; readonly version: string } | undefined
   readonly eras: readonly Era[]
-  /** Of every probe; where no MCP server answers, that alone. */
+  /** The results of all probes; if no MCP server answers, only that. */
   readonly results: readonly Result[]
 }
 
-/** Enough to be quick, too few to be an attack. */
+/** Requests at once: enough to be quick, too few to be an attack. */
 const AT_ONCE = 4
 const MIN_DEADLINE_MS = 10_000
 
@@ -78,7 +78,7 @@ async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
     return await probe.run(endpoint)
   } catch (error) {
     if (error instanceof Stop) return error.outcome
-    // Each probe can judge whatever comes; should one not, the rest of the report is not lost for it.
+    // Probes should judge any answer; if one throws anyway, the rest of the report is kept.
     return wrong(
       `the answer could not be judged: ${cite(error instanceof Error ? error.message : error)}`,
       'look at what the server sends; then report this to mayfly-mcp, which should have said what is wrong with it',

@@ -3,9 +3,9 @@
 import { decodingsOf, fromPercent } from './decodings.ts'
 
 export interface Hide {
-  /** For text of ours, which repeats the user's URL at most. */
+  /** For Mayfly's own text, which repeats at most the user's URL. */
   inOwn(text: string): string
-  /** For text of a server's; `isClipped`: what follows was left out, so that it may end with a part of a secret. */
+  /** For text of a server; `isClipped`: the text was cut, so it may end with a part of a secret. */
   inForeign(text: string, isClipped: boolean): string
 }
 
@@ -17,11 +17,11 @@ export interface UserInput {
 
 const HIDDEN = '[secret]'
 
-/** Shorter ones are left readable in text of ours: replacing every "1" would leave nothing to read. */
+/** Shorter secrets stay readable in Mayfly's own text: replacing every "1" would make it unreadable. */
 const MIN_OWN_LENGTH = 6
-/** Shorter ones are hidden in foreign text as whole words only. */
+/** Shorter secrets are hidden in a server's text only as whole words. */
 const MIN_PART_LENGTH = 4
-/** Shorter ones are not looked for across spaces: `open` is in `to pen`. */
+/** Shorter secrets are not searched across spaces: `open` is in `to pen`. */
 const MIN_SQUEEZED_LENGTH = 8
 
 /** The token, values of headers and of the query, what they decode to, and the parts of them that are secrets by themselves. */
@@ -57,7 +57,7 @@ function credentialsIn(value: string): string[] {
   return [value, ...(scheme === undefined ? [] : [rest]), ...cookies, ...words]
 }
 
-/** What it decodes to, as far as that is text: user and password, or the segments of a JWT with their claims. */
+/** The texts that it decodes to: user and password, or the segments of a JWT with their claims. */
 function decodedParts(value: string): string[] {
   const texts = value.split('.').flatMap(fromBase64)
   const segments = [...texts, ...fromHex(value), fromPercent(value)].filter(isText)
@@ -74,7 +74,7 @@ function fromHex(text: string): string[] {
   return /^(?:[\da-f]{2}){3,}$/i.test(text) ? [Buffer.from(text, 'hex').toString('utf8')] : []
 }
 
-/** What was never encoded decodes to anything but this. */
+/** Text that was not encoded rarely decodes to only these characters. */
 function isText(decoded: string): boolean {
   return !/[\ufffd\p{Cc}]/u.test(decoded)
 }
@@ -85,7 +85,7 @@ function pairIn(text: string): string[] {
   return [user, password].filter((part) => part !== undefined)
 }
 
-/** But for URLs, which name issuer and audience: of this very server, often. */
+/** Except URLs, which name issuer and audience, often of this very server. */
 function claimsIn(text: string): string[] {
   try {
     const claims: unknown = JSON.parse(text)
@@ -98,10 +98,10 @@ function claimsIn(text: string): string[] {
   }
 }
 
-/** The forms that are replaced in place, so that the text around them can still be read. */
+/** Encoded forms that are replaced in place, so that the text around them stays readable. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
-  // Without halves of characters, which cannot be encoded.
+  // Without lone surrogates, which cannot be encoded.
   const inUrl = encodeURIComponent(bytes.toString())
   return [
     secret,
@@ -115,7 +115,7 @@ function formsOf(secret: string): string[] {
   ]
 }
 
-/** Names of headers and methods are shown in another case than they came in. */
+/** Ignores case: names of headers and methods may be shown in another case. */
 function toPattern(secrets: readonly string[]): RegExp {
   const forms = new Set(secrets.flatMap(formsOf))
   // The longest first: a part of a secret may be a secret, too.
@@ -138,7 +138,7 @@ function createSearch(secrets: readonly string[]): (text: string) => boolean {
   }
 }
 
-/** Without characters that are not seen, or only on another one. */
+/** Without invisible and combining characters. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')

@@ -66,7 +66,7 @@ const hsts: Probe = {
   },
 }
 
-/** Any first request; with what is under test on it. */
+/** A first request with the headers under test. */
 function knock(
   endpoint: Endpoint,
   label: string,

@@ -1,4 +1,4 @@
-/** The record of an answer: what is judged at the end of a check, and no more, since a server may send as much as it likes. */
+/** The record of an answer: only what is judged at the end of a check, since answers may be large. */
 
 import type { Answer } from './http.ts'
 import { essence } from './media-type.ts'
@@ -43,7 +43,7 @@ function isError({ answer, error, result }: Reply): boolean {
   )
 }
 
-/** A part of a string keeps the whole alive. */
+/** Copies the text: a substring keeps the whole string in memory. */
 function copy(text: string): string {
   return Buffer.from(text).toString()
 }

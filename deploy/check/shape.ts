@@ -1,4 +1,4 @@
-/** What a value of a message must look like, and what is wrong with one that does not: in words, with its place. */
+/** The shape that a value of a message must have, and in words what is wrong with a value and where. */
 import { isObject } from './reply.ts'
 import { cite, quote } from './shown.ts'
 
@@ -40,7 +40,7 @@ export function record(member: Shape): Shape {
   }
 }
 
-/** An object with these members; others are allowed. A member that is there must fit, also where it is optional. */
+/** An object with these members; others are allowed. A member that is present must match, even if it is optional. */
 export function object(
   required: { readonly [name: string]: Shape },
   optional: { readonly [name: string]: Shape } = {},

@@ -1,18 +1,18 @@
-/** What of a server's words is shown: no secret that it sends back, nothing that steers a terminal, and not too much. */
+/** Makes a server's text safe to show: no secret that it sends back, no control characters, and a limited length. */
 
 import type { Hide } from './secrets.ts'
 
 const MAX_QUOTE = 100
 const MAX_TEXT = 500
-/** What is looked through for secrets. Far more than is shown, since hiding them may shorten it. */
+/** How much is searched for secrets. Far more than is shown, since hiding them may shorten the text. */
 const MAX_SEARCHED = 2000
 
-/** Marks what others wrote until it is shown: private-use characters, which no text of ours has. */
+/** Marks foreign text until it is shown: private-use characters, which Mayfly's own text does not have. */
 const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
 
-/** Controls, formats (bidirectional ones, too), what is not seen, halves of characters, private use, and line ends. */
+/** Control and format characters (bidirectional ones, too), invisible ones, lone surrogates, private use, and line ends. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\u2028\u2029]+/gu
 
 /** Foreign text, in quotation marks. */
@@ -20,7 +20,7 @@ export function quote(text: unknown): string {
   return `"${cite(text)}"`
 }
 
-/** Foreign text: everything that a server sent and that a text of ours repeats goes through here, or through `quote`. */
+/** Marks foreign text: everything that a server sent and the report repeats must go through here, or through `quote`. */
 export function cite(text: unknown): string {
   const string = typeof text === 'string' ? text : toJson(text)
   return `${OPEN}${string.replaceAll(OPEN, '').replaceAll(CLOSE, '').slice(0, MAX_SEARCHED)}${CLOSE}`
@@ -28,7 +28,7 @@ export function cite(text: unknown): string {
 
 /** The text without secrets and control characters, and clipped. */
 export function toShown(text: string, hide: Hide): string {
-  // The odd parts are what was cited.
+  // The odd parts are foreign text.
   const parts = text.split(CITED)
   const shown = parts.map((part, index) =>
     index % 2 === 1
@@ -52,6 +52,6 @@ function toJson(value: unknown): string {
 }
 
 function clip(text: string, length: number): string {
-  // A character may be two units long: half of one would be shown as another.
+  // A character may be two units long: it must not be cut in half.
   return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

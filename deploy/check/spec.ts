@@ -1,4 +1,4 @@
-/** Where the promises come from. */
+/** Links to the specification. */
 
 const MODERN_SPEC = 'https://modelcontextprotocol.io/specification/2026-07-28'
 const LEGACY_SPEC = 'https://modelcontextprotocol.io/specification/2025-11-25'

@@ -1,4 +1,4 @@
-/** Everything that `mayfly check` looks at, in the order of the report. */
+/** Everything that `mayfly check` tests, in the order of the report. */
 import { accept } from './accept.ts'
 import { afterwards } from './afterwards.ts'
 import { authorization } from './authorization.ts'

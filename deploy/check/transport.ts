@@ -1,4 +1,4 @@
-/** What lies below HTTP: TLS, and what becomes of a client that writes http where it should be https. */
+/** Below HTTP: TLS, and what happens to a client that uses http instead of https. */
 import type { Answer } from './http.ts'
 import { modernMessage } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
@@ -10,7 +10,7 @@ import { NoAnswerStop } from './wire.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
-/** What to do about a body that is not what `Content-Encoding` says. */
+/** The fix for a body that does not match its `Content-Encoding`. */
 export const DECODABLE =
   'compress the body, or leave Content-Encoding out: a proxy in front may have done one without the other'
 
@@ -24,7 +24,7 @@ const tls: Probe = {
         ? skipped('http on a local host')
         : degrades('http: tokens and data travel in the clear', 'serve https')
     const facts = wire.seen[0]?.tls
-    if (facts === undefined || Number.isNaN(facts.validTo.getTime())) return skipped('not told')
+    if (facts === undefined || Number.isNaN(facts.validTo.getTime())) return skipped('not known')
     const days = Math.floor((facts.validTo.getTime() - Date.now()) / DAY_MS)
     const said = `${facts.protocol}, certificate valid for ${days} days`
     return days < SOON_DAYS ? degrades(said, 'renew the certificate') : works(said)
@@ -41,7 +41,7 @@ const plain: Probe = {
     const twin = new URL(url)
     twin.protocol = 'http:'
     twin.search = ''
-    // Another origin: without the token and the user's headers, which anybody on the way could read.
+    // Another origin: without the token and the user's headers, which could be read on the way.
     const sending = { label: 'the same URL with http', url: twin, headers, body, statuses: 'any' } as const
     const answer = wire.send({ ...sending, isEnough: () => true })
     return judgePlain(

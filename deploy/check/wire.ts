@@ -13,16 +13,16 @@ import { type Seen, toSeen } from './seen.ts'
 export interface WireOptions {
   readonly url: URL
   readonly bearer: string | undefined
-  /** The user's own, for every request to the server's origin. */
+  /** The user's headers, for every request to the server's origin. */
   readonly headers: { readonly [name: string]: string }
-  /** For one request. */
+  /** Time limit of one request. */
   readonly timeoutMs: number
-  /** For all of them. */
+  /** Time limit of all requests. */
   readonly deadlineMs: number
 }
 
 export interface Sending {
-  /** What it is, for the record: `an unknown method`. */
+  /** Describes the request in the record: `an unknown method`. */
   readonly label: string
   /** Default POST. */
   readonly method?: string
@@ -30,37 +30,37 @@ export interface Sending {
   readonly url?: URL
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
-  /** Of the request in the body: the answer is there once its response is. */
+  /** The id of the request in the body: the answer is complete once its response has come. */
   readonly id?: string | number
-  /** Default: any response is there, or that to `id`. */
+  /** Default: stops at the response to `id`, or at any response without an id. */
   readonly isEnough?: IsEnough
   /** Default: the user's, and a body that does not end by then counts as silence. */
   readonly timeoutMs?: number
   readonly agent?: Agent
-  /** `none`: without `Authorization`. A foreign origin gets neither it nor the user's headers, whatever this says. */
+  /** `none`: without `Authorization`. A foreign origin never gets it or the user's headers. */
   readonly credentials?: 'bearer' | 'none'
-  /** `any`: refusals for want of a token and for too many requests are for the caller to judge. */
+  /** `any`: the caller judges refusals for a missing token or too many requests. */
   readonly statuses?: 'any'
 }
 
-/** After so many requests without an answer the rest is skipped, or a dead server would take minutes. */
+/** After this many requests without an answer the rest is skipped; otherwise a dead server would take minutes. */
 const MAX_SILENCES = 4
-/** Of all answers together. */
+/** Bytes of all answers together. */
 const MAX_BYTES = 64 * 1_048_576
-/** Of the time for all, what is kept for ending sessions. */
+/** The part of the whole time that is reserved for ending sessions. */
 const CLOSING_SHARE = 0.1
 
 export class Wire {
   readonly options: WireOptions
   /** Every answer of the server itself, in order of arrival. */
   readonly seen: Seen[] = []
-  /** Why the rest of the check is left out; undefined while nothing is. */
+  /** Why the rest of the check is skipped; undefined while it goes on. */
   givenUp: string | undefined
   #endsAt: number
   #silences = 0
   #bytes = 0
   #lastId = 0
-  /** Of the server, once it has answered. */
+  /** The server's address, once it has answered. */
   #address: string | undefined
 
   constructor(options: WireOptions) {
@@ -106,17 +106,17 @@ export class Wire {
     return reply
   }
 
-  /** From here on there is also the time that was kept for the end. */
+  /** From here on, requests may also use the time reserved for the end. */
   startClosing(): void {
     this.#endsAt += this.options.deadlineMs * CLOSING_SHARE
     this.givenUp = undefined
   }
 
-  /** In milliseconds. Throws `Stop` where the rest is to be left out. */
+  /** In milliseconds. Throws `Stop` if the rest is to be skipped. */
   #timeLeft(): number {
     const leftMs = this.#endsAt - performance.now()
     const { deadlineMs } = this.options
-    // A timer may be early by a fraction of this.
+    // A timer may fire up to a millisecond early.
     if (leftMs <= 1) this.givenUp ??= `the check took over ${describeMs(deadlineMs)}`
     if (this.#bytes >= MAX_BYTES) this.givenUp ??= `the server sent over ${MAX_BYTES / 1_048_576} MiB`
     if (this.#silences >= MAX_SILENCES) this.givenUp ??= 'too many requests were not answered'
@@ -147,8 +147,8 @@ export class Wire {
   }
 
   /**
-   * The server's first address is the user's choice. All others, which names in its answers or in DNS lead to, are public, or of
-   * the kind that the server's own is.
+   * The user chose the server's first address. All others, from names in its answers or from DNS, must be public, or of the
+   * same kind as the server's own.
    */
   #isAllowed(address: string): boolean {
     if (this.#address === undefined) return true
@@ -170,7 +170,7 @@ export class Wire {
   }
 }
 
-/** There is no answer: told as a fault of the server. */
+/** There is no answer, which counts as a fault of the server. */
 export class NoAnswerStop extends Stop {
   override name = 'NoAnswerStop'
   readonly why: NoAnswer['why']

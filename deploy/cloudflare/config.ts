@@ -13,7 +13,7 @@ export interface WranglerConfig {
 /** In wrangler's own order of preference. */
 export const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-/** For a project that says nothing of its own. */
+/** For a project without a configuration. */
 export const COMPATIBILITY = {
   compatibility_date: '2026-10-01',
   // Aborts request.signal when the client goes away. Not on by default at any date (workerd 1.20261023).

@@ -9,13 +9,13 @@ import { wranglerConfig } from './config.ts'
 import { checkWorkerEntry } from './entry-check.ts'
 import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
 
-/** What workerd says of a default export that is no handler, at start or at the first request. */
+/** workerd's message for a default export that is not a handler, at start or at the first request. */
 const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(reading 'fetch'\)/
 
-/** What workerd says of a module that throws as it is loaded. */
+/** workerd's message for a module that throws while it is loaded. */
 const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
 
-/** Wrangler then waits for a change. At the start that would be a silent wait. */
+/** After these messages wrangler waits for a change; at the start it would wait silently. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
 /** Wrangler itself watches, bundles and reloads. */
@@ -43,7 +43,7 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
       throw new CliError(`wrangler cannot build ${shown(entry)}: see its output above`)
     }),
     group.exited.then(async (code) => {
-      // Processes that outlive wrangler keep its pipes open, and the reason may still be in there.
+      // Processes that outlive wrangler keep its pipes open, and the reason may still be unread.
       await group.stop()
       await output.ended
       output.release()

@@ -7,7 +7,7 @@ import { createTempFolder } from '../work-folder.ts'
 import { COMPATIBILITY } from './config.ts'
 import { OFFLINE, wranglerBin } from './wrangler.ts'
 
-/** What is used of a CPU profile of V8: times are in microseconds. */
+/** The part of a V8 CPU profile that is used; times are in microseconds. */
 export interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string } }[]
   readonly samples: readonly number[]
@@ -15,10 +15,10 @@ export interface CpuProfile {
 }
 
 const TIMEOUT_MS = 30_000
-/** Of the limit; another machine is slower or faster. */
+/** Share of the limit that gets a warning, since another machine may be slower. */
 const NEAR_LIMIT = 0.8
 
-/** A warning where it is near the limit. Versions of wrangler that cannot measure it, and what goes wrong here, give none. */
+/** A warning if the start is near the limit. Empty if wrangler cannot measure it, or if measuring fails. */
 export async function startupWarnings(main: string, cwd: string): Promise<string[]> {
   const activeMs = await measureStartup(main, cwd)
   const { startupMs } = FACTS.cloudflare
@@ -49,14 +49,14 @@ async function measureStartup(main: string, cwd: string): Promise<number | undef
     await group.stop()
     return code === 0 ? activeMsOf(JSON.parse(readFileSync(profile, 'utf8')) as CpuProfile) : undefined
   } catch {
-    // It only warns.
+    // A failed measurement must not stop the deployment.
     return undefined
   } finally {
     dispose()
   }
 }
 
-/** All that is sampled, but for waiting. */
+/** The sampled time, without idle time. */
 export function activeMsOf({ nodes, samples, timeDeltas }: CpuProfile): number {
   const idle = new Set(
     nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id),

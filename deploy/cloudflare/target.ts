@@ -76,7 +76,7 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
   return { main, size: { raw: code.byteLength, gzip: gzipSync(code).byteLength }, limits: LIMITS }
 }
 
-/** Runs a script of Node's with all that it starts, and resolves with what it printed. A signal to this process ends them. */
+/** Runs a Node script, and resolves with what it printed. A signal to this process ends it and all that it started. */
 async function run(args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -147,7 +147,7 @@ function endpointIn(told: string): string | undefined {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { targets?: string[]; preview_url?: string; type?: string })
   const { targets = [], preview_url } = reports.find(({ type }) => type !== 'wrangler-session') ?? {}
-  // A domain of the user's stands before the one of workers.dev; a schedule or a route with a pattern is no URL.
+  // The user's own domain wins over workers.dev; a schedule or a route with a pattern is not a URL.
   const urls = targets.map(routeUrl).filter((url) => url !== undefined)
   const found = preview_url ?? urls.find((url) => !url.endsWith('.workers.dev')) ?? urls[0]
   return found === undefined ? undefined : new URL('/mcp', found).href
@@ -167,7 +167,7 @@ function logs(project: Project, extra: readonly string[]): Logs {
   return { tool: TOOL, step }
 }
 
-/** What `build` has written, as wrangler is told to take it: as it is. */
+/** Options that make wrangler upload the build unchanged. */
 function builtWorker(outDir: string, project: Project): string[] {
   const main = join(outDir, `${basename(project.entry).replace(/\.\w+$/, '')}.js`)
   return [main, '--no-bundle', '--config', findWranglerConfig(project.cwd) ?? join(outDir, CONFIG_FILE)]
@@ -200,13 +200,13 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
   if (!text.includes('enable_request_signal')) {
     findings.push({
       level: 'warning',
-      message: `a call is not told when its client goes away: add "enable_request_signal" to compatibility_flags in ${basename(config)}`,
+      message: `ctx.signal does not abort when a client goes away: add "enable_request_signal" to compatibility_flags in ${basename(config)}`,
     })
   }
   return findings
 }
 
-/** Where the date turns it on, the flag is an error of workerd's. */
+/** With a date that turns it on, workerd refuses the flag. */
 function nodeCompatibility(config: string, file: string): Finding[] {
   const date = /\bcompatibility_date"?\s*[=:]\s*"(\d{4}-\d\d-\d\d)"/.exec(config)?.[1]
   const { value } = facts.nodejsCompatFrom

@@ -18,16 +18,16 @@ export const OFFLINE = {
 
 /** What makes `wrangler dev` serve this machine alone, offline, with the variables that every target has. */
 export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
-  // Wrangler itself takes .dev.vars or the others, and of several named ones the last that has a variable.
+  // By itself wrangler reads .dev.vars or the others; of several named files, the last one that has a variable wins.
   const { files } = readEnvFiles(project)
   return [
     ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
     '--local',
     ...['--ip', '127.0.0.1', '--port', String(port)],
-    // Any free port: two runs at once must not meet.
+    // Any free port: two runs at once must not collide.
     ...['--inspector-port', '0'],
     '--show-interactive-dev-session=false',
-    // Else a configured route replaces the Host header, and the guard against DNS rebinding sees nothing.
+    // Otherwise a configured route replaces the Host header, and the guard against DNS rebinding cannot work.
     '--infer-origin-from-routes=false',
     ...['--var', `MAYFLY_ALLOWED_HOSTS:${devAllowedHosts()}`],
   ]

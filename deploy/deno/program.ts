@@ -2,7 +2,7 @@
 import { CliError } from '../cli-error.ts'
 import { findProgram, resolveBin } from '../project-tool.ts'
 
-/** No look-ups, no questions, nothing said that the server does not say, and no permissions but what a server needs. */
+/** No update check, no prompts, no output of deno's own, and only the permissions that a server needs. */
 export const DENO_RUN = [
   'run',
   '--quiet',
@@ -16,7 +16,7 @@ export const DENO_RUN = [
 
 export const DENO_OFFLINE = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' } as const
 
-/** The project's own (npm package `deno`), else the one on the PATH. Throws `CliError`. */
+/** The project's `deno` (the npm package), else the one on the PATH. Throws `CliError`. */
 export function denoProgram(cwd: string): string {
   const installed = findProgram('deno')
   try {

@@ -32,11 +32,11 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
       banner: NODE_BANNER,
     })
     const tasks = { start: `deno run --allow-net --allow-env ${main}` }
-    // `deno deploy create` and `switch` have written the organisation and the app there, if not into the project's own file.
+    // `deno deploy create` and `switch` may have written the organization and the app there.
     const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
     const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
     writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
-    // What is built is often ignored further up, and deno deploy leaves out what is.
+    // git often ignores the build folder, and deno deploy leaves out ignored files.
     writeFileSync(join(outDir, '.gitignore'), '!*\n')
     return { main, size, limits: [] }
   },
@@ -86,10 +86,10 @@ const TOOL: Deployment['tool'] = {
   token: 'DENO_DEPLOY_TOKEN',
 }
 
-/** Names that begin with the app's name and end in the organisation's domain; the dashboard is at another. */
+/** The deployment's host begins with the app's name and ends in the organization's domain; the dashboard is elsewhere. */
 function endpointIn(told: string, isPreview: boolean): string | undefined {
   const urls = [...told.matchAll(/https:\/\/[a-z\d-]+\.[a-z\d-]+\.deno\.net\b/g)].map(([url]) => url)
-  // That of a revision is longer: https://docs.deno.com/deploy/reference/domains/
+  // The host of a revision is longer: https://docs.deno.com/deploy/reference/domains/
   const byLength = urls.toSorted((a, b) => a.length - b.length)
   const url = isPreview ? byLength.at(-1) : byLength[0]
   return url === undefined ? undefined : `${url}/mcp`
@@ -102,7 +102,7 @@ function logs(project: Project, extra: readonly string[]): Logs {
   return { tool: TOOL, step }
 }
 
-/** https://docs.deno.com/runtime/reference/cli/deploy/ The app exists: `deno deploy create` has made it once. */
+/** https://docs.deno.com/runtime/reference/cli/deploy/ The app must exist: `deno deploy create` creates it. */
 function deployment(
   outDir: string,
   project: Project,
@@ -133,8 +133,8 @@ function deployment(
 }
 
 /**
- * Which app: as the options after `--` or the environment say, else as `deno deploy` has written it into the project's configuration
- * or the built one, else the project's name, of the one organisation there is.
+ * Which app: from the options after `--` or the environment, else from what `deno deploy` has written into the project's configuration
+ * or the built one, else the project's name, in the user's only organization.
  */
 function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
   // GitHub makes an empty variable of one that is not set.
@@ -148,7 +148,7 @@ function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[])
 function deployConfig(cwd: string): { org?: string; app?: string } {
   const file = ['deno.json', 'deno.jsonc'].map((one) => join(cwd, one)).find((path) => existsSync(path))
   if (file === undefined) return {}
-  // Comments and trailing commas go; strings stay.
+  // Removes comments and trailing commas, and keeps strings.
   const json = readFileSync(file, 'utf8').replaceAll(
     /("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g,
     (_match, text: string | undefined) => text ?? '',

@@ -1,4 +1,4 @@
-/** What `mayfly doctor` finds besides what a platform has to say for itself. */
+/** The findings of `mayfly doctor` that do not depend on one platform. */
 import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
 import { availability, MATRIX } from '../../src/interaction/matrix.ts'
@@ -17,7 +17,7 @@ export interface Degradation {
   readonly remedy: string
 }
 
-/** A client that can do everything: what is missing then is missing here. */
+/** A client that supports everything: any missing feature is missing in the server. */
 const ABLE_CLIENT = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 
 export function versionFindings(): Finding[] {
@@ -74,7 +74,7 @@ export function publicUrlFindings(
   return [{ level: 'warning', message }]
 }
 
-/** What the configuration promises and lacks. */
+/** What the configuration needs and lacks. */
 export function bindingFindings(
   { legacy, hasBus, hasRendezvous, hasSessions = false }: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess'>,

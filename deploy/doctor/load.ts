@@ -53,7 +53,7 @@ export async function describeServer(project: Project): Promise<Description> {
       cwd: project.cwd,
       env: { ...process.env, ...readEnvFiles(project).variables },
       timeout: TIMEOUT_MS,
-      // A server may wait for what it does at a signal.
+      // A server may handle gentler signals, and wait.
       killSignal: 'SIGKILL',
     })
     const forget = atExit(() => void running.child.kill('SIGKILL'))

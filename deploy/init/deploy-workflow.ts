@@ -1,4 +1,4 @@
-/** The workflow of GitHub's that `mayfly init` writes: a tag deploys, with credentials that are short-lived where the platform has them. */
+/** The GitHub workflow that `mayfly init` writes: a tag deploys, with short-lived credentials if the platform has them. */
 import type { CiLogin } from '../target.ts'
 
 export interface WorkflowTarget {

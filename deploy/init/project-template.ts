@@ -10,7 +10,7 @@ export interface InitAnswers {
   readonly name: string
   /** What `--with` names. */
   readonly templates: ReadonlySet<Template>
-  /** The first is the one that `npm run dev` and `npm run deploy` are for. */
+  /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
     name: string,
     target: Pick<Target, 'files' | 'title' | 'isOwnMachine' | 'oldestNode'>,
@@ -90,7 +90,7 @@ function manifest({ name, targets, templates }: InitAnswers, platforms: readonly
     version: '0.1.0',
     private: true,
     type: 'module',
-    // What mayfly does without --target.
+    // The default for `--target`.
     mayfly: { targets: targets.map(([target]) => target) },
     scripts: {
       ...Object.fromEntries(scripts),
@@ -109,7 +109,7 @@ function manifest({ name, targets, templates }: InitAnswers, platforms: readonly
     devDependencies: sorted({
       esbuild: '^0.28.2',
       typescript: '^5.9.3',
-      // The newer ones need Node 22: npm takes what the Node at hand can run.
+      // Newer versions need Node 22: npm picks one that the installed Node can run.
       vitest: '^4.1.12 || ^5.1.1',
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
     }),

@@ -1,4 +1,4 @@
-/** The server that `mayfly init` writes: small, real, and the same for every platform. What `--with` adds is in it where it belongs. */
+/** The server that `mayfly init` writes: small, real, and the same for every platform. It also contains what `--with` adds. */
 
 export const TEMPLATES = ['auth', 'asking', 'hono', 'fromSdk'] as const
 

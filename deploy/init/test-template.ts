@@ -3,7 +3,7 @@ import { type ServerChoice, serverPath } from './server-template.ts'
 
 const TOKEN = 'a-token-of-the-tests'
 
-/** Over HTTP, as clients come: it holds whatever the server is made with. */
+/** Tests over HTTP, as clients connect, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
   const [hasAuth, isAsking] = [templates.has('auth'), templates.has('asking')]
   const isOwn = !templates.has('fromSdk')

@@ -29,11 +29,11 @@ export interface Environment {
 
 export interface Run {
   readonly answer: Promise<Answer>
-  /** Resolves when the call is over altogether: true where the environment can take the next one. */
+  /** Resolves when the call is completely over; true if the environment can accept the next one. */
   readonly over: Promise<boolean>
 }
 
-/** Does not wait for the process: its first call does. */
+/** Does not wait for the process to start: its first call does. */
 export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
   const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
   const api = await startRuntimeApi()

@@ -12,7 +12,7 @@ export interface Environments {
   stop(): Promise<void>
 }
 
-/** What a machine of one's own is spared; Lambda starts as many as there are calls. */
+/** Limits the load on the user's machine; Lambda starts as many as there are calls. */
 const MAX_ENVIRONMENTS = 8
 
 export function createEnvironments(options: LambdaFunction, max: number = MAX_ENVIRONMENTS): Environments {
@@ -20,7 +20,7 @@ export function createEnvironments(options: LambdaFunction, max: number = MAX_EN
   const free = new Set<Environment>()
   const waiting: ((environment: Environment) => void)[] = []
   let started = 0
-  /** Taken places: environments that live or are being started. */
+  /** Environments that run or are being started. */
   let places = 0
   let isStopped = false
 

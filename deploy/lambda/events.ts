@@ -1,6 +1,6 @@
 /**
- * What AWS's HTTP triggers make of an HTTP request, and of what a function returns: the other side of the adapter, written
- * from AWS's documentation and not from it.
+ * How AWS's HTTP triggers turn a request into an event, and a function's result into a response: the counterpart of the adapter,
+ * written from AWS's documentation and not from the adapter.
  */
 import { Buffer } from 'node:buffer'
 
@@ -25,7 +25,7 @@ export interface WireResponse {
   readonly body: Buffer
 }
 
-/** What a function returns for an HTTP trigger; a streaming one sends all but the body ahead. */
+/** What a function returns for an HTTP trigger; a streaming function sends all of it before the body. */
 export interface FunctionResult {
   readonly statusCode: number
   readonly statusDescription?: string
@@ -45,10 +45,10 @@ export function toEvent(trigger: Trigger, request: WireRequest, stage: string): 
   return trigger === 'rest-api' ? toRest(request, stage) : toAlb(request, trigger === 'alb-multi-value')
 }
 
-/** Throws `TypeError` for what the trigger would not take. */
+/** Throws `TypeError` for a result that the trigger would not accept. */
 export function fromResult(trigger: Trigger, result: FunctionResult): WireResponse {
   const { body = '', isBase64Encoded = false } = result
-  // A REST API decodes only what it was told is binary, and by default nothing is.
+  // A REST API decodes only the media types that are configured as binary, by default none.
   const isDecoded = isBase64Encoded && trigger !== 'rest-api'
   return { ...fromHead(trigger, result), body: Buffer.from(body, isDecoded ? 'base64' : 'utf8') }
 }
@@ -129,7 +129,7 @@ function toRest({ method, target, headers, body, sourceIp }: WireRequest, stage:
 function toAlb({ method, target, headers, body, sourceIp }: WireRequest, isMultiValue: boolean): object {
   const [path, query] = splitTarget(target)
   const all = forwarded(headers, sourceIp).map(([name, value]) => [name.toLowerCase(), value] as const)
-  // Names and values stay as they were sent: encoded.
+  // Names and values stay encoded, as they were sent.
   const parameters = query.split('&').flatMap((pair) => {
     const [name = '', ...value] = pair.split('=')
     return name === '' ? [] : [[name, value.join('=')] as const]
@@ -147,7 +147,7 @@ function toAlb({ method, target, headers, body, sourceIp }: WireRequest, isMulti
   }
 }
 
-/** Text types go as they are, unless they are compressed; all others as Base64. */
+/** Text types are sent as they are, unless they are compressed; all others as Base64. */
 function encodedBody(
   headers: WireRequest['headers'],
   body: Buffer,
@@ -168,7 +168,7 @@ function forwarded(headers: WireRequest['headers'], sourceIp: string): (readonly
   return [...others, ['x-forwarded-for', [...sent, sourceIp].join(', ')], ['x-forwarded-proto', 'http']]
 }
 
-/** With its port, unlike on AWS, where there is none: it is the address that clients use. */
+/** With the port, which AWS does not have: clients use this address. */
 function hostOf(headers: WireRequest['headers']): string {
   return headers.find(([name]) => isNamed(name, 'host'))?.[1] ?? ''
 }

@@ -20,11 +20,11 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-/** "Request must be smaller than 6291456 bytes for the InvokeFunction operation"; a load balancer takes 1 MB. */
+/** "Request must be smaller than 6291456 bytes for the InvokeFunction operation"; a load balancer accepts 1 MB. */
 const MAX_EVENT_BYTES = 6_291_456
 const MAX_ALB_BODY_BYTES = 1_000_000
 
-/** Streams only what a function streams and the trigger can pass on. Ends no call when its client goes away: nor does AWS. */
+/** Streams only if the function streams and the trigger can pass that on. Like AWS, ends no call when its client goes away. */
 export async function startGateway(environments: Environments, options: GatewayOptions): Promise<Gateway> {
   const { trigger } = options
   const stage = options.stage ?? (trigger === 'rest-api' ? 'prod' : '$default')
@@ -40,7 +40,7 @@ export async function startGateway(environments: Environments, options: GatewayO
   }
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
-      // The client has gone, or the function's stream broke off: both are over.
+      // The client has gone, or the function's stream broke off: nothing is left to do.
       if (!response.destroyed) process.stderr.write(`${error}\n`)
       response.destroy()
     })
@@ -67,7 +67,7 @@ async function answer(given: Answer, trigger: Trigger, response: ServerResponse)
   try {
     result = fromResult(trigger, JSON.parse(given.payload.toString('utf8')) as FunctionResult)
   } catch (error) {
-    process.stderr.write(`The function's result is none that a trigger takes: ${error}\n`)
+    process.stderr.write(`The trigger does not accept the function's result: ${error}\n`)
     return fault(trigger, response)
   }
   writeHead(response, result)
@@ -89,7 +89,7 @@ async function pass(
   writeHead(response, fromHead(trigger, head))
   response.flushHeaders()
   for await (const chunk of rest) {
-    // Who is gone is written to no more, and the function goes on all the same.
+    // Nothing more is written to a client that has gone, but the function goes on.
     if (response.destroyed || response.write(chunk)) continue
     await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
@@ -102,7 +102,7 @@ function writeHead(response: ServerResponse, { status, headers }: ReturnType<typ
   response.writeHead(status)
 }
 
-/** What clients see of a function that failed; why is in its log alone. */
+/** What clients see of a function that failed; the reason is only in its log. */
 function fault(trigger: Trigger, response: ServerResponse): void {
   refuse(response, trigger === 'http-api' ? 500 : 502, 'Internal Server Error')
 }
@@ -121,7 +121,7 @@ function isOnStage(target: string, trigger: Trigger, stage: string): boolean {
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // The connection stays: the refusal goes over it.
+  // The connection stays open: the refusal is sent over it.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) return undefined

@@ -56,7 +56,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-/** Removed when this process ends. */
+/** The folder is removed when this process ends. */
 function unpack(file: string): string {
   const { folder } = createTempFolder()
   for (const [name, content] of Object.entries(unzipSync(readFileSync(file)))) {

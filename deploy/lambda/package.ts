@@ -12,10 +12,10 @@ export const ZIP = 'function.zip'
 export const TEMPLATE_FILE = 'template.yaml'
 export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 
-/** SAM uploads through S3, so that the limit of what is uploaded directly does not count. */
+/** SAM uploads through S3, so the size limit of a direct upload does not apply. */
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
-/** The server is imported once the secrets are variables: it may read them as it loads. */
+/** Imports the server only after the secrets are variables, since it may read them while it loads. */
 const MAIN = `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
 
 const { MAYFLY_SECRETS: secrets = '{}' } = process.env
@@ -26,13 +26,13 @@ export const handler = lambda(server)
 export const streamingHandler = streamingLambda(server)
 `
 
-/** A file, read and written by its owner, read by all: Lambda's own user is not its owner. */
+/** A regular file that all users can read: Lambda's user is not its owner. */
 const FILE_MODE = 0o100644
 
 export async function buildPackage(project: Project, outDir: string): Promise<Artefact> {
   const outfile = join(outDir, 'index.mjs')
   const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER })
-  // The earliest date a zip knows, in local time as a zip has it: the same bytes in every time zone.
+  // The earliest date of the zip format, in local time as the format requires: the same bytes in every time zone.
   const mtime = new Date(1980, 0, 1)
   const zipped = zipSync({
     'index.mjs': [readFileSync(outfile), { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 }],

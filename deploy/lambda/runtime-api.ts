@@ -1,5 +1,5 @@
 /**
- * The Lambda Runtime API of one execution environment: what a runtime asks for its next call, and answers to.
+ * The Lambda Runtime API of one execution environment: a runtime gets its calls here, and posts its answers.
  *
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
@@ -12,7 +12,7 @@ import { buffer } from 'node:stream/consumers'
 /** What a function answers to one call. */
 export type Answer =
   | { readonly kind: 'whole'; readonly payload: Buffer }
-  /** Its body breaks off when the call is ended before it. */
+  /** Its body breaks off if the call is ended before the body is complete. */
   | { readonly kind: 'streamed'; readonly contentType: string; readonly body: IncomingMessage }
   | { readonly kind: 'failed'; readonly type: string; readonly message: string }
 
@@ -27,14 +27,14 @@ export interface RuntimeApi {
   readonly address: string
   /** Resolves when the runtime asks for its first call: the function is loaded. Rejects with what the runtime says, or `fail`. */
   readonly loaded: Promise<void>
-  /** Hands over one call as soon as the runtime asks. One at a time: the next once the one before it is over. */
+  /** Hands over one call as soon as the runtime asks. One at a time: only when the call before it is over. */
   invoke(event: string, timeoutMs: number, onDeadline: () => void): Call
   /** Answers the call that runs, if it has no answer yet, and breaks off one that streams. */
   fail(type: string, message: string): void
   close(): Promise<void>
 }
 
-/** What Lambda enforces, as its error says: "exceeded maximum allowed payload size (6291556 bytes)". */
+/** Lambda's limit, from its error: "exceeded maximum allowed payload size (6291556 bytes)". */
 export const MAX_RESULT_BYTES = 6_291_556
 
 const PREFIX = '/2018-06-01/runtime'
@@ -62,7 +62,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     reportLoaded = resolve
     rejectLoaded = reject
   })
-  // Code that waits for it gets the error all the same.
+  // Code that awaits it still gets the error.
   loaded.catch(() => {})
 
   const deliver = (): void => {
@@ -85,7 +85,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   const proceed = (): void => {
     if (asking === undefined) return
     if (invocation?.isDelivered === true) {
-      // The two come over connections of their own, and a quick answer may be overtaken.
+      // The two come on separate connections, so a quick answer may arrive after the next request for a call.
       if (!invocation.isAnswered) return
       clearTimeout(invocation.timer)
       invocation.end()

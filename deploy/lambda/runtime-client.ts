@@ -1,5 +1,5 @@
 /**
- * A runtime interface client of Mayfly's own, for machines without AWS's, which compiles on Linux only: asks the Runtime API for calls,
+ * Mayfly's own runtime interface client, for machines without AWS's, which compiles only on Linux: asks the Runtime API for calls,
  * one at a time, and runs the handler. Run as `runtime-client.ts index.handler` with Lambda's own variables.
  *
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, and for streams
@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url'
 import type { LambdaContext, LambdaHandler, ResponseHead } from '../../adapters/lambda.ts'
 import { METADATA_TYPE } from './streamed.ts'
 
-/** What a streaming handler writes to. */
+/** The stream that a streaming handler writes to. */
 interface Sink extends ClientRequest {
   setContentType(type: string): void
 }
@@ -95,7 +95,7 @@ async function stream(
 ): Promise<void> {
   const sink = createSink(`${path}/response`)
   const answered = answerTo(sink)
-  // A call that is ended meanwhile takes this process with it.
+  // A call that is ended meanwhile ends this process, too.
   answered.catch(() => {})
   try {
     await run(event, sink, context)

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FunctionResult } from './events.ts'
 
-/** Of a streamed answer that begins with its metadata. */
+/** The content type of a streamed answer that begins with its metadata. */
 export const METADATA_TYPE = 'application/vnd.awslambda.http-integration-response'
 const DELIMITER = Buffer.alloc(8)
 
@@ -11,7 +11,7 @@ export interface Streamed {
   readonly rest: AsyncIterable<Buffer>
 }
 
-/** Resolves as soon as the metadata are complete. Without them all is body. */
+/** Resolves as soon as the metadata are complete. Without metadata everything is body. */
 export async function readPrelude(body: IncomingMessage, contentType: string): Promise<Streamed> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   if (contentType !== METADATA_TYPE) {

@@ -48,7 +48,7 @@ export const lambda: Target = {
   deployment,
   logs,
   examine,
-  // How it is deployed is in the template that is built, and in its parameters.
+  // No file of the project configures the deployment: the built template and its parameters do.
   files: ({ name }) => ({
     files: { 'aws/github-role.yaml': githubRole(name) },
     scripts: {},
@@ -126,7 +126,7 @@ export function runtimeClient(cwd: string): string {
   throw new CliError(aws.missing)
 }
 
-/** SAM uploads, but only the AWS CLI can say whether anybody is logged in. */
+/** SAM uploads, but only the AWS CLI can say whether the user is logged in. */
 const TOOL: Deployment['tool'] = {
   name: 'aws',
   install: INSTALL_AWS,
@@ -144,7 +144,7 @@ function deployment(
   const secretId = `${name}-secrets`
   const versionId = randomUUID()
   const { overrides, others } = splitOverrides(extra)
-  // Both tools go to one account and region.
+  // Both tools must use the same account and region.
   const common = pickOptions(others, AWS_OPTIONS)
   if (secrets.size > 0) overrides.push(`StoredVariables=${secretId}`, `StoredVersion=${versionId}`)
   const upload: DeployStep = {
@@ -174,12 +174,12 @@ function deployment(
     },
   }
 
-  /** A secret that does not exist cannot be given a value, and one that does cannot be created: the stack is both. */
+  /** AWS has one command to create a secret and another to change it; deploying a stack does both. */
   function storeSecrets(): DeployStep[] {
     const value = JSON.stringify(Object.fromEntries(secrets))
     if (Buffer.byteLength(value) > MAX_SECRETS_BYTES) {
       throw new CliError(
-        'these secrets are too large together: Lambda takes 4 KB of environment variables; keep large ones in a store and read them at run time',
+        'these secrets are too large together: Lambda allows 4 KB of environment variables; keep large ones in a store and read them at run time',
       )
     }
     return [
@@ -225,7 +225,7 @@ function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
   }
 }
 
-/** Accounts have few executions at first, and the stack fails where too few would be left: it rolls back after minutes. */
+/** New accounts have few executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */
 function concurrencyNotes(overrides: readonly string[]): string[] {
   const asked = overrides.map((word) => /^MaxConcurrency=([1-9]\d*)$/.exec(word)?.[1]).find(Boolean)
   if (asked === undefined) return []
@@ -235,7 +235,7 @@ function concurrencyNotes(overrides: readonly string[]): string[] {
   ]
 }
 
-/** SAM takes parameters once: those of the command line and ours become one list. */
+/** SAM accepts the option for parameters once: those of the command line and Mayfly's become one list. */
 function splitOverrides(extra: readonly string[]): { overrides: string[]; others: string[] } {
   const overrides: string[] = []
   const others: string[] = []

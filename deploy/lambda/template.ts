@@ -1,8 +1,8 @@
 /**
  * What is deployed, as AWS CloudFormation reads it: the function with its trigger, and the store of its secrets.
  *
- * Plain CloudFormation but for the function itself, which is SAM's, so that `sam deploy` uploads its package. Modules and no
- * files, so that they are found from the built package too.
+ * Plain CloudFormation, except the function, which is SAM's, so that `sam deploy` uploads its package. The templates are in a
+ * module, and not in files, so that the built package contains them too.
  */
 
 /** Parameters stay as they were at the last deployment where a new one does not set them. */
@@ -273,7 +273,7 @@ Resources:
         ExcludePunctuation: true
 `
 
-/** Tells the topic of the stack of each five minutes in which a metric of the function is not zero. */
+/** Notifies the stack's topic of every five minutes in which a metric of the function is not zero. */
 function alarm(name: string, metric: string, description: string): string {
   return `  ${name}:
     Type: AWS::CloudWatch::Alarm

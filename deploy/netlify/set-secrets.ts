@@ -15,14 +15,14 @@ const API_CALL = fileURLToPath(new URL(`./api-call${extname(import.meta.url)}`, 
 /** A secret may not be for all contexts (`dev` would show it): https://docs.netlify.com/build/environment-variables/secrets-controller/ */
 const CONTEXTS = ['production', 'deploy-preview', 'branch-deploy']
 const FUNCTIONS = ['functions']
-/** Free plans take no scopes of one's choice (403), and for a secret these alone: netlify/terraform-provider-netlify#131. */
+/** Free plans refuse chosen scopes (403), and allow only these for a secret: netlify/terraform-provider-netlify#131. */
 const FREE_PLAN = ['builds', 'functions', 'runtime']
 
 interface Call {
   readonly isDone: boolean
   /** What Netlify answered, as text. */
   readonly answer: string
-  /** `403`, where Netlify has refused it. */
+  /** Such as `403`, if Netlify refused the call. */
   readonly status: string | undefined
 }
 
@@ -68,7 +68,7 @@ async function store(place: object, key: string, value: string): Promise<Call> {
 
 async function call(method: string, data: object): Promise<Call> {
   const child = spawn(process.execPath, [API_CALL, program, ...options], {
-    // In CI it sends no reports of use and faults, which it hands to other processes on their command lines.
+    // With CI set, it sends no usage or error reports, which would pass values to other processes on command lines.
     env: { ...process.env, CI: '1', NO_COLOR: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -80,7 +80,7 @@ async function call(method: string, data: object): Promise<Call> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint += text
   })
-  // One that ends without reading says so by its exit code.
+  // If it ends without reading its stdin, its exit code says so.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify({ method, data }))
   const [code] = (await once(child, 'close')) as [number | null]

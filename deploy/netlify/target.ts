@@ -1,4 +1,4 @@
-/** Netlify: a site without pages, whose one function or edge function takes every path. */
+/** Netlify: a site without pages, whose one function or edge function serves every path. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
@@ -75,7 +75,7 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
     return { main: file, size, limits: EDGE_LIMITS }
   },
   preview: (outDir, { port, project }): Launch => {
-    // Netlify's own bootstrap is not on npm: Deno, which it runs on, and its calling convention stand in.
+    // Netlify's own bootstrap is not on npm: this runs Deno, as Netlify does, with its calling convention.
     const host = join(outDir, '.netlify/preview.js')
     mkdirSync(join(outDir, '.netlify'), { recursive: true })
     writeFileSync(host, EDGE_HOST)
@@ -96,7 +96,7 @@ const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs'
   examine,
 }
 
-/** `tools` are what the preview runs on. */
+/** `tools`: the packages that the preview needs. */
 const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
   return () => ({
     files: {},
@@ -190,7 +190,7 @@ function deployment(
   }
 }
 
-/** Of a draft its own address, else the site's. */
+/** The draft's own address, or the site's. */
 function endpointIn(told: string, isPreview: boolean): string | undefined {
   const [, name, url] =
     new RegExp(`"(${isPreview ? 'deploy_url' : 'url|site_url'})":\\s*"(https?://[^"]+)"`).exec(told) ?? []
@@ -203,7 +203,7 @@ function logs({ cwd }: Project, extra: readonly string[]): Logs {
   return { tool, step: { title: 'show the log', args, cwd } }
 }
 
-/** As Netlify's API takes it. In the CLI's order: its option, the environment, what `netlify link` has written. */
+/** The id that Netlify's API needs. In the CLI's order: its option, the environment, what `netlify link` has written. */
 function siteOf({ cwd }: Project, extra: readonly string[]): string {
   // GitHub makes an empty variable of one that is not set; the CLI takes none from it, too.
   const named = optionValue(extra, SITE_OPTIONS) ?? (process.env.NETLIFY_SITE_ID || linkedSite(cwd))
@@ -212,7 +212,7 @@ function siteOf({ cwd }: Project, extra: readonly string[]): string {
   return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
 }
 
-/** Here or further up, as the CLI looks for it. */
+/** In this folder or above it, as the CLI looks for it. */
 function linkedSite(cwd: string): string | undefined {
   const path = join(cwd, '.netlify/state.json')
   if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd))

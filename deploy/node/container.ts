@@ -1,4 +1,4 @@
-/** What runs the Node artefact in a container: on any host that takes a Dockerfile, and on Fly. */
+/** What runs the Node artefact in a container: on any host that accepts a Dockerfile, and on Fly. */
 
 /** The newest of the line as of 2026-11-22: a tag of a whole line changes under a build. */
 const NODE_IMAGE = 'node:24.21.0-bookworm-slim'
@@ -21,7 +21,7 @@ EXPOSE 8080
 CMD ["node", "server.mjs"]
 `
 
-/** Nothing that a build does not need, and no secret. */
+/** Leaves out secrets, and whatever a build does not need. */
 const DOCKERIGNORE = `.git
 .env*
 .dev.vars*
@@ -29,7 +29,7 @@ node_modules
 dist
 `
 
-/** Cloud Run uploads the sources of `--source`: without this file, all that git tracks or not. */
+/** Cloud Run uploads the folder of `--source`: without this file also what git does not track. */
 const GCLOUDIGNORE = DOCKERIGNORE
 
 function flyToml(name: string): string {

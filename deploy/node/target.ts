@@ -1,4 +1,4 @@
-/** Node: one file that serves until it is told to end. */
+/** Node: one file that serves until a signal ends it. */
 import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { END_WITH_SCRIPT, ownMachine } from '../own-machine.ts'
@@ -35,7 +35,7 @@ export const node: Target = {
     command: join(outDir, 'server.mjs'),
     args: [],
     cwd: outDir,
-    // mayfly itself says where it serves.
+    // `mayfly` prints the address itself.
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
   isOwnMachine: true,

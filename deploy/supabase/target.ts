@@ -1,4 +1,4 @@
-/** Supabase Edge Functions: a function's folder, as `supabase functions deploy` takes it. */
+/** Supabase Edge Functions: a function's folder, as `supabase functions deploy` expects it. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -95,7 +95,7 @@ export const supabase: Target = {
 }
 
 /**
- * MCP clients send their own tokens, or none: the platform's gate would refuse them before they reach the server.
+ * MCP clients send their own tokens, or none: the platform's gateway would refuse their requests before the server sees them.
  *
  * @param functions where `build` puts them, as seen from the configuration.
  */
@@ -129,7 +129,7 @@ const GLOBAL_OPTIONS = [...PROJECT_OPTIONS, '--profile', '--dns-resolver', '--de
 const PROJECT_REF = /^[a-z]{20}$/
 
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  // What supabase link has written in the user's project: the built folder is another.
+  // `supabase link` writes into the user's project, which is not the built folder.
   const linked = join(project.cwd, LINK_FILE)
   if (existsSync(linked)) {
     mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })

@@ -1,4 +1,4 @@
-/** How what was built goes to Vercel: by its own CLI. */
+/** Uploads the build to Vercel, with its own CLI. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvFiles } from '../env-files.ts'
@@ -30,7 +30,7 @@ export function deployment(
   { secrets, extra, isPreview = false }: DeploymentOptions,
 ): Deployment {
   const linked = join(project.cwd, '.vercel/project.json')
-  // The built folder is another than the one that vercel link has written to.
+  // `vercel link` has written to another folder than the built one.
   if (existsSync(linked)) writeFileSync(join(outDir, '.vercel/project.json'), readFileSync(linked))
   const common = pickOptions(extra, GLOBAL_OPTIONS)
   return {
@@ -56,7 +56,7 @@ export function deployment(
         title: 'upload the function',
         args: ['deploy', '--prebuilt', ...(isPreview ? [] : ['--prod']), '--yes', ...extra],
         cwd: outDir,
-        // Piped, it is the URL alone: https://vercel.com/docs/cli/deploy#standard-output-usage
+        // When piped, stdout is only the URL: https://vercel.com/docs/cli/deploy#standard-output-usage
         tells: 'stdout' as const,
       },
     ],
@@ -64,13 +64,13 @@ export function deployment(
   }
 }
 
-/** Past Deployment Protection, with the secret that a project has for automation: it lets `--check` in, and is on no command line. */
+/** The header that lets `--check` pass Deployment Protection, with the project's automation secret; never on a command line. */
 function bypassHeaders(): { readonly [name: string]: string } {
   const secret = process.env.VERCEL_AUTOMATION_BYPASS_SECRET
   return secret ? { 'x-vercel-protection-bypass': secret } : {}
 }
 
-/** The deployment's own address, which stays what it is. */
+/** The deployment's own address, which never changes. */
 function endpointIn(told: string): string | undefined {
   const [url] = /https:\/\/\S+/.exec(told) ?? []
   return url !== undefined && URL.canParse(url) ? new URL('/mcp', url).href : undefined

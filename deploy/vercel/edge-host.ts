@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { serve } from '../../adapters/node.ts'
 
-/** As far as they are used here; inlined, since the packages are the user's. */
+/** Only the members used here; inlined, since the packages are the user's. */
 interface EdgeRuntimeModule {
   EdgeRuntime: new (options: {
     initialCode: string
@@ -25,7 +25,7 @@ const { entrypoint } = JSON.parse(readFileSync(join(folder, '.vc-config.json'), 
   entrypoint: string
 }
 
-// The runtime takes scripts, where the platform takes a module.
+// `edge-runtime` runs scripts; the platform runs a module.
 const { code } = await transform(readFileSync(join(folder, entrypoint), 'utf8'), {
   format: 'iife',
   globalName: 'edgeFunction',
@@ -33,7 +33,7 @@ const { code } = await transform(readFileSync(join(folder, entrypoint), 'utf8'),
 const runtime = new EdgeRuntime({
   initialCode: `${code}
 addEventListener('fetch', (event) => event.respondWith(edgeFunction.default(event.request, event)))`,
-  // There is no `process` but for its variables.
+  // Of `process`, only the variables exist.
   extend: (context) => Object.assign(context, { process: { env: { ...process.env } } }),
 })
 
@@ -51,7 +51,7 @@ async function dispatch(request: Request): Promise<Response> {
     signal,
     duplex: 'half',
   })
-  // Of another realm, which Node's own classes do not take for theirs.
+  // It is of another realm, so Node's own classes do not accept it.
   const { status, statusText } = response
   return new Response(response.body, { status, statusText, headers: [...response.headers] })
 }

@@ -1,4 +1,4 @@
-/** Vercel, by the Build Output API v3: one function that takes every path, on Node (fluid compute) or on the Edge runtime. */
+/** Vercel, by the Build Output API v3: one function that serves every path, on Node (fluid compute) or on the Edge runtime. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ import { vercel } from 'mayfly-mcp/vercel'
 export default vercel(server).fetch
 `
 
-/** Every path is the server's: it knows its page, its health check and its endpoint itself. */
+/** Every path goes to the server, which has its own page, health check and endpoint. */
 const CONFIG = { version: 3, routes: [{ src: '/(.*)', dest: '/mcp' }] }
 
 const { vercel: facts } = FACTS

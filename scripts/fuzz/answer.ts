@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SECRET } from './genuine.ts'
 import { fromBytes, promise } from './target.ts'
 
-/** What was sent, as far as a server can read it. */
+/** What was sent, as a server can read it. */
 export interface Sent {
   readonly method: string
   /** UTF-8 bytes, one character each. */
@@ -42,7 +42,7 @@ const HEADER_NAMES = new Set([
 export const CHALLENGE =
   /^Bearer \w+="[\x20-\x21\x23-\x5b\x5d-\x7e]*"(?:, \w+="[\x20-\x21\x23-\x5b\x5d-\x7e]*")*$/
 
-/** What kind of answer it is. @throws Finding where it is not what it must be. */
+/** The kind of answer. @throws Finding for an answer that is not allowed. */
 export async function checkAnswer(response: Response, sent: Sent): Promise<string> {
   const bytes = new Uint8Array(await response.arrayBuffer())
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -63,11 +63,11 @@ export async function checkAnswer(response: Response, sent: Sent): Promise<strin
   return outcome
 }
 
-/** Members that tell answers apart, with values that are ours alone: what a client said may be in there too. */
+/** Members that distinguish answers, if their values come from the server: others may contain the client's text. */
 const MEMBERS =
   /"(?:error"|code":-32(?:0[0-4]\d|60\d|700)\b|result"|isError"|resultType":"(?:complete|input_required)"|requestState"|nextCursor"|method":"(?:notifications\/message|notifications\/progress|elicitation\/create)")/g
 
-/** How an answer is made up: the beginning of its message, which is never the client's, and its members. */
+/** The structure of an answer: the beginning of its message, which is never the client's, and its members. */
 function shapeOf(text: string): string {
   const message = /"message":"(\w+ \w+)/.exec(text)?.[1]
   const members = new Set(text.slice(0, 5000).match(MEMBERS))
@@ -134,7 +134,7 @@ function readSent({ body }: Sent): unknown {
   }
 }
 
-/** The id that an answer to this message has; undefined where it is no request. */
+/** The id that an answer to this message has; undefined if it is not a request. */
 function idOf(message: unknown): string | number | undefined {
   if (message === null || typeof message !== 'object') return undefined
   const { id, method } = message as Json
@@ -177,12 +177,12 @@ function checkError({ code, message }: Json): void {
   promise(message !== 'Internal error', 'an internal error')
 }
 
-/** What a tool is told is what the client said, and what the client is told is what the tool said. */
+/** A tool must get what the client sent, and the client what the tool returned. */
 function checkEcho({ structuredContent, isError, resultType }: Json, { method, params }: Json): void {
   const { name, arguments: args = {} } = (params ?? {}) as Json
   if (method !== 'tools/call' || name !== 'echo' || isError === true || resultType === 'input_required')
     return
-  // What a legacy client continues a call with is none of the tool's arguments.
+  // The member with which a legacy client continues a call is not an argument of the tool.
   if (Object.hasOwn(args as object, '_continue')) return
   const given = JSON.parse(JSON.stringify(args, keepInfinite))
   promise(
@@ -191,7 +191,7 @@ function checkEcho({ structuredContent, isError, resultType }: Json, { method, p
   )
 }
 
-/** JSON has no infinite numbers, and yet `1e400` is read as one. */
+/** JSON has no infinite numbers, but `1e400` is parsed as one. */
 function keepInfinite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }

@@ -1,6 +1,6 @@
 /**
- * The corpus: inputs that reach what no other one does, as JSON Lines, a file for each target. Inputs that broke a promise and no
- * longer do stay in `regressions.jsonl`, whatever they reach.
+ * The corpus: inputs that reach code that no other input reaches, as JSON Lines, one file per target. Inputs that broke a promise
+ * in the past stay in `regressions.jsonl`, whatever they reach.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ interface Regression {
   readonly input: Input
 }
 
-/** The inputs of one target that are kept, and those that once broke a promise. */
+/** The corpus of one target, with the inputs that once broke a promise. */
 export function readCorpus({ name }: Target): { kept: Input[]; regressions: Input[] } {
   const regressions = readLines(new URL('regressions.jsonl', CORPUS)) as Regression[]
   return {
@@ -30,7 +30,7 @@ export function writeCorpus({ name }: Target, inputs: readonly Input[]): void {
   writeFileSync(fileOf(name), inputs.map((input) => `${toAscii(input)}\n`).join(''))
 }
 
-/** Returns where it was written to. */
+/** Returns the path of the file. */
 export function writeCrash({ name }: Target, input: Input, error: Error, index: number): string {
   mkdirSync(CRASHES, { recursive: true })
   const file = new URL(`${name}-${index}.json`, CRASHES)

@@ -1,8 +1,8 @@
 /**
  * Which parts of `src/` have run, by V8's own block coverage.
  *
- * V8 reports ranges whose ends depend on what has run beside them, so they cannot be compared from one time to the next: here each
- * character of a source file is covered or not.
+ * V8 reports ranges whose ends depend on what has run beside them, so two reports cannot be compared. So coverage is kept for each
+ * character of a source file.
  */
 import { Session } from 'node:inspector/promises'
 
@@ -22,20 +22,20 @@ interface Script {
   covered: Uint8Array
   /** Where blocks begin or end. */
   readonly edges: Set<number>
-  /** Every function, by `start-end`: one that has not run is not reported, and would pass for a part of the one around it. */
+  /** Every function, by `start-end`: V8 does not report one that has not run, which would then count as part of the one around it. */
   readonly functions: Map<string, readonly [start: number, end: number]>
-  /** The same, those around others first. */
+  /** The same, outer functions first. */
   inOrder: (readonly [key: string, range: readonly [start: number, end: number]])[]
 }
 
 export interface Coverage {
-  /** Adds what has run since the last look, and says whether any of it is new. */
+  /** Adds what has run since the last call, and returns whether any of it is new. */
   take(): Promise<boolean>
-  /** Says whether anything that has run since the last look is new, without adding it. */
+  /** Returns whether anything that has run since the last call is new, without adding it. */
   hasNew(): Promise<boolean>
   /** Blocks covered so far. */
   blocks(): number
-  /** Forgets what is covered, not what there is. */
+  /** Forgets what is covered, but not the sources and functions. */
   reset(): void
 }
 
@@ -87,7 +87,7 @@ function grow(script: Script, length: number): void {
   script.covered = grown
 }
 
-/** 1 for each character that ran. What is inside is painted over what is around it. */
+/** 1 for each character that ran. Inner ranges overwrite outer ones. */
 function paint(script: Script, reported: readonly Ranges[]): Uint8Array {
   const ran = new Map<string, Ranges>()
   for (const entry of reported) {

@@ -1,5 +1,5 @@
 /**
- * The words of the protocol, and those that have broken other servers.
+ * Words of the protocol, and words that have broken other servers.
  */
 
 export const METHODS = [
@@ -203,7 +203,7 @@ export const HEADERS = [
   ...['traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
 ]
 
-/** What is put into any text. */
+/** Text to insert anywhere. */
 export const WORDS = [
   ...[
     '\0',

@@ -1,22 +1,22 @@
 /**
- * Runs one input of one target, with the promises that hold for all of them: it ends, soon, and nothing is left behind.
+ * Runs one input of one target, and checks what holds for all of them: it ends soon, and leaves nothing behind.
  */
 import { type Input, promise, type Target } from './target.ts'
 
-/** Milliseconds after which nothing more is waited for. */
+/** Milliseconds after which a run counts as hanging. */
 const HANG_MS = 10_000
 
-/** Milliseconds of this thread's time on the processor: how busy the machine is besides does not count. */
+/** Milliseconds of CPU time of this thread, so that other load on the machine does not count. */
 const MAX_CPU_MS = 1000
 
-/** How often an input runs whose first time was too long: a collection of garbage may have come in between. */
+/** How often an input that took too long is run again: garbage collection may have slowed the first run. */
 const MEASUREMENTS = 3
 
 /** What a polluted prototype would have more of. */
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype]
 const MEMBERS = PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).length)
 
-/** What came of it. @throws what the target throws; Finding where it takes too long, or leaves something behind. */
+/** The outcome. @throws what the target throws; Finding if it takes too long, or leaves something behind. */
 export async function execute(target: Target, input: Input): Promise<string> {
   const first = await measure(target, input)
   let { tookMs } = first
@@ -38,7 +38,7 @@ async function measure(target: Target, input: Input): Promise<{ outcome: string;
   return { outcome, tookMs: (user + system) / 1000 }
 }
 
-/** What came of it, or the finding. */
+/** The outcome, or the finding. */
 export async function tryOut(target: Target, input: Input): Promise<string | Error> {
   try {
     return await execute(target, input)

@@ -1,11 +1,11 @@
 /**
- * Tokens that are genuine, written down so that every run mutates the same ones. The secrets and the keys they were made with are
- * of no value, and the private keys are not kept.
+ * Genuine tokens, fixed here so that every run mutates the same ones. The secrets and keys they were made with are used nowhere
+ * else, and the private keys are not kept.
  */
 
 export const SECRET = 'of-no-value-outside-the-fuzzing-of-mayfly'
 
-/** Tokens of `createSeal([SECRET], 'fuzz')`, good until 2100 but for `expired`; `otherSecret` is of a secret that it does not have. */
+/** Tokens of `createSeal([SECRET], 'fuzz')`, valid until 2100, except `expired`; `otherSecret` was made with another secret. */
 export const SEALED = {
   small:
     '1.12E_9MshIrVNbjL1vLnbgCImIrb9iujKFaa-7afMUt93B0_e1bBZJSqjXomiYAHAIlYsH2vPZTdCXNXtvZuFejs12gJTiqm0MATCHe8BBpX5Pudy2Sf1T0nJ_dOoxk4q4zCiRG-MSAKTbtpYRvaPolMofvhok7dzDx5yMaUGa2sqEIaNZjq3Rh2f6WJNIBL7c8IO64oaMl-WDlnlWmRm2Xu2cc0F-hm-jO6JWwmpP7bCN3G2sXWPrT9f3r8KnB0t6qlT3Mhfh54CR7u1XDMK4uAMriW0bJPTFosFi4IW5nGu6i1bMsdPNklpGuGjzQ-f',
@@ -35,7 +35,7 @@ export const BINDING = {
   principal: '',
 } as const
 
-/** Who the tokens of `JWTS` are for, and from. */
+/** Audience and issuer of the tokens of `JWTS`. */
 export const ISSUER = 'https://issuer.example'
 export const AUDIENCE = 'https://fuzz.example/mcp'
 
@@ -69,7 +69,7 @@ export const JWKS = {
   ],
 }
 
-/** Good until 2100, with the scope `shop`; that of RS256 with `admin` as well. */
+/** Valid until 2100, with the scope `shop`; the RS256 one also with `admin`. */
 export const JWTS = {
   ES256:
     'eyJhbGciOiJFUzI1NiIsImtpZCI6ImVzMjU2In0.eyJpc3MiOiJodHRwczovL2lzc3Vlci5leGFtcGxlIiwiYXVkIjoiaHR0cHM6Ly9mdXp6LmV4YW1wbGUvbWNwIiwic3ViIjoiYW5uIiwiY2xpZW50X2lkIjoiZGVzayIsInNjb3BlIjoic2hvcCIsImV4cCI6NDEwMjQ0NDgwMH0._QSYcwz2fmAUd3XPBM4ecICMmm7_z-SW5_5v6EbS8GicCVh8qvR8UxugwlxKlA8kNjtUEAPWX1oJf_XcPxLY2g',

@@ -1,13 +1,13 @@
 /**
- * Makes an input that breaks a promise as small as it can be and still break the same one (delta debugging).
+ * Makes an input that breaks a promise as small as possible, so that it still breaks the same one (delta debugging).
  */
 import { tryOut } from './execute.ts'
 import type { Input, Target } from './target.ts'
 
-/** Milliseconds: what is not found by then is left in. */
+/** Milliseconds after which minimising stops. */
 const LIMIT_MS = 5000
 
-/** What tells findings apart: the message without what the input put into it, or the first place in our own code. */
+/** Identifies a finding: the message without text from the input, or the first place in our own code. */
 export function kindOf(error: Error): string {
   const cause = error.cause instanceof Error ? error.cause : error
   const place = /\((?:file:\/\/)?[^\s)]*\/(src\/[^)]+)\)/.exec(cause.stack ?? '')?.[1] ?? ''

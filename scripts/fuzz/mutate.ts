@@ -4,7 +4,7 @@
 import { JSON_VALUES, KEYS, WORDS } from './dictionary.ts'
 import type { Random } from './random.ts'
 
-/** Longer fields are cut: they find nothing that shorter ones do not, and the corpus is to be read by people. */
+/** Longer fields are cut: they find nothing more, and people read the corpus. */
 const MAX_CHARACTERS = 6000
 
 type Change = (text: string, other: string, random: Random) => string
@@ -75,10 +75,10 @@ export function generateJson(random: Random, depth = 3): string {
   return `{${members.join(',')}}`
 }
 
-/** A piece of JSON text as it stands: a string, or a number, word, object or array without further nesting. */
+/** One JSON value in the text: a string, number, word, or an object or array without further nesting. */
 const PIECE = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|\{[^{}[\]]*\}|\[[^{}[\]]*\]/g
 
-/** Puts another value, key or member into JSON text. It stays JSON for the most part. */
+/** Puts another value, key or member into JSON text. The result is mostly still JSON. */
 export function mutateJson(text: string, other: string, random: Random): string {
   const pieces = [...text.matchAll(PIECE)]
   if (pieces.length === 0) return generateJson(random)

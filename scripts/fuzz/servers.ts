@@ -17,9 +17,9 @@ import { AUDIENCE, ISSUER, JWKS, SECRET } from './genuine.ts'
 export interface FuzzedServer {
   readonly server: MCPServer
   readonly platform: RequestPlatform
-  /** Whether forwarded headers may decide what the server calls itself. */
+  /** Whether forwarded headers may change the server's own URL. */
   readonly trustProxy: boolean
-  /** What it calls itself, whatever a request says. */
+  /** Its own URL, if no request can change it. */
   readonly publicUrl?: string
 }
 
@@ -128,13 +128,13 @@ const prompts = {
 
 const IDENTITY = { id: 'fuzz', name: 'Fuzz', version: '1.0.0', secret: SECRET }
 
-/** Timers are short: what waits is waited for. */
+/** Time limits are short, since the fuzzer waits for them. */
 const QUICK = { streamAfterMs: 2, keepAliveMs: 1, maxListenMs: 2, maxCallMs: 200, bodyTimeoutMs: 200 }
 
-/** `fault` is told what the servers report as their own. */
+/** `fault` gets the faults that the servers report as their own. */
 export function createServers(fault: (error: unknown) => void): readonly FuzzedServer[] {
   const onError: MCPServerConfig['onError'] = (error, facts) => {
-    // A state that is refused is reported, and is nobody's fault but the client's; a tool that fails is its own.
+    // A refused state is reported, but is the client's fault; a failing tool is its own.
     if (facts.refused === undefined && error !== FAILURE) fault(error)
   }
   const common = { ...IDENTITY, onError, log: (entry: object) => void JSON.stringify(entry) }

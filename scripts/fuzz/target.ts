@@ -1,23 +1,23 @@
 /**
- * What is fuzzed: a function from an input to nothing, which rejects where a promise of ours is broken.
+ * A fuzz target: a function that runs an input, and rejects if one of our promises is broken.
  */
 import type { Random } from './random.ts'
 
-/** Fields of text. Where a field stands for bytes, each of its characters is one (Latin-1). */
+/** Fields of text. If a field represents bytes, each character is one byte (Latin-1). */
 export type Input = readonly string[]
 
 export interface Target {
   readonly name: string
-  /** What fuzzing starts from. */
+  /** The inputs that fuzzing starts from. */
   readonly seeds: readonly Input[]
   /** A new input by the grammar of the target. */
   generate(random: Random): Input
   /** A changed `input`, perhaps with parts of `other`. */
   mutate(input: Input, other: Input, random: Random): Input
   /**
-   * What came of it, in words that do not come from the input: a new outcome is as good as new code reached.
+   * The outcome, in words that do not come from the input: a new outcome counts like new code reached.
    *
-   * @throws Finding where what was promised does not hold. Anything else that is thrown is a finding too.
+   * @throws Finding if a promise is broken. Anything else that is thrown is a finding, too.
    */
   run(input: Input): Promise<string> | string
 }
@@ -37,7 +37,7 @@ export function toBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** The text whose UTF-8 bytes these are; what is no UTF-8 comes out as U+FFFD. */
+/** Decodes these UTF-8 bytes; invalid bytes become U+FFFD. */
 export function fromBytes(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }

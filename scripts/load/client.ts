@@ -1,5 +1,5 @@
 /**
- * One client: it calls, thinks, and calls again, and knows which answer is its own.
+ * One client: it calls, pauses, and calls again, and checks that each answer is its own.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,7 +14,7 @@ const WINDOW_MS = 2000
 
 /** What is counted of all clients. */
 export interface Tally {
-  /** By kind. */
+  /** Calls, by kind. */
   readonly calls: Map<string, number>
   /** Milliseconds that plain calls took, once the load is steady, by windows of `WINDOW_MS`. */
   readonly plainMs: Map<number, number[]>
@@ -28,12 +28,12 @@ export function createTally(): Tally {
   return { calls: new Map(), plainMs: new Map(), wrong: [], errors: [], aborted: 0, isSteady: false }
 }
 
-/** The answer of another call, or none that the server should give. */
+/** The answer belongs to another call, or is one that the server should not give. */
 class Wrong extends Error {}
 
 type Kind = (client: Client) => Promise<unknown>
 
-/** Of 100 calls, so many are of this kind. */
+/** How many of 100 calls are of this kind. */
 const MIX: readonly (readonly [name: string, share: number, kind: Kind])[] = [
   ['plain, modern', 28, (client) => client.plain('modern')],
   ['plain, legacy', 24, (client) => client.plain('legacy')],
@@ -60,7 +60,7 @@ export class Client {
     this.#tally = tally
   }
 
-  /** Connects, and says who it is. */
+  /** Connects, and declares itself. */
   async greet(): Promise<void> {
     const { sessionId } = await this.#call('legacy', 'initialize', {
       protocolVersion: LEGACY,
@@ -161,7 +161,7 @@ export class Client {
     return { params, requestState, key }
   }
 
-  /** The calls of other clients, or of nobody any more, that still wait at the server. */
+  /** Calls that still wait at the server, of other clients or of clients that have gone. */
   async stillWaiting(): Promise<number> {
     const reply = await this.#call('modern', 'tools/call', { name: 'waiting', arguments: {} })
     return (structured(reply) as { waiting: number }).waiting

@@ -1,11 +1,11 @@
-/** The server under load, on Node in a process of its own; says where it listens, and how much memory it uses when it is asked. */
+/** The server under load, on Node in a separate process; reports its address and, on request, its memory use. */
 import { serve } from 'mayfly-mcp/node'
 import server from './server.ts'
 
 const { url } = await serve(server, { port: 0 })
 process.send!({ url })
 process.on('message', async () => {
-  // What finalizers free is collected the next time.
+  // Memory that finalizers free is collected the next time.
   for (let times = 0; times < 2; times++) {
     globalThis.gc!()
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,19 +1,19 @@
 /**
- * What came of a load, and whether that is good enough.
+ * The results of a load, and whether they are good enough.
  */
 import type { Tally } from './client.ts'
 import type { Memory } from './targets.ts'
 
 /**
- * p99 of plain calls may be so many times their p50: in the median window, since whoever else uses the machine for a moment makes some
- * windows bad, and a server that makes its callers wait makes them all bad.
+ * Limit of p99 of plain calls, as a multiple of their p50. The median window counts: other work on the machine makes some windows
+ * bad, a slow server makes them all bad.
  */
 const MAX_SPREAD = 20
 
-/** The memory at the end may be so many times that at a third of the time. */
+/** Limit of the memory at the end, as a multiple of that after a third of the time. */
 const MAX_GROWTH = 1.25
 
-/** In less, memory still grows to what the load needs, and its growth is shown but not judged. */
+/** In a shorter run, memory still grows to what the load needs: growth is shown but not judged. */
 const MIN_SECONDS = 30
 
 export interface Sample extends Memory {
@@ -28,15 +28,15 @@ export interface Outcome {
   readonly tally: Tally
   /** At a sixth, a third and a half of the time, and at the end. */
   readonly samples: readonly Sample[]
-  /** Calls that the server still waits in, once everybody has gone. */
+  /** Calls that still wait at the server after all clients have gone. */
   readonly stillWaiting: number
-  /** Parts of the time that the server's main thread ran, and that it could have run but for others who did. */
+  /** Parts of the time that the server's main thread ran, and that it waited for a processor. */
   readonly cpu: { readonly ran: number; readonly waited: number }
   /** Milliseconds by which the clients' own event loop was late, for the 99th of 100 turns: part of every p99 above it. */
   readonly clientLagMs: number
 }
 
-/** What is wrong with it; empty where nothing is. */
+/** What is wrong with it; empty if nothing is. */
 export function failures({ tally, samples, stillWaiting, seconds }: Outcome): string[] {
   const { wrong, errors, plainMs } = tally
   const spread = medianSpread(tally)
@@ -53,7 +53,7 @@ export function failures({ tally, samples, stillWaiting, seconds }: Outcome): st
   ]
 }
 
-/** Of the heap after a collection, from a third of the time to the end: what the process holds on to is the allocator's business. */
+/** Of the heap after a collection, from a third of the time to the end: the memory of the process depends on the allocator. */
 function growthOf([, early, , late]: readonly Sample[]): number {
   return late!.heapUsed / early!.heapUsed
 }

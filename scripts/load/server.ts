@@ -1,4 +1,4 @@
-/** The server under load: whatever a tool is told, it says again, so that a client knows its own answer from another's. */
+/** The server under load: tools return their input, so that a client can recognize its own answer. */
 import { createTool, MCPServer } from 'mayfly-mcp'
 import * as z from 'zod'
 

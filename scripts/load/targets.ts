@@ -66,14 +66,14 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
     const [message] = (await Promise.race([once(child, 'message'), exited])) as [unknown]
     return message
   } finally {
-    exited.catch(() => {}) // nobody waits for it any more
+    exited.catch(() => {}) // no caller waits for it any more
     answered.abort()
   }
 }
 
 /**
- * What `mayfly build` makes, on workerd itself: the proxy of `wrangler dev` has a process, a memory and a speed of its own, and a Worker
- * that only answers `{}` grows by the same behind it.
+ * What `mayfly build` makes, on workerd itself: the proxy of `wrangler dev` is a separate process with its own memory and speed, and behind it
+ * even a Worker that only answers `{}` grows by the same.
  */
 async function startCloudflare(): Promise<LoadTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-load-'))

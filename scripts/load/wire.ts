@@ -13,7 +13,7 @@ export interface Reply {
 }
 
 export interface Connection {
-  /** @throws Aborted where it was told to hang up after a time, and has; Error where no whole answer came. */
+  /** @throws Aborted if it was told to hang up after a time, and has; Error if no complete answer came. */
   post(body: object, headers: { readonly [name: string]: string }, abortAfterMs?: number): Promise<Reply>
   close(): void
 }
@@ -28,9 +28,9 @@ const TIMEOUT_MS = 30_000
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 export function connect(url: URL): Connection {
-  // One connection each, as clients have that are not on one machine.
+  // One connection each, as for clients on different machines.
   const kept = new Agent({ keepAlive: true, maxSockets: 1 })
-  // Hanging up ends a connection, and Node takes on one new one a turn: how long that takes under load is not ours to measure.
+  // Hanging up ends a connection, and Node accepts one new one per turn: that time under load is not measured.
   const hungUp = new Agent({ maxSockets: 1 })
   return {
     post: (body, headers, abortAfterMs) => {

@@ -2,7 +2,7 @@
 import type { Identity } from './identity.ts'
 
 export interface Accepted extends Identity {
-  /** Why no test could tell, or why none should. */
+  /** Why no test can notice it, or why none should. */
   readonly reason: string
 }
 

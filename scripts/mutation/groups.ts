@@ -27,7 +27,7 @@ const GUARDING = [
   'test/unit/audit',
 ]
 const EVERYTHING = ['test/unit/', 'test/property/']
-/** They take seconds, and are about a side that others test as well. */
+/** Slow tests of behaviour that other tests cover as well. */
 const SLOW = [
   'test/unit/asking/memory',
   'test/unit/client/',

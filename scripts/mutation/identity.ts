@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
-/** What a mutant is recognised by when the lines around it have moved. */
+/** Identifies a mutant even when the lines around it have moved. */
 export interface Identity {
   /** Under the root. */
   readonly file: string

@@ -16,15 +16,15 @@ export interface Mutant extends Identity {
 
 export interface Mutants {
   readonly mutants: readonly Mutant[]
-  /** How many were not made, because what they change is prose. */
+  /** How many were not made, because they would change prose. */
   readonly ignored: number
   /** Code with the switches, by absolute path. */
   readonly code: { readonly [path: string]: string }
 }
 
 /**
- * Three words in a row: a sentence for people. Neither is mutated, nor what an error is made with: tests hold on to codes, and a
- * message may be worded better at any time.
+ * Three words in a row: a sentence for people. Such texts and texts of errors are not mutated: tests match codes, and the wording
+ * of a message may change at any time.
  */
 const PROSE = /["'`]?[a-z]+["'`]?,? [a-z]+,? ["'`]?[a-z\d]+/i
 
@@ -46,7 +46,7 @@ const SILENT = {
   fatal: () => {},
 }
 
-/** As much of babel's `NodePath` as is looked at; Stryker types it as an empty interface. */
+/** The used part of babel's `NodePath`; Stryker types it as an empty interface. */
 interface Path {
   readonly node: {
     readonly type: string

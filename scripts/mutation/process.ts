@@ -8,11 +8,11 @@ import type { Hits, Limits, Switched } from './setup.ts'
 
 /** The first message to the process. */
 export interface Start {
-  /** Code that stands in for that of the checkout, by absolute path. */
+  /** Code that replaces that of the checkout, by absolute path. */
   readonly code: { readonly [path: string]: string }
 }
 
-/** Each further one. */
+/** Each further message. */
 export interface Run {
   readonly mutant?: string
   /** By absolute path of a test file. */
@@ -27,7 +27,7 @@ export interface Ran {
   readonly failed?: string
   /** What failed in it. */
   readonly failure?: string
-  /** Where no mutant was on. */
+  /** Only if no mutant was on. */
   readonly hits?: Hits
 }
 
@@ -101,7 +101,7 @@ async function serve({ code }: Start): Promise<void> {
     project.provide('mutation', switched)
     const specifications = tests.map((file) => project.createSpecification(file))
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
-    // Modules of earlier runs are among them: those up to the first that fails are of this one.
+    // It contains modules of earlier runs: only those up to the first that fails belong to this run.
     const failed = tests
       .map((file) => testModules.find(({ moduleId }) => moduleId === file)!)
       .find((module) => module.state() === 'failed')

@@ -1,11 +1,11 @@
-/** What came of it, as text and as the table in SECURITY.md. */
+/** The results, as text and as the table in SECURITY.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GROUPS } from './groups.ts'
 import { ROOT } from './identity.ts'
 import type { Score, Tried } from './score.ts'
 
-/** The numbers of one group as they are kept between runs. */
+/** The numbers of one group as saved between runs. */
 export interface Result {
   readonly mutants: number
   readonly killed: number
@@ -29,7 +29,7 @@ export function resultOf({ tried }: Score): Result {
 
 export const percent = ({ killed, mutants }: Result): number => Math.floor((killed / mutants) * 1000) / 10
 
-/** Survivors that are not accepted, a line each. */
+/** Survivors that are not accepted, one line each. */
 export function survivorsOf({ tried }: Score): readonly string[] {
   return tried
     .filter((one) => !isKilled(one) && !one.isAccepted)
@@ -39,7 +39,7 @@ export function survivorsOf({ tried }: Score): readonly string[] {
     })
 }
 
-/** By file: killed of all, and what is left. */
+/** By file: how many were killed, and the rest. */
 export function filesOf({ tried }: Score): readonly string[] {
   const files = new Set(tried.map(({ mutant }) => mutant.file))
   return [...files].map((file) => {
@@ -78,7 +78,7 @@ export function writtenTable(): string {
   return after.split(`\n${END}`)[0]!
 }
 
-/** Keeps the numbers of these groups, and writes the table again. */
+/** Saves the numbers of these groups, and rewrites the table. */
 export function write(scores: readonly Score[]): void {
   const results = {
     ...readResults(),

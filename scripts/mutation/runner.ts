@@ -17,7 +17,7 @@ export function createRunner(start: Start): Runner {
   async function started(): Promise<ChildProcess> {
     if (current) return current
     const child = fork(join(import.meta.dirname, 'process.ts'), {
-      // Node's own remarks, and vitest's on a thread that a mutant has broken.
+      // Warnings of Node, and of vitest about a thread that a mutant has broken.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // Tests read some of them; none is for the servers under test.
       env: { ...process.env, NODE_ENV: 'test', FAST_CHECK_SHRINK: 'no' },

@@ -8,7 +8,7 @@ import { type Mutant, makeMutants } from './mutants.ts'
 import { createRunner, type Runner } from './runner.ts'
 import type { Hits } from './setup.ts'
 
-/** `hung`: tests waited for it in vain, or for ever. It counts as killed. */
+/** `hung`: the tests did not end in time. It counts as killed. */
 export type Fate = 'killed' | 'hung' | 'survived' | 'not covered'
 
 export interface Tried {
@@ -24,7 +24,7 @@ export interface Score {
   readonly tried: readonly Tried[]
   /** Mutants of prose, which are not made. */
   readonly ignored: number
-  /** Test files that fail as the code is: they say nothing about mutants, and are left out. */
+  /** Test files that fail without a mutant: they say nothing about mutants, and are left out. */
   readonly broken: readonly string[]
   /** Milliseconds from the first mutant to the last. */
   readonly tookMs: number
@@ -37,18 +37,18 @@ interface TestFile {
   kills: number
 }
 
-/** A loop that passes a place so many times as often as the whole test file, and more than so often, is one without an end. */
+/** A loop counts as endless if it passes a place this many times as often as the whole test file does, and at least so often. */
 const ENDLESS = 100
 const LEAST_ENDLESS = 100_000
 
-/** Milliseconds for one test file as the code is. */
+/** Milliseconds for one test file without a mutant. */
 const FIRST_RUN_MS = 120_000
 
-/** A run against a mutant may take so many times as long as the first one, and some more: other work shares the machine. */
+/** A run against a mutant may take this many times as long as the first run, and some more: other work shares the machine. */
 const PATIENCE = 5
 const PATIENCE_MS = 15_000
 
-/** Milliseconds for one test against a mutant, where its file takes less than that divided by `PATIENCE` as the code is. */
+/** Milliseconds for one test against a mutant, if its file takes less than that divided by `PATIENCE` without a mutant. */
 const LEAST_TEST_MS = 5000
 
 export async function scoreGroup(group: Group, workers: number, say: (text: string) => void): Promise<Score> {
@@ -95,7 +95,7 @@ async function tryMutant(mutant: Mutant, tests: readonly TestFile[], runner: Run
   const isAccepted = ACCEPTED_KEYS.has(keyOf(mutant))
   const covering = tests
     .filter(({ hits }) => mutant.id in hits)
-    // What killed many is run first, and what takes long last.
+    // Test files that killed many run first, slow ones last.
     .sort((a, b) => b.kills / b.durationMs - a.kills / a.durationMs || a.durationMs - b.durationMs)
   if (covering.length === 0) return { mutant, fate: 'not covered', isAccepted }
   const usualMs = covering.reduce((sum, { durationMs }) => sum + durationMs, 0)
@@ -118,7 +118,7 @@ async function tryMutant(mutant: Mutant, tests: readonly TestFile[], runner: Run
 
 const ACCEPTED_KEYS = new Set(ACCEPTED.map(keyOf))
 
-/** Entries for files of the group that are no mutant any more. */
+/** Entries for files of the group that are no longer mutants. */
 export function staleEntries({ group, tried }: Score): readonly string[] {
   const made = new Set(tried.map(({ mutant }) => keyOf(mutant)))
   return ACCEPTED.filter(({ file }) =>

@@ -4,7 +4,7 @@ import { afterAll, expect, inject, vi } from 'vitest'
 
 /** Of one test file. */
 export interface Limits {
-  /** Milliseconds: a test that waits for what a mutant has taken away ends here. */
+  /** Milliseconds: a test ends here if it waits for something that a mutant has removed. */
   readonly testTimeoutMs: number
   /** How often the mutated place may be passed: an endless loop ends there. */
   readonly hits?: number
@@ -43,7 +43,7 @@ vi.setConfig({ testTimeout: testTimeoutMs })
 const held = globalThis as typeof globalThis & { __stryker__?: Switches }
 held.__stryker__ ??= {}
 const switches = held.__stryker__
-// Where it is undefined, an environment variable of Stryker's says which one is on.
+// If it is undefined, an environment variable of Stryker selects the mutant.
 switches.activeMutant = mutant ?? 'none'
 switches.hitLimit = hitLimit
 switches.hitCount = hitLimit === undefined ? undefined : 0

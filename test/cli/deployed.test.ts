@@ -74,7 +74,7 @@ describe('mayfly deploy ends', { timeout: 180_000 }, () => {
     writeWrangler(project, [])
     const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--check')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('did not tell where')
+    expect(stderr).toContain('did not print the URL')
   })
 
   test.for([

@@ -1,4 +1,4 @@
-/** Tokens before the gate: `[verifier, header]`, the header in bytes. */
+/** Tokens at the authorization check: `[verifier, header]`, the header in bytes. */
 import { bearer as byFunction, jwt, staticTokens } from '../../../src/auth.ts'
 import { CHALLENGE } from '../answer.ts'
 import { AUDIENCE, ISSUER, JWKS, JWTS } from '../genuine.ts'
@@ -67,7 +67,7 @@ async function run([which, value]: readonly string[]): Promise<string> {
   const { token } = admission.auth
   if (which === 'static') promise(token === STATIC, 'another token was taken')
   else if (which === 'function') promise(false, 'a scope is missing')
-  else promise(SIGNED.has(essence(token)), 'a token was taken that nobody has signed')
+  else promise(SIGNED.has(essence(token)), 'a token was accepted that was never signed')
   return `${which} admitted`
 }
 

@@ -1,7 +1,7 @@
 /**
- * Any bytes from a server, to `MCPClient`: `[place, chunk, status, header lines, body]`. The place is the request that is answered so,
- * by the era that the server is of and the method, or one of those that sign in; all others get what is right. A chunk is how many
- * bytes come at once; with `~` before it the body has no end. `$ID` in a body is the request's.
+ * Any bytes from a server to `MCPClient`: `[place, chunk, status, header lines, body]`. The place is the request that gets this answer:
+ * the server's era and the method, or a request of the sign-in. All others get correct answers. A chunk is how many bytes come
+ * at once; with `~` before it the body has no end. `$ID` in a body is the request's id.
  */
 import {
   createMemoryOAuthStorage,
@@ -15,7 +15,7 @@ import type { Random } from '../random.ts'
 import { fromBytes, type Input, promise, type Target, toBytes } from '../target.ts'
 
 const ORIGIN = 'https://server.example'
-/** What no other origin may see. */
+/** Secrets that no other origin may get. */
 const CANARY = 'canary'
 const TIMEOUT_MS = 60
 const MAX_BYTES = 20_000
@@ -36,7 +36,7 @@ const CAPABILITIES = '{"tools":{"listChanged":true},"resources":{"subscribe":tru
 const QUESTION =
   '"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}'
 
-/** What is right, by place. */
+/** Correct answers, by place. */
 const RIGHT: { readonly [place: string]: string } = {
   'legacy initialize': `{"protocolVersion":"2025-11-25","capabilities":${CAPABILITIES},${INFO}}`,
   'legacy tools/list': `{"tools":[${TOOLS}]}`,
@@ -221,10 +221,10 @@ function mutate(input: Input, other: Input, random: Random): Input {
 /** A server of one answer, and what came to it. */
 class FuzzedServer {
   readonly #input: Input
-  /** Bytes of the answer that were taken. */
+  /** Bytes of the answer that were read. */
   taken = 0
   requests = 0
-  /** What the client asked that it must not ask: thrown here, it would be an error of the server's to it. */
+  /** Requests that the client must not send. Recorded, because an error thrown here would look like the server's to the client. */
   readonly broken: string[] = []
   attacks = 0
 
@@ -277,7 +277,7 @@ class FuzzedServer {
       try {
         headers.append(line.slice(0, colon), line.slice(colon + 1))
       } catch {
-        // No platform's parser would pass it on.
+        // No platform's parser would accept it.
       }
     }
     const code = Number(status)
@@ -297,7 +297,7 @@ class FuzzedServer {
         signal?.addEventListener('abort', () => controller.error(signal.reason), { once: true })
       },
       pull: async (controller) => {
-        // As from a socket: not all within one turn.
+        // As from a socket: not all in one turn of the event loop.
         await new Promise((resolve) => setImmediate(resolve))
         if (signal?.aborted) return
         const part = bytes.subarray(at, at + size)
@@ -373,13 +373,13 @@ async function run(input: Input): Promise<string> {
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now()
     outcomes.push(await outcomeOf(work))
-    // Connecting may be tried in two ways, each of which has the time.
+    // The client may try two ways to connect, each with the full time.
     promise(performance.now() - startedAt < 20 * TIMEOUT_MS, 'the client does not keep its time')
   }
   try {
     await attempt(async () => {
       const tools = await client.listTools()
-      // Whatever is listed can be served on.
+      // Every listed tool can be served by a gateway.
       new MCPServer({ id: 'gate', name: 'Gate', version: '1', log: false, tools }).getToolListInfo()
       return tools
     })
@@ -418,7 +418,7 @@ async function settled(server: FuzzedServer): Promise<number> {
   return server.taken
 }
 
-/** @throws Finding for an error that is none of ours. */
+/** @throws Finding for an error that is not one of ours. */
 async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   try {
     const value = await work()

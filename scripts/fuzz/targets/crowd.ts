@@ -1,7 +1,7 @@
 /**
- * Several callers, several servers, one deployment: `[step, step, …]`, each `server caller transport JSON`. What is promised to all of
- * them together: every request is answered once, what a caller may not see is in no answer to it, every message is audited, and when all
- * is over no place is taken and no timer runs.
+ * Several callers, several servers, one deployment: `[step, step, …]`, each `server caller transport JSON`. What is promised:
+ * every request is answered once, what a caller may not see is in no answer to it, every message is audited, and in the end no call
+ * is counted and no timer runs.
  */
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { McpServer as McpServerV2 } from '@modelcontextprotocol/server'
@@ -21,7 +21,7 @@ const TRANSPORTS = ['call', 'session']
 const MAX_STEPS = 6
 const PLACES = 4
 
-/** In no answer to a caller without the scope. */
+/** Text that is in no answer to a caller without the scope. */
 const ADMIN = 'ONLY-FOR-ADMINS'
 const ownedBy = (caller: string): string => `OWNED-BY-${caller}`
 
@@ -38,7 +38,7 @@ interface Handler {
 interface Deployment {
   readonly servers: { readonly [name: string]: Handler }
   readonly sessions: ReturnType<typeof createSessions>
-  /** What the servers report as their own fault. */
+  /** Faults that the servers report as their own. */
   readonly faults: readonly unknown[]
   /** How many entries the audit trail has. */
   audited(): number
@@ -184,7 +184,7 @@ async function readMessages(response: Response): Promise<{ text: string; message
   return { text, messages: values.filter(isObject) }
 }
 
-/** How often each id is asked for, in what is surely a request or a batch of them. */
+/** How often each id is used, in bodies that are certainly a request or a batch of requests. */
 function countIds(messages: readonly unknown[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const message of messages) {
@@ -226,7 +226,7 @@ async function runStep(step: string, deployment: Deployment): Promise<string> {
   return `${server} ${caller} ${transport} ${response.status} ${answers.map((answer) => ('error' in answer ? 'e' : 'r')).join('')}`
 }
 
-/** Everything that runs is over: all places are free again. */
+/** Waits until all calls are over and none is counted any more. */
 async function checkPlaces({ servers }: Deployment): Promise<void> {
   for (const server of Object.values(servers)) {
     const pings = Array.from({ length: PLACES }, (_, id) =>
@@ -241,7 +241,7 @@ async function checkPlaces({ servers }: Deployment): Promise<void> {
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
-/** Some run on for a moment: the throttle of progress, a tool's own. */
+/** Timers that run on for a moment: the throttle of progress, a tool's own. */
 async function checkTimers(before: number): Promise<void> {
   for (let turn = 0; turn < 100 && timers() > before; turn++)
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -249,7 +249,7 @@ async function checkTimers(before: number): Promise<void> {
 }
 
 async function run(steps: Input): Promise<string> {
-  // The fuzzer's own is set meanwhile.
+  // The fuzzer's own timer is set meanwhile.
   await undefined
   const before = timers()
   const deployment = createDeployment()

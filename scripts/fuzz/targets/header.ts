@@ -22,7 +22,7 @@ function reference(header: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/s.exec(header)?.[1]
   if (encoded === undefined) return header.length === 10 && header === '=?base64?=' ? '' : header
   const bytes = Buffer.from(encoded, 'base64')
-  // Node reads what is no Base64 as well as it can; what is longer than its bytes is none.
+  // Node decodes invalid Base64, too: text that is longer than its bytes need is not Base64.
   const isBase64 =
     /^[A-Za-z0-9+/]*={0,2}$/.test(encoded) && encoded.length === Math.ceil(bytes.length / 3) * 4
   const text = bytes.toString('utf8')
@@ -33,7 +33,7 @@ function encode(value: string): string {
   return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** Whether the check lets it pass. @throws Finding for any exception but the refusal. */
+/** Whether the check accepts it. @throws Finding for any exception other than the refusal. */
 function passes(check: () => void): boolean {
   try {
     check()

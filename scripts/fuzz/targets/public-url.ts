@@ -1,4 +1,4 @@
-/** Where a server says it is, and whom it serves: `[path, forwarded host, proto, prefix, for, Host, Origin, platform's prefix]`. */
+/** The URL that a server says it has, and which hosts and origins it serves: `[path, forwarded host, proto, prefix, for, Host, Origin, platform's prefix]`. */
 import { isDeepStrictEqual } from 'node:util'
 import { preflightResponse } from '../../../src/http/cors.ts'
 import { isAllowed } from '../../../src/http/guard.ts'

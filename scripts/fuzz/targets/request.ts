@@ -147,7 +147,7 @@ function mutate(input: Input, other: Input, random: Random): Input {
   else if (choice < 9) body = mutateBytes(body, other[4]!, random)
   else body = toBytes(mutateJson(fromBytes(body), fromBytes(other[4]!), random).slice(0, 8000))
   const changed = [server, method, path, headers, body]
-  // Else little gets past the headers, which must say what the body says.
+  // Otherwise few inputs pass the headers, which must match the body.
   return choice >= 9 && random.chance(0.7) ? synchronised(changed) : changed
 }
 
@@ -164,7 +164,7 @@ function mutateHeaders(lines: string, others: string, random: Random): string {
   return list.toSpliced(at, random.int(2), replacement).join('\n')
 }
 
-/** Makes the headers of a modern request say what its body says, where that can be read. */
+/** Makes the headers of a modern request match its body, if the body can be read. */
 function synchronised(input: Input): Input {
   const [server, method, path, headers, body] = input as [string, string, string, string, string]
   try {
@@ -194,7 +194,7 @@ function inBase64(value: string): string {
   return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** Undefined for what the platform itself would refuse. */
+/** Undefined for a request that the platform itself would refuse. */
 function toRequest([, method, path, lines, body]: Input): Request | undefined {
   const headers = new Headers()
   for (const line of lines!.split('\n')) {
@@ -202,7 +202,7 @@ function toRequest([, method, path, lines, body]: Input): Request | undefined {
     try {
       headers.append(line.slice(0, colon), line.slice(colon + 1))
     } catch {
-      // No header: platforms drop it, or the request.
+      // Not a valid header: platforms drop it, or the request.
     }
   }
   const hasBody = method !== 'GET' && method !== 'HEAD'

@@ -4,7 +4,7 @@ import { compileUriTemplate, type UriTemplate } from '../../../src/definition/ur
 import { mutateText } from '../mutate.ts'
 import { promise, type Target } from '../target.ts'
 
-/** More expressions than any template has make matching slow, and are nothing that a client could send. */
+/** More expressions make matching slow, but clients cannot send templates. */
 const MAX_EXPRESSIONS = 6
 
 /** One character of a value, by operator; those whose variables have names are left to the checks that hold for all. */
@@ -17,7 +17,7 @@ const CLASSES: { readonly [operator: string]: readonly [prefix: string, separato
     '/': ['/', '/', '[^/?#&,=;]'],
   }
 
-/** The template as the regular expression that it is documented to be. Undefined where it has operators with names. */
+/** The template as the regular expression that the documentation describes. Undefined if it has operators with names. */
 function toRegExp(template: string): RegExp | undefined {
   if (/\{[;?&]/.test(template)) return undefined
   const source = template.split(/(\{[^{}]*\})/).map((part) => {
