@@ -11,6 +11,7 @@ import { readEnvFiles } from '../env-files.ts'
 import { refuseSecrets } from '../secret-search.ts'
 import { unpublishable } from '../secrets.ts'
 import type { Project } from '../target.ts'
+import { terminal } from '../terminal.ts'
 import { createTempFolder } from '../work-folder.ts'
 import type { Description } from './describe.ts'
 
@@ -26,14 +27,23 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
  */
 export async function refuseFaulty(project: Project): Promise<void> {
   const { fault } = await describeServer(project).catch((error): Partial<Description> => {
-    if (error instanceof CliError) return {}
-    throw error
+    if (!(error instanceof CliError)) throw error
+    if (error instanceof TooSlow) terminal.warn(error.message)
+    return {}
   })
   if (fault !== undefined) throw faultOf(project, fault)
 }
 
 export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliError {
   return new CliError(`${shown(entry)}: ${printable(fault)}`)
+}
+
+class TooSlow extends CliError {
+  constructor(entry: string) {
+    super(
+      `${shown(entry)} does not load within ${TIMEOUT_MS / 1000} seconds: look for an endless loop, or an await that never ends, at its top level`,
+    )
+  }
 }
 
 /** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
@@ -61,8 +71,9 @@ export async function describeServer(project: Project): Promise<Description> {
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Description
   } catch (error) {
     if (error instanceof CliError) throw error
-    const { stderr = '' } = error as { stderr?: string }
-    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it did not answer in 15 seconds'
+    const { stderr = '', killed } = error as { stderr?: string; killed?: boolean }
+    if (killed) throw new TooSlow(project.entry)
+    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended its process'
     throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)
   } finally {
     dispose()

@@ -1,7 +1,7 @@
 /** What a command tells beside its result, and what is left of it with `--quiet`. */
 import { afterAll, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
-import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+import { MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
 
 afterAll(stopAll)
 
@@ -53,4 +53,15 @@ test.concurrent('build --quiet → one line on stdout; what is wrong is told all
     stdout: '',
     stderr: expect.stringMatching(/^mayfly: [^\n]*moon[^\n]*\n$/),
   })
+})
+
+test.concurrent('an entry that never loads → where to look, also with --quiet', async () => {
+  await using project = new Project()
+  project.write('server.ts', 'setInterval(() => {}, 1000)\nawait new Promise(() => {})\nexport default {}')
+  await using mayfly = new MayflyProcess(
+    ['dev', '--target', 'node', '--port', '0', '--quiet'],
+    project.folder,
+  )
+  await until(() => mayfly.stderr.includes('server.ts does not load within 15 seconds'))
+  expect((await mayfly.signal('SIGINT')).code).toBe(0)
 })
