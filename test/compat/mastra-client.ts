@@ -242,7 +242,7 @@ export const REFUSED: readonly [example: string, server: object, remedy: string]
   [
     'Using custom fetch for dynamic authentication',
     { fetch: async (url: string, _init: object, _requestContext: object) => fetch(url) },
-    'close over',
+    'let fetch use the data of that request',
   ],
   ['Using SSE request headers, option 1', { eventSourceInit: { fetch } }, 'over HTTP+SSE as well'],
 ]
