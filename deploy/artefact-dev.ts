@@ -25,15 +25,18 @@ export function artefactDev(target: Runnable): Target['start'] {
     const path = given ?? first.launch.path ?? '/mcp'
     const front = await startFront(port)
     const servers = new Servers(front)
-    const started = servers.replaceWith(first)
+    const firstOutdated = new AbortController()
+    const started = servers.replaceWith(first, firstOutdated.signal)
     const ready = Promise.race([
       untilAnswers(`http://127.0.0.1:${port}${path}`, servers.stopping),
       // Before it answers, its end is the end of the command.
       started.then((server) => server?.failed ?? new Promise<never>(() => {})),
     ])
     ready.catch(() => {})
-    const watch = await watchEntry(entry, cwd, async () => {
-      const server = await servers.replaceWith(await prepare(target, project, await nextBuild()))
+    const watch = await watchEntry(entry, cwd, async (outdated) => {
+      const next = await prepare(target, project, await nextBuild())
+      firstOutdated.abort()
+      const server = await servers.replaceWith(next, outdated)
       if (server === undefined) return
       terminal.note('reloaded')
       server.failed.catch(reportEnd)
@@ -117,20 +120,33 @@ class Servers {
 
   /**
    * Starts the next server while the last one goes on, and puts it in its place once it takes connections. Rejects with `CliError`
-   * when it does not. Undefined when all were stopped meanwhile.
+   * when it does not. Undefined when all were stopped meanwhile, and when it is `outdated` before: one that never takes connections
+   * must not keep the next from being tried.
    */
-  async replaceWith({ launch, outDir, ...options }: Prepared): Promise<RunningLaunch | undefined> {
-    if (this.stopping.aborted) return undefined
+  async replaceWith(
+    { launch, outDir, ...options }: Prepared,
+    outdated: AbortSignal,
+  ): Promise<RunningLaunch | undefined> {
+    const unwanted = AbortSignal.any([this.stopping, outdated])
+    if (unwanted.aborted) {
+      rmSync(outDir, { recursive: true, force: true })
+      return undefined
+    }
     if (this.#current === undefined) this.#front.hold()
     const next: Run = { server: startLaunch(launch, options), outDir }
     this.#running.add(next)
+    const giveUp = (): void => void next.server.stop()
+    unwanted.addEventListener('abort', giveUp, { once: true })
     try {
       await next.server.listening
+      unwanted.throwIfAborted()
     } catch (error) {
       await this.#end(next)
-      if (this.stopping.aborted) return undefined
+      if (unwanted.aborted) return undefined
       if (this.#current === undefined) this.#front.refuse()
       throw error
+    } finally {
+      unwanted.removeEventListener('abort', giveUp)
     }
     const previous = this.#current
     this.#current = next

@@ -9,21 +9,23 @@ export interface EntryWatch {
 }
 
 /**
- * Calls `onChange` after each change, one at a time, and again when there was another meanwhile. If it throws, or a
- * change does not build, this is reported on stderr, and the next change is waited for.
+ * Calls `onChange` after each change, one at a time, and again when there was another meanwhile: `outdated` aborts then. If it throws,
+ * or a change does not build, this is reported on stderr, and the next change is waited for.
  */
 export async function watchEntry(
   entry: string,
   cwd: string,
-  onChange: () => Promise<void>,
+  onChange: (outdated: AbortSignal) => Promise<void>,
 ): Promise<EntryWatch> {
   const esbuild = await loadEsbuild(cwd)
   let running: Promise<void> | undefined
   let isStale = false
+  let outdated = new AbortController()
   const run = async (): Promise<void> => {
     do {
       isStale = false
-      await onChange().catch(report)
+      outdated = new AbortController()
+      await onChange(outdated.signal).catch(report)
     } while (isStale)
     running = undefined
   }
@@ -43,6 +45,7 @@ export async function watchEntry(
         }
         if (errors.length > 0) return report(buildErrors(errors))
         isStale = true
+        outdated.abort()
         running ??= run()
       })
     },

@@ -1,7 +1,7 @@
 /** `mayfly dev` while its server is replaced, and as it ends: under npm, and where nobody reaps what has ended. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -93,6 +93,29 @@ describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) =>
     expect(started.length).toBeGreaterThan(2)
     npm.kill('SIGTERM')
     await until(() => !areAlive([npm.pid!, ...started]))
+  })
+})
+
+describe('a change', { timeout: TIMEOUT_MS }, () => {
+  test('a replacement that never takes connections is given up for the next change', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs('node', port), project.folder)
+    await mayfly.ready()
+    project.write(
+      'server.ts',
+      `import { writeFileSync } from 'node:fs'
+      console.log('hangs')
+      writeFileSync('hangs.txt', '')
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+      ${server('2')}`,
+    )
+    await until(() => existsSync(join(project.folder, 'hangs.txt')))
+    project.write('server.ts', server('3'))
+    await until(async () => (await versionAt(port)) === '3')
+    expect(mayfly.stderr).toContain('hangs')
+    expect(mayfly.stderr).not.toContain('accepts no connections')
   })
 })
 
