@@ -1,5 +1,5 @@
 /** The user's esbuild, and its results as lines. */
-import { extname, resolve, sep } from 'node:path'
+import { dirname, extname, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
 import { CliError } from './cli-error.ts'
@@ -64,6 +64,11 @@ const otherFiles: Plugin = {
       /^\.(?:[cm]?[jt]s|[jt]sx|json)$/.test(extname(path)) ? undefined : { contents: '', loader: 'empty' },
     )
   },
+}
+
+/** Whether this is a file of an installed package. One that is linked, such as a workspace, has no `node_modules` in its real path. */
+export function isInstalled(file: string): boolean {
+  return dirname(file).includes(`${sep}node_modules${sep}`)
 }
 
 /** One line per error: `src/server.ts:3:5: Expected ";" but found "x"`. */

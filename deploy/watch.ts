@@ -1,6 +1,6 @@
 /** Watches the files of a server: those that its entry imports. */
 import type { Plugin } from 'esbuild'
-import { buildErrors, loadEsbuild } from './bundler.ts'
+import { buildErrors, isInstalled, loadEsbuild } from './bundler.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
@@ -54,11 +54,11 @@ export async function watchEntry(
     entryPoints: [entry],
     absWorkingDir: cwd,
     bundle: true,
-    packages: 'external',
+    platform: 'node',
     format: 'esm',
     write: false,
     outdir: cwd,
-    plugins: [changes],
+    plugins: [installedPackages, changes],
     logLevel: 'silent',
   })
   await context.watch()
@@ -70,6 +70,20 @@ export async function watchEntry(
       await running
     },
   }
+}
+
+/** What is installed does not change; what is linked, such as a package of the same workspace, does. */
+const installedPackages: Plugin = {
+  name: 'mayfly-unwatched-packages',
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (kind === 'entry-point' || pluginData === installedPackages) return undefined
+      const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: installedPackages })
+      // What cannot be resolved is for the platform's own build to refuse, if that does not know it either.
+      const isOwn = found.errors.length === 0 && !found.external && !isInstalled(found.path)
+      return isOwn ? found : { path, external: true }
+    })
+  },
 }
 
 function report(error: unknown): void {

@@ -1,10 +1,10 @@
 /** Bundles a server's own files for Node; packages stay where they are installed. */
 import { writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join, sep } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
-import { buildErrors, isBuildFailure, loadEsbuild, requireDefaultExport } from '../bundler.ts'
+import { buildErrors, isBuildFailure, isInstalled, loadEsbuild, requireDefaultExport } from '../bundler.ts'
 import { isSystemError, systemError } from '../system-error.ts'
 import { createWorkFolder } from '../work-folder.ts'
 
@@ -68,13 +68,7 @@ const installedPackages: Plugin = {
     build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
       if (kind === 'entry-point' || pluginData === installedPackages || isBuiltin(path)) return undefined
       const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: installedPackages })
-      if (
-        found.errors.length > 0 ||
-        found.external ||
-        !dirname(found.path).includes(`${sep}node_modules${sep}`)
-      ) {
-        return found
-      }
+      if (found.errors.length > 0 || found.external || !isInstalled(found.path)) return found
       // require() takes a path, import a URL.
       return { path: kind === 'require-call' ? found.path : pathToFileURL(found.path).href, external: true }
     })

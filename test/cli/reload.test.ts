@@ -1,7 +1,7 @@
 /** `mayfly dev` while its server is replaced, and as it ends: under npm, and where nobody reaps what has ended. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -116,6 +116,22 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     await until(async () => (await versionAt(port)) === '3')
     expect(mayfly.stderr).toContain('hangs')
     expect(mayfly.stderr).not.toContain('accepts no connections')
+  })
+
+  test('in a linked package reloads the server', async () => {
+    await using project = new Project()
+    const entry = server('1').replace("'1'", 'version')
+    for (const folder of ['app/node_modules', 'lib'])
+      mkdirSync(join(project.folder, folder), { recursive: true })
+    symlinkSync('../../lib', join(project.folder, 'app/node_modules/lib'))
+    project.write('lib/package.json', '{ "name": "lib", "type": "module", "exports": "./lib.ts" }')
+    project.write('lib/lib.ts', `export const version = '1'`)
+    project.write('app/server.ts', `import { version } from 'lib'\n${entry}`)
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs('node', port), join(project.folder, 'app'))
+    await mayfly.ready()
+    project.write('lib/lib.ts', `export const version = '2'`)
+    await until(async () => (await versionAt(port)) === '2')
   })
 })
 
