@@ -39,21 +39,24 @@ export const dev = projectCommand({
     const { entry, cwd } = project
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
-    const start = async (): Promise<RunningTarget> => {
-      await refuseFaulty(project)
-      return target.start({ entry, cwd, port, path })
-    }
-    return serveUntilInterrupted(start, port)
+    return serveUntilInterrupted(
+      () => target.start({ entry, cwd, port, path }),
+      port,
+      () => refuseFaulty(project),
+    )
   },
 })
 
-/** Prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
+/** Waits for `check`, prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
 export async function serveUntilInterrupted(
   start: () => RunningTarget | Promise<RunningTarget>,
   port: number,
+  check: () => Promise<void> = async () => {},
 ): Promise<number> {
   // Registered before anything is started, so that all of it is stopped. Later signals are ignored: stopping takes a limited time.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
+  const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
+  if (isInterrupted) return 0
   const running = await start()
   try {
     return await Promise.race([interrupted, serveUntilExit(running, `http://127.0.0.1:${port}`)])

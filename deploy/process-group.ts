@@ -13,6 +13,8 @@ export interface ProcessGroup {
   exited: Promise<number>
   /** Asks all of them to end, insists after `STOP_GRACE_MS`, and returns when none is left. */
   stop(): Promise<void>
+  /** Ends all of them at once, and returns when none is left. */
+  kill(): Promise<void>
 }
 
 /** Longer than the Node adapter's own grace for running requests. */
@@ -36,30 +38,34 @@ export function startProcessGroup(
     child.once('exit', (code) => resolve(code ?? 1))
   })
   const { pid } = child
-  if (pid === undefined) return { child, exited, stop: async () => {} }
+  if (pid === undefined) return { child, exited, stop: async () => {}, kill: async () => {} }
 
   // For when this process ends without stopping the group: by an error, or killed.
   const forgetExit = atExit(() => void signalGroup(pid, 'SIGKILL'))
   const forgetDeath = afterDeath(STOP_GROUP, [String(pid)])
+  const forget = (): void => {
+    forgetExit()
+    forgetDeath()
+  }
   let stopped: Promise<void> | undefined
   return {
     child,
     exited,
     stop: () => {
-      stopped ??= stopGroup(child, pid).then(() => {
-        forgetExit()
-        forgetDeath()
-      })
+      stopped ??= stopGroup(child, pid).then(forget)
       return stopped
     },
+    kill: () => killGroup(child, pid).then(forget),
   }
 }
 
 async function stopGroup(child: ChildProcess, pid: number): Promise<void> {
   if (!signalGroup(pid, 'SIGTERM')) return
-  if (await isGone(child, pid, STOP_GRACE_MS)) return
-  signalGroup(pid, 'SIGKILL')
-  await isGone(child, pid, STOP_GRACE_MS)
+  if (!(await isGone(child, pid, STOP_GRACE_MS))) await killGroup(child, pid)
+}
+
+async function killGroup(child: ChildProcess, pid: number): Promise<void> {
+  if (signalGroup(pid, 'SIGKILL')) await isGone(child, pid, STOP_GRACE_MS)
 }
 
 async function isGone(child: ChildProcess, pid: number, withinMs: number): Promise<boolean> {

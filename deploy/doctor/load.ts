@@ -1,13 +1,13 @@
 /** Loads a server in a separate process, to ask what it is: its code does not run in the CLI. */
-import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { extname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError, printable } from '../cli-error.ts'
-import { atExit } from '../ending.ts'
 import { shown } from '../entry.ts'
 import { readEnvFiles } from '../env-files.ts'
+import { startProcessGroup } from '../process-group.ts'
 import { refuseSecrets } from '../secret-search.ts'
 import { unpublishable } from '../secrets.ts'
 import type { Project } from '../target.ts'
@@ -59,23 +59,47 @@ export async function describeServer(project: Project): Promise<Description> {
       external: ['cloudflare:*'],
     })
     refuseSecrets(folder, unpublishable(project))
-    const running = promisify(execFile)(process.execPath, [DESCRIBE, outfile], {
-      cwd: project.cwd,
-      env: { ...process.env, ...readEnvFiles(project).variables },
-      timeout: TIMEOUT_MS,
-      // A server may handle gentler signals, and wait.
-      killSignal: 'SIGKILL',
-    })
-    const forget = atExit(() => void running.child.kill('SIGKILL'))
-    const { stdout } = await running.finally(forget)
-    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Description
-  } catch (error) {
-    if (error instanceof CliError) throw error
-    const { stderr = '', killed } = error as { stderr?: string; killed?: boolean }
-    if (killed) throw new TooSlow(project.entry)
+    const { stdout, stderr, isLate } = await run(outfile, project)
+    const description = parse(stdout.trim().split('\n').at(-1) ?? '')
+    if (description !== undefined) return description
+    if (isLate) throw new TooSlow(project.entry)
     const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended its process'
     throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)
   } finally {
     dispose()
+  }
+}
+
+/** Resolves with what it printed once it has ended, and what it started with it. */
+async function run(file: string, project: Project): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
+  const { child, exited, kill } = startProcessGroup([DESCRIBE, file], {
+    cwd: project.cwd,
+    env: { ...process.env, ...readEnvFiles(project).variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text
+    })
+  const closed = once(child, 'close')
+  const timeout = new AbortController()
+  const isLate = await Promise.race([
+    exited.then(() => false),
+    delay(TIMEOUT_MS, true, { signal: timeout.signal }).catch(() => false),
+  ])
+  timeout.abort()
+  // A server may wait for what it does at a signal.
+  await kill()
+  await closed
+  return { ...printed, isLate }
+}
+
+/** Undefined where the server itself has printed last. */
+function parse(line: string): Description | undefined {
+  try {
+    return JSON.parse(line) as Description
+  } catch {
+    return undefined
   }
 }
