@@ -37,5 +37,7 @@ function reasonOf({ name, message, stack = '' }: Error): string {
     .split('\n')
     .map((line) => / \(?(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1])
     .find((path) => path?.startsWith(process.cwd()) && !path.includes('/node_modules/'))
-  return `${name}: ${message.split('\n')[0]}${place === undefined ? '' : ` (${relative(process.cwd(), place)})`}`
+  // loadError() of held-output.ts knows the line by that word.
+  const kind = /^\w*Error$/.test(name) ? name : `Error: ${name}`
+  return `${kind}: ${message.split('\n')[0]}${place === undefined ? '' : ` (${relative(process.cwd(), place)})`}`
 }

@@ -52,3 +52,15 @@ ${SERVER}`,
   expect(Date.now() - start).toBeLessThan(5000)
   await until(() => !areAlive([pid]))
 }, 60_000)
+
+test('what is thrown as a server loads is one line, whatever it is called', async () => {
+  await using project = new Project()
+  project.write(
+    'server.ts',
+    `class Problem extends Error { name = 'Problem' }\nthrow new Problem('no database')\n${SERVER}`,
+  )
+  const mayfly = new MayflyProcess(['dev', '--target', 'node', '--port', '0'], project.folder)
+  const { code, stderr } = await mayfly.exited
+  expect(stderr).toBe('mayfly: server.ts cannot be loaded: Error: Problem: no database (server.ts:2:7)\n')
+  expect(code).toBe(1)
+}, 60_000)
