@@ -60,8 +60,9 @@ export function checkToolHeaders(
   presence: Presence,
 ): void {
   const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
-  if (tool === undefined || tool.paramHeaders.length === 0) return
+  if (tool === undefined) return
   scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
+  if (tool.paramHeaders.length === 0) return
   checkParamHeaders(headers, tool.paramHeaders, params.arguments, presence)
 }
 
