@@ -54,6 +54,7 @@ export function parsePath(text: string): string {
 /** Throws `UsageError` for anything but a port. */
 export function parsePort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65535)) throw new UsageError(`"${text}" is not a port: pass a number from 0 to 65535`)
+  if (!(port <= 65535))
+    throw new UsageError(`"${printable(text)}" is not a port: pass a number from 0 to 65535`)
   return port
 }

@@ -1,6 +1,6 @@
 /** The platforms that the commands know, in the order in which they are listed. */
 import { bun } from './bun/target.ts'
-import { UsageError } from './cli-error.ts'
+import { printable, UsageError } from './cli-error.ts'
 import { cloudflare } from './cloudflare/target.ts'
 import { deno } from './deno/target.ts'
 import { lambda } from './lambda/target.ts'
@@ -28,6 +28,6 @@ export const targetNames: string = [...targets.keys()].join(', ')
 /** Throws `UsageError` for an unknown name. */
 export function findTarget(name: string): Target {
   const target = targets.get(name)
-  if (!target) throw new UsageError(`there is no target "${name}": pass one of ${targetNames}`)
+  if (!target) throw new UsageError(`there is no target "${printable(name)}": pass one of ${targetNames}`)
   return target
 }
