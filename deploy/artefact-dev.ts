@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildChecked } from './checked-build.ts'
+import { refuseFaulty } from './doctor/load.ts'
 import { type Front, startFront } from './front.ts'
 import { type RunningLaunch, startLaunch } from './launch.ts'
 import { freePort } from './port.ts'
@@ -34,7 +35,8 @@ export function artefactDev(target: Runnable): Target['start'] {
     ])
     ready.catch(() => {})
     const watch = await watchEntry(entry, cwd, async (outdated) => {
-      const next = await prepare(target, project, await nextBuild())
+      const [outDir] = await Promise.all([nextBuild(), refuseFaulty(project, outdated)])
+      const next = await prepare(target, project, outDir)
       firstOutdated.abort()
       const server = await servers.replaceWith(next, outdated)
       if (server === undefined) return

@@ -73,11 +73,11 @@ async function deployChosen(chosen: Chosen, values: DeployValues, extra: readonl
   terminal.note(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
   await refuseUndeployable(target, project, artefact)
   for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) terminal.note(line)
+
+  const deployment = target.deployment(outDir, project, { secrets, extra, isPreview })
   for (const name of unsentSecrets(project, secrets)) {
     terminal.warn(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
-
-  const deployment = target.deployment(outDir, project, { secrets, extra, isPreview })
   for (const note of deployment.notes ?? []) terminal.note(note)
   if (values['dry-run']) return dryRun(deployment, project)
   const tool = requireTool(deployment, project)

@@ -39,35 +39,42 @@ export const dev = projectCommand({
     const { entry, cwd } = project
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
-    return serveUntilInterrupted(
-      () => target.start({ entry, cwd, port, path }),
+    return serveUntilInterrupted({
+      start: () => target.start({ entry, cwd, port, path }),
       port,
-      () => refuseFaulty(project),
-    )
+      name: project.name,
+      check: () => refuseFaulty(project),
+    })
   },
 })
 
+interface Serving {
+  readonly start: () => RunningTarget | Promise<RunningTarget>
+  /** Of 127.0.0.1. */
+  readonly port: number
+  /** The project's, for servers that tell theirs only to callers with a token. */
+  readonly name: string
+  readonly check?: () => Promise<void>
+}
+
 /** Waits for `check`, prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
-export async function serveUntilInterrupted(
-  start: () => RunningTarget | Promise<RunningTarget>,
-  port: number,
-  check: () => Promise<void> = async () => {},
-): Promise<number> {
+export async function serveUntilInterrupted(serving: Serving): Promise<number> {
+  const { start, check = async () => {} } = serving
   // Registered before anything is started, so that all of it is stopped. Later signals are ignored: stopping takes a limited time.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
   if (isInterrupted) return 0
   const running = await start()
   try {
-    return await Promise.race([interrupted, serveUntilExit(running, `http://127.0.0.1:${port}`)])
+    return await Promise.race([interrupted, serveUntilExit(running, serving)])
   } finally {
     await running.stop()
   }
 }
 
-async function serveUntilExit(running: RunningTarget, origin: string): Promise<number> {
-  const { name, wantsToken } = await running.ready
-  const url = origin + (running.path ?? '/mcp')
+async function serveUntilExit(running: RunningTarget, serving: Serving): Promise<number> {
+  const { name = serving.name, wantsToken } = await running.ready
+  const url = `http://127.0.0.1:${serving.port}${running.path ?? '/mcp'}`
   process.stdout.write(`ready ${url}\n`)
   terminal.show(howToConnect(name, url, wantsToken))
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)

@@ -38,7 +38,11 @@ export const preview = projectCommand({
     const outDir = outFolder(chosen, values.out)
     await buildInto(target, project, outDir)
     loadEnvFiles(project)
-    return serveUntilInterrupted(() => startPreview(target, project, outDir, where), where.port)
+    return serveUntilInterrupted({
+      start: () => startPreview(target, project, outDir, where),
+      port: where.port,
+      name: project.name,
+    })
   },
 })
 

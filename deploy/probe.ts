@@ -89,11 +89,11 @@ function parseMessage(body: string): object | undefined {
 }
 
 /** 2026-07-28 puts the server's name into the result's `_meta`. */
-function serverName(message: object): string {
+function serverName(message: object): string | undefined {
   const result = (message as { result?: unknown }).result
   const meta = isObject(result) && isObject(result._meta) ? result._meta : {}
   const info = meta['io.modelcontextprotocol/serverInfo']
-  return isObject(info) && typeof info.name === 'string' ? info.name : 'mcp-server'
+  return isObject(info) && typeof info.name === 'string' ? info.name : undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -72,7 +72,8 @@ export interface RunningTarget {
 
 /** What the server says of itself in `server/discover`. */
 export interface ServerIdentity {
-  readonly name: string
+  /** Undefined where it tells that only to callers with a token. */
+  readonly name: string | undefined
   /** It answers requests without a token with 401. */
   readonly wantsToken: boolean
 }

@@ -175,6 +175,10 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
       throw new TypeError(`MCPServer needs "${option}": a string that is not empty.`)
     }
   }
+  if (Array.isArray(config.tools))
+    throw new TypeError(
+      '"tools" must be an object, { greet }, whose keys are the names that clients see: it is a list.',
+    )
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
   }

@@ -23,10 +23,10 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /**
  * Refuses a server that could answer no request: throws a `CliError` that names the tool, resource or prompt and what is wrong with it.
- * What does not load on Node alone may be right elsewhere.
+ * What does not load on Node alone may be right elsewhere. When `signal` aborts, the server is not waited for.
  */
-export async function refuseFaulty(project: Project): Promise<void> {
-  const { fault } = await describeServer(project).catch((error): Partial<Description> => {
+export async function refuseFaulty(project: Project, signal?: AbortSignal): Promise<void> {
+  const { fault } = await describeServer(project, signal).catch((error): Partial<Description> => {
     if (!(error instanceof CliError)) throw error
     if (error instanceof TooSlow) terminal.warn(error.message)
     return {}
@@ -47,7 +47,7 @@ class TooSlow extends CliError {
 }
 
 /** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
-export async function describeServer(project: Project): Promise<Description> {
+export async function describeServer(project: Project, signal?: AbortSignal): Promise<Description> {
   const { folder, dispose } = createTempFolder()
   const outfile = join(folder, 'server.mjs')
   try {
@@ -59,7 +59,7 @@ export async function describeServer(project: Project): Promise<Description> {
       external: ['cloudflare:*'],
     })
     refuseSecrets(folder, unpublishable(project))
-    const { stdout, stderr, isLate } = await run(outfile, project)
+    const { stdout, stderr, isLate } = await run(outfile, project, signal)
     const description = parse(stdout.trim().split('\n').at(-1) ?? '')
     if (description !== undefined) return description
     if (isLate) throw new TooSlow(project.entry)
@@ -71,7 +71,11 @@ export async function describeServer(project: Project): Promise<Description> {
 }
 
 /** Resolves with what it printed once it has ended, and what it started with it. */
-async function run(file: string, project: Project): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
+async function run(
+  file: string,
+  project: Project,
+  signal: AbortSignal | undefined,
+): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
   const { child, exited, kill } = startProcessGroup([DESCRIBE, file], {
     cwd: project.cwd,
     env: { ...process.env, ...readEnvFiles(project).variables },
@@ -84,11 +88,15 @@ async function run(file: string, project: Project): Promise<{ stdout: string; st
     })
   const closed = once(child, 'close')
   const timeout = new AbortController()
+  const stop = (): void => timeout.abort()
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
   const isLate = await Promise.race([
     exited.then(() => false),
     delay(TIMEOUT_MS, true, { signal: timeout.signal }).catch(() => false),
   ])
-  timeout.abort()
+  stop()
+  signal?.removeEventListener('abort', stop)
   // A server may wait for what it does at a signal.
   await kill()
   await closed

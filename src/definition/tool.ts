@@ -18,6 +18,7 @@ import {
 import type { ToolHooks } from './tool-hooks.ts'
 import { checkExecute, checkToolShape } from './tool-mistakes.ts'
 import { type ToolOutput, toResultConverter } from './tool-result.ts'
+import { unknownOption } from './unknown-option.ts'
 
 /** Hints about a tool's behavior; clients must not rely on them for security. */
 export interface ToolAnnotations {
@@ -118,6 +119,18 @@ export type ToolCallback<
   ? (input: InferOutput<Input>, context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
   : (context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
+const REGISTER_OPTIONS: { readonly [option in keyof RegisterToolConfig<Schema, Schema>]-?: 1 } = {
+  title: 1,
+  description: 1,
+  inputSchema: 1,
+  outputSchema: 1,
+  annotations: 1,
+  _meta: 1,
+  icons: 1,
+  enabled: 1,
+  scopes: 1,
+}
+
 /** Converts the arguments of `registerTool` to a tool. */
 export function toTool(
   name: string,
@@ -126,6 +139,11 @@ export function toTool(
 ): AnyTool {
   if (typeof name !== 'string' || typeof callback !== 'function')
     throw new TypeError('registerTool takes a name, a configuration and a function.')
+  const unknown = unknownOption(config, REGISTER_OPTIONS)
+  if (unknown !== undefined)
+    throw new TypeError(
+      `registerTool of "${name}" has no option "${unknown}"${unknown === 'schema' ? ': write inputSchema' : ''}.`,
+    )
   const { annotations, _meta, icons, ...rest } = config
   const call = callback as (...args: unknown[]) => unknown
   return {

@@ -25,7 +25,7 @@ export interface RequestServer {
   readonly toolNames: readonly string[]
   /** @throws TypeError if the tool does not exist. */
   tool(name: string): ToolHandle
-  /** Adds a tool for this request. @throws TypeError if the name is taken or the tool is invalid. */
+  /** Adds a tool for this request. @throws TypeError if the name is taken or an option is unknown; an invalid schema fails the tool's first use. */
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     config: RegisterToolConfig<Input, Output>,

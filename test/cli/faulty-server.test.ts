@@ -2,24 +2,28 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
-import { MayflyProcess, Project } from './_dev-process.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testPort } from '../_port.ts'
+import { MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+
+afterAll(stopAll)
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+function serverWith(schema: string): string {
+  return `import { createTool, MCPServer } from 'mayfly-mcp'
+import * as z from 'zod'
+const bad = createTool({ id: 'bad', inputSchema: ${schema}, execute: () => 'x' })
+export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { bad } })
+void z`
+}
 
 function arrange(schema: string): Project {
   const project = new Project()
   mkdirSync(join(project.folder, 'node_modules'))
   symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
   symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
-  project.write(
-    'server.ts',
-    `import { createTool, MCPServer } from 'mayfly-mcp'
-import * as z from 'zod'
-const bad = createTool({ id: 'bad', inputSchema: ${schema}, execute: () => 'x' })
-export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { bad } })
-void z`,
-  )
+  project.write('server.ts', serverWith(schema))
   return project
 }
 
@@ -45,3 +49,21 @@ describe.each([
     expect(existsSync(join(project.folder, 'dist'))).toBe(false)
   })
 })
+
+test.for(['node', 'bun'])(
+  'a change makes it so, on %s → one line, and the last server goes on',
+  async (target) => {
+    await using project = arrange('z.object({})')
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    project.write('server.ts', serverWith('z.string()'))
+    await until(() => mayfly.stderr.includes(`${LINE} must describe an object, not "string"`))
+    expect(mayfly.stderr).not.toContain('reloaded')
+    const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+    expect(health.status).toBe(200)
+  },
+)

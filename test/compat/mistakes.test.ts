@@ -91,3 +91,18 @@ it.each([
   const server = serverOf({ tools: { tool } })
   expect((await call(server, 'tool', { context: 'here' })).text).toBe('here')
 })
+
+it.each([
+  ['schema', /has no option "schema": write inputSchema/],
+  ['inputSchmea', /has no option "inputSchmea"/],
+])('registerTool with %s → TypeError that names it', (option, message) => {
+  const config = { description: 'Greets', [option]: { name: z.string() } }
+  const server = new MCPServer({ id: 'a', name: 'A', version: '1', log: false })
+  expect(() => server.registerTool('greet', config, () => 'hello')).toThrow(message)
+})
+
+it('a list of tools → TypeError, as the names would be numbers', () => {
+  const greet = createTool({ id: 'greet', execute: () => 'hello' })
+  const config = { id: 'a', name: 'A', version: '1', tools: [greet] as never }
+  expect(() => new MCPServer(config)).toThrow('"tools" must be an object')
+})
