@@ -41,7 +41,7 @@ import { jsonReply, toResponse } from './protocol/reply.ts'
 import type { SessionParts } from './protocol/session.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
-import type { RequestPlatform } from './request/platform.ts'
+import { platformOf, type RequestPlatform } from './request/platform.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
 import { describeDeployment, describeServer, describeServerDetail, describeTool } from './server-info.ts'
 
@@ -108,13 +108,7 @@ export class MCPServer {
    * @param executionContext its `waitUntil` is used if it has one.
    */
   readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
-    const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
-    return this.handle(request, {
-      env,
-      ...(typeof context?.waitUntil === 'function' && {
-        waitUntil: (promise: Promise<unknown>) => context.waitUntil!(promise),
-      }),
-    })
+    return this.handle(request, platformOf(env, executionContext))
   }
 
   /** Serves one request with everything that an adapter knows of its platform. Never rejects. */

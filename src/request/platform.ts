@@ -110,3 +110,10 @@ export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   )
   return named > 0 ? named : fallbackMs
 }
+
+/** What `fetch(request, env, executionContext)` is told of its platform. */
+export function platformOf(env: unknown, executionContext: unknown): RequestPlatform {
+  const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
+  if (typeof context?.waitUntil !== 'function') return { env }
+  return { env, waitUntil: (promise) => context.waitUntil!(promise) }
+}

@@ -9,7 +9,7 @@ import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
-import type { RequestPlatform } from '../request/platform.ts'
+import { platformOf, type RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
 import { checkScopes, type GuardedNames } from './guarded.ts'
@@ -59,13 +59,6 @@ export function host(run: RunForeign, config: HostedConfig): HostedServer {
     handle,
     leanHandle: handle,
     close: async () => app.engine.close(),
-    fetch: (request, env, executionContext) => {
-      const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
-      const hasWaitUntil = typeof context?.waitUntil === 'function'
-      return handle(request, {
-        env,
-        ...(hasWaitUntil && { waitUntil: (promise: Promise<unknown>) => context.waitUntil!(promise) }),
-      })
-    },
+    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
   }
 }
