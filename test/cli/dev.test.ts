@@ -1,7 +1,7 @@
 /** `mayfly dev`, spawned for real on each target. */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolveTool } from '../../deploy/project-tool.ts'
@@ -75,7 +75,9 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     const { code, stdout, stderr } = await mayfly.signal('SIGINT')
 
     expect(stdout).toBe(`ready http://127.0.0.1:${port}/mcp\n`)
-    expect(stderr).toContain(`claude mcp add --transport http mcp-server http://127.0.0.1:${port}/mcp`)
+    expect(stderr).toContain(
+      `claude mcp add --transport http ${basename(project.folder).toLowerCase()} http://127.0.0.1:${port}/mcp`,
+    )
     expect(stderr).toContain('"mcpServers"')
     expect(stderr).toContain('a line of the server')
     expect(answer.hosts).toBe('localhost,127.0.0.1,[::1]')

@@ -1,7 +1,7 @@
 /** `mayfly dev` while its server is replaced, and as it ends: under npm, and where nobody reaps what has ended. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -105,13 +105,16 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     await mayfly.ready()
     project.write(
       'server.ts',
-      `import { writeFileSync } from 'node:fs'
+      `import { appendFileSync } from 'node:fs'
       console.log('hangs')
-      writeFileSync('hangs.txt', '')
+      appendFileSync('loads.txt', '.')
       await new Promise((resolve) => setTimeout(resolve, 3_600_000))
       ${server('2')}`,
     )
-    await until(() => existsSync(join(project.folder, 'hangs.txt')))
+    const loads = join(project.folder, 'loads.txt')
+    // It is loaded to ask what it is, for 15 seconds, and then to be served.
+    await until(() => existsSync(loads) && readFileSync(loads, 'utf8') === '..')
+    expect(mayfly.stderr).toContain('server.ts does not load within 15 seconds')
     project.write('server.ts', server('3'))
     await until(async () => (await versionAt(port)) === '3')
     expect(mayfly.stderr).toContain('hangs')
