@@ -45,6 +45,8 @@ export async function withWatch(
   const timer = setInterval(() => {
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       const line = read(`/proc/${pid}/cmdline`)
+      // It is just being started, with the variables of another: it is looked at again.
+      if (line === '') continue
       if (isTold(line)) leaks.add(`command line: ${line.slice(0, 80)}`)
       if (isTold(read(`/proc/${pid}/environ`)) && !HAS_ENV_FILE.test(line)) {
         leaks.add(`environment of ${line.slice(0, 80)}`)

@@ -98,7 +98,6 @@ withCli('mayfly deploy --target netlify', () => {
       // The upload itself fails: the double has no files to take.
       expect(output).toContain('upload the site')
     },
-    120_000,
   )
 
   it('what Netlify refuses is one line without the value', async () => {
