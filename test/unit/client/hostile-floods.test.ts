@@ -29,8 +29,8 @@ describe('a flood', () => {
     })
     await client.tools.onListChanged('evil', () => {
       heard.tools++
-      // As programs do: each change is one more request.
-      void client.listTools()
+      // As programs do: each change is one more request. The client may be disconnected before the last has its answer.
+      client.listTools().catch((error) => expect(error).toMatchObject({ code: 'DISCONNECTED' }))
     })
     const startedAt = Date.now()
     await server.flood(20_000)
