@@ -1,7 +1,7 @@
 /** `mayfly dev` for platforms whose artefact can simply be built and run here: what runs is what would be deployed. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildChecked } from './checked-build.ts'
+import { type Buildable, buildChecked } from './checked-build.ts'
 import { refuseFaulty } from './doctor/load.ts'
 import { type Front, startFront } from './front.ts'
 import { type RunningLaunch, startLaunch } from './launch.ts'
@@ -13,7 +13,7 @@ import { terminal } from './terminal.ts'
 import { watchEntry } from './watch.ts'
 import { createWorkFolder } from './work-folder.ts'
 
-type Runnable = Pick<Target, 'build' | 'preview'>
+type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
 
 /** Builds and runs `target`, and does both again after every change of a file of the server. */
 export function artefactDev(target: Runnable): Target['start'] {

@@ -66,8 +66,30 @@ const otherFiles: Plugin = {
   },
 }
 
+/**
+ * Leaves installed packages out of a bundle, by the file that they resolve to: the bundle may lie in another folder than the files that
+ * import them. What is linked (a workspace, the project's own name) has no `node_modules` in its real path, and is bundled. With
+ * `mayMiss`, what is not found is left out too; else that fails the build.
+ */
+export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
+  const isAsked = {}
+  return {
+    name: 'mayfly-installed-packages',
+    setup(build) {
+      build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (kind === 'entry-point' || pluginData === isAsked) return undefined
+        const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: isAsked })
+        if (found.errors.length > 0) return mayMiss ? { path, external: true } : found
+        if (found.external || !isInstalled(found.path)) return found
+        // require() takes a path, import a URL.
+        return { path: kind === 'require-call' ? found.path : pathToFileURL(found.path).href, external: true }
+      })
+    },
+  }
+}
+
 /** Whether this is a file of an installed package. One that is linked, such as a workspace, has no `node_modules` in its real path. */
-export function isInstalled(file: string): boolean {
+function isInstalled(file: string): boolean {
   return dirname(file).includes(`${sep}node_modules${sep}`)
 }
 

@@ -2,7 +2,12 @@
 import { refuseSecrets } from './secret-search.ts'
 import { unpublishable } from './secrets.ts'
 import { isSystemError, systemError } from './system-error.ts'
-import type { Artefact, Project, Target } from './target.ts'
+import type { Project } from './target.ts'
+
+/** The part of a `Target` that builds. */
+export interface Buildable<Built> {
+  build(project: Project, outDir: string, earlier?: string): Promise<Built>
+}
 
 export interface CheckedBuildOptions {
   /** Values that are handed to the platform, by name. */
@@ -15,17 +20,17 @@ export interface CheckedBuildOptions {
  * Builds into `folder`, which exists and is empty. Throws `CliError` where it cannot be built, and where any of its files would
  * hold a value of the project's files of secrets or of `sent`: the folder must be removed then.
  */
-export async function buildChecked(
-  target: Pick<Target, 'build'>,
+export async function buildChecked<Built>(
+  target: Buildable<Built>,
   project: Project,
   folder: string,
   { sent, earlier }: CheckedBuildOptions = {},
-): Promise<Artefact> {
+): Promise<Built> {
   const secrets = unpublishable(project, sent)
   try {
-    const artefact = await target.build(project, folder, earlier)
+    const built = await target.build(project, folder, earlier)
     refuseSecrets(folder, secrets)
-    return artefact
+    return built
   } catch (error) {
     throw isSystemError(error) ? systemError('the build cannot be written', error) : error
   }

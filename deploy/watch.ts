@@ -1,6 +1,6 @@
 /** Watches the files of a server: those that its entry imports. */
 import type { Plugin } from 'esbuild'
-import { buildErrors, isInstalled, loadEsbuild } from './bundler.ts'
+import { buildErrors, installedPackages, loadEsbuild } from './bundler.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
@@ -20,13 +20,15 @@ export async function watchEntry(
   const esbuild = await loadEsbuild(cwd)
   let running: Promise<void> | undefined
   let isStale = false
+  let isDisposed = false
   let outdated = new AbortController()
   const run = async (): Promise<void> => {
     do {
       isStale = false
       outdated = new AbortController()
-      await onChange(outdated.signal).catch(report)
-    } while (isStale)
+      // Once all is to end, what fails is not news.
+      await onChange(outdated.signal).catch((error) => isDisposed || report(error))
+    } while (isStale && !isDisposed)
     running = undefined
   }
   // The caller has made the first build.
@@ -43,6 +45,7 @@ export async function watchEntry(
           isFirst = false
           return reportFirst()
         }
+        if (isDisposed) return
         if (errors.length > 0) return report(buildErrors(errors))
         isStale = true
         outdated.abort()
@@ -58,7 +61,8 @@ export async function watchEntry(
     format: 'esm',
     write: false,
     outdir: cwd,
-    plugins: [installedPackages, changes],
+    // What is missing is for the platform's own build to refuse, if that does not know it either.
+    plugins: [installedPackages({ mayMiss: true }), changes],
     logLevel: 'silent',
   })
   await context.watch()
@@ -66,24 +70,12 @@ export async function watchEntry(
   await first
   return {
     dispose: async () => {
+      isDisposed = true
+      outdated.abort()
       await context.dispose()
       await running
     },
   }
-}
-
-/** What is installed does not change; what is linked, such as a package of the same workspace, does. */
-const installedPackages: Plugin = {
-  name: 'mayfly-unwatched-packages',
-  setup(build) {
-    build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (kind === 'entry-point' || pluginData === installedPackages) return undefined
-      const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: installedPackages })
-      // What cannot be resolved is for the platform's own build to refuse, if that does not know it either.
-      const isOwn = found.errors.length === 0 && !found.external && !isInstalled(found.path)
-      return isOwn ? found : { path, external: true }
-    })
-  },
 }
 
 function report(error: unknown): void {

@@ -1,10 +1,14 @@
 /** Bundles a server's own files for Node; packages stay where they are installed. */
 import { writeFileSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { BuildOptions, Plugin } from 'esbuild'
-import { buildErrors, isBuildFailure, isInstalled, loadEsbuild, requireDefaultExport } from '../bundler.ts'
+import type { BuildOptions } from 'esbuild'
+import {
+  buildErrors,
+  installedPackages,
+  isBuildFailure,
+  loadEsbuild,
+  requireDefaultExport,
+} from '../bundler.ts'
 import { isSystemError, systemError } from '../system-error.ts'
 import { createWorkFolder } from '../work-folder.ts'
 
@@ -23,15 +27,13 @@ export async function bundleOnce(entry: string, cwd: string): Promise<{ file: st
   }
 }
 
-/** Writes the bundle, with its source map inside, and resolves with its size in bytes. Throws `CliError` for what does not build. */
-export async function bundleForNode(entry: string, cwd: string, file: string): Promise<number> {
+/** Writes the bundle, with its source map inside. Throws `CliError` for what does not build. */
+export async function bundleForNode(entry: string, cwd: string, file: string): Promise<void> {
   const esbuild = await loadEsbuild(cwd)
   try {
     const { metafile, outputFiles } = await esbuild.build(optionsFor(entry, cwd, file))
     requireDefaultExport(metafile, entry)
-    const { contents = new Uint8Array() } = outputFiles[0] ?? {}
-    writeFileSync(file, contents)
-    return contents.byteLength
+    for (const { contents } of outputFiles) writeFileSync(file, contents)
   } catch (error) {
     if (isBuildFailure(error)) throw buildErrors(error.errors)
     throw isSystemError(error) ? systemError('the build cannot be written', error) : error
@@ -53,24 +55,6 @@ function optionsFor(entry: string, cwd: string, outfile: string) {
     metafile: true,
     logLevel: 'silent',
     outfile,
-    plugins: [installedPackages],
+    plugins: [installedPackages({ mayMiss: false })],
   } as const satisfies BuildOptions
-}
-
-/**
- * Leaves installed packages out of the bundle, by the file they resolve to: the bundle lies in another folder than the
- * files that import them. What is linked (a workspace, the project's own name) has no `node_modules` in its real path and
- * is bundled, and so watched.
- */
-const installedPackages: Plugin = {
-  name: 'mayfly-installed-packages',
-  setup(build) {
-    build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (kind === 'entry-point' || pluginData === installedPackages || isBuiltin(path)) return undefined
-      const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: installedPackages })
-      if (found.errors.length > 0 || found.external || !isInstalled(found.path)) return found
-      // require() takes a path, import a URL.
-      return { path: kind === 'require-call' ? found.path : pathToFileURL(found.path).href, external: true }
-    })
-  },
 }

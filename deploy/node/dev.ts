@@ -12,10 +12,7 @@ const HOST = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.m
 const MAIN = 'server.mjs'
 
 const startBundles = artefactDev({
-  build: async ({ entry, cwd }, outDir) => {
-    const raw = await bundleForNode(entry, cwd, join(outDir, MAIN))
-    return { main: MAIN, size: { raw, gzip: raw }, limits: [] }
-  },
+  build: ({ entry, cwd }, outDir) => bundleForNode(entry, cwd, join(outDir, MAIN)),
   preview: (outDir, { port, project: { cwd, entry } }) => ({
     command: HOST,
     args: [join(outDir, MAIN), entry],

@@ -22,6 +22,14 @@ const server = (version: string): string => `
   }
 `
 
+const hanging = `
+  import { appendFileSync } from 'node:fs'
+  console.log('hangs')
+  appendFileSync('loads.txt', '.')
+  await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+  ${server('2')}
+`
+
 /** Over a connection of its own. */
 async function versionAt(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
@@ -103,14 +111,7 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     const port = await testPort()
     await using mayfly = new MayflyProcess(devArgs('node', port), project.folder)
     await mayfly.ready()
-    project.write(
-      'server.ts',
-      `import { appendFileSync } from 'node:fs'
-      console.log('hangs')
-      appendFileSync('loads.txt', '.')
-      await new Promise((resolve) => setTimeout(resolve, 3_600_000))
-      ${server('2')}`,
-    )
+    project.write('server.ts', hanging)
     const loads = join(project.folder, 'loads.txt')
     // It is loaded to ask what it is, for 15 seconds, and then to be served.
     await until(() => existsSync(loads) && readFileSync(loads, 'utf8') === '..')
@@ -119,6 +120,21 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     await until(async () => (await versionAt(port)) === '3')
     expect(mayfly.stderr).toContain('hangs')
     expect(mayfly.stderr).not.toContain('accepts no connections')
+  })
+
+  test('Ctrl-C while a replacement does not load ends it at once, and quietly', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs('node', port), project.folder)
+    await mayfly.ready()
+    const said = mayfly.stderr
+    project.write('server.ts', hanging)
+    await until(() => existsSync(join(project.folder, 'loads.txt')))
+    mayfly.child.kill('SIGINT')
+    expect((await mayfly.exited).code).toBe(0)
+    // Nor that it does not load, which it would say after 15 seconds.
+    expect(mayfly.stderr).toBe(said)
   })
 
   test('in a linked package reloads the server', async () => {
