@@ -1,9 +1,9 @@
 /** Runs what a target's `preview` describes. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { devAllowedHosts } from './allowed-hosts.ts'
 import { CliError, printable } from './cli-error.ts'
 import { shown } from './entry.ts'
 import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
+import { localVariables } from './local-variables.ts'
 import { untilListening } from './port.ts'
 import { startProcessGroup } from './process-group.ts'
 import type { Launch, Project } from './target.ts'
@@ -35,7 +35,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     isScript ? [command, ...args] : args,
     {
       cwd,
-      env: { ...process.env, MAYFLY_ALLOWED_HOSTS: devAllowedHosts(), ...env },
+      env: { ...process.env, ...localVariables(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
     isScript ? process.execPath : command,

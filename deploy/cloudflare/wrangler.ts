@@ -1,8 +1,8 @@
 /** The project's own wrangler, and how it is run here. */
 import { resolve } from 'node:path'
-import { devAllowedHosts } from '../allowed-hosts.ts'
 import { CliError } from '../cli-error.ts'
 import { readEnvFiles } from '../env-files.ts'
+import { localVariables } from '../local-variables.ts'
 import { resolveBin } from '../project-tool.ts'
 import type { Project } from '../target.ts'
 
@@ -29,7 +29,7 @@ export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): 
     '--show-interactive-dev-session=false',
     // Otherwise a configured route replaces the Host header, and the guard against DNS rebinding cannot work.
     '--infer-origin-from-routes=false',
-    ...['--var', `MAYFLY_ALLOWED_HOSTS:${devAllowedHosts()}`],
+    ...Object.entries(localVariables()).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
 }
 

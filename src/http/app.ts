@@ -11,7 +11,7 @@ import { type Received, receive, refuseUnguarded } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import { preflightResponse } from './cors.ts'
 import { createDoor, type Door, type DoorOptions } from './door.ts'
-import type { Log } from './log.ts'
+import type { LogSink } from './log.ts'
 import { callerAddress } from './public-url.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
@@ -19,7 +19,7 @@ import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './t
 import { createVisits } from './visits.ts'
 
 export interface AppOptions extends DoorOptions, RouteOptions, TrafficOptions {
-  readonly log: Log | undefined
+  readonly log: LogSink | undefined
   readonly audit: AuditOptions | undefined
   readonly reportError: ReportError
 }

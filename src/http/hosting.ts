@@ -10,7 +10,7 @@ import type { ReportError } from '../request/options.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
-import { type Log, toLog } from './log.ts'
+import { type Log, type LogSetting, toLogSink } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** The HTTP options of a server. */
@@ -70,10 +70,10 @@ export interface HostingConfig {
   /** Options for HTTP: hosts, origins, limits, the page and the health check. */
   http?: HttpConfig
   /**
-   * Receives one entry per request. Default: a JSON line on the console; `'problems'`: only errors, refusals and calls of a second or
-   * more; `false`: none.
+   * Which requests have a JSON line on the console: `'problems'` (errors, refusals, and calls of a second or more), `'all'`, or none
+   * (`false`); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if the environment says `MAYFLY_LOG=all`.
    */
-  log?: Log | 'problems' | false
+  log?: Log | LogSetting
   /** Receives who called what, and the outcome. Only the names of arguments are recorded, unless `arguments` is set. */
   audit?: AuditOptions
   /** Creates a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
@@ -84,7 +84,7 @@ export interface HostingConfig {
 
 /** @throws TypeError for an invalid option, naming it. */
 export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
-  toLog(log)
+  toLogSink(log)
   if (auth !== undefined && typeof auth?.admit !== 'function') {
     throw new TypeError(
       '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
@@ -205,7 +205,7 @@ export function toAppOptions(
     trustProxy: http.trustProxy ?? false,
     page: http.page ?? true,
     health: http.health ?? true,
-    log: toLog(log),
+    log: toLogSink(log),
     audit,
     reportError,
   }

@@ -1,5 +1,5 @@
 /**
- * One line per request, and one per server error, as JSON objects without secrets: no arguments, results, tokens or query strings.
+ * Lines about requests and server errors, as JSON objects without secrets: no arguments, results, tokens or query strings.
  */
 import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
@@ -28,24 +28,40 @@ export interface LogEntry {
 /** Receives the log entries. Its errors are reported and cannot change the response. */
 export type Log = (entry: LogEntry) => void
 
-export const logToConsole: Log = (entry) => console.log(JSON.stringify(entry))
+/** What the `log` option may be, besides a function of one's own. */
+export type LogSetting = 'all' | 'problems' | false
+
+/** Where entries go, and which requests get one: an entry that nobody reads is not made. */
+export interface LogSink {
+  readonly write: Log
+  wants(outcome: Outcome, env: unknown): boolean
+}
+
+type Outcome = Pick<LogEntry, 'status' | 'durationMs' | 'code' | 'method'>
 
 /** Milliseconds from which on a call counts as slow. */
 const SLOW_MS = 1000
 
-const logProblems: Log = (entry) => {
-  const { status, code, durationMs, method } = entry
+function isProblem({ status, code, durationMs, method }: Outcome): boolean {
   // A stream that a client opens to listen is long, not slow.
   const isSlow = durationMs >= SLOW_MS && method !== undefined && method !== 'subscriptions/listen'
-  if (status >= 400 || code !== undefined || isSlow) logToConsole(entry)
+  return status >= 400 || code !== undefined || isSlow
 }
 
-/** Turns the `log` option into a function, undefined for none. @throws TypeError for any other value. */
-export function toLog(log: Log | 'problems' | false = logToConsole): Log | undefined {
+/** For the operator of a server whose code leaves it open, and for `mayfly dev`. */
+function wantsAll(env: unknown): boolean {
+  return (env as { MAYFLY_LOG?: unknown } | null | undefined)?.MAYFLY_LOG === 'all'
+}
+
+/** Turns the `log` option into a sink, undefined for none. @throws TypeError for any other value. */
+export function toLogSink(log: Log | LogSetting | undefined): LogSink | undefined {
   if (log === false) return undefined
-  if (log === 'problems') return logProblems
-  if (typeof log === 'function') return log
-  throw new TypeError('"log" must be a function, "problems" or false.')
+  if (typeof log === 'function') return { write: log, wants: () => true }
+  const write: Log = (entry) => console.log(JSON.stringify(entry))
+  if (log === 'all') return { write, wants: () => true }
+  if (log === 'problems') return { write, wants: isProblem }
+  if (log === undefined) return { write, wants: (outcome, env) => wantsAll(env) || isProblem(outcome) }
+  throw new TypeError('"log" must be a function, "all", "problems" or false.')
 }
 
 /** Limited, since an error message may quote what a client sent. */

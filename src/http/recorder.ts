@@ -8,11 +8,11 @@ import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { type AuditOptions, namesOf, toAuditEntry } from './audit.ts'
-import type { Log, LogEntry } from './log.ts'
+import type { LogEntry, LogSink } from './log.ts'
 import { callerAddress } from './public-url.ts'
 
 export interface RecorderOptions {
-  readonly log: Log | undefined
+  readonly log: LogSink | undefined
   readonly audit: AuditOptions | undefined
   readonly trustProxy: boolean
   readonly reportError: ReportError
@@ -66,6 +66,9 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
 
   const write = (seen: Seen, record: RequestRecord, facts: RequestFacts, status: number, to: Sinks): void => {
     const { request, platform, requestId, startedAt, auth } = seen
+    const durationMs = Date.now() - startedAt
+    const isLogged = to.log?.wants({ status, durationMs, ...record }, platform.env) === true
+    if (!isLogged && to.audit === undefined) return
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
@@ -73,10 +76,10 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
       httpMethod: request.method,
       path: clip(new URL(request.url).pathname),
       status,
-      durationMs: Date.now() - startedAt,
+      durationMs,
       ...record,
     }
-    if (to.log !== undefined) tryTo('log', seen, () => to.log!(entry))
+    if (isLogged) tryTo('log', seen, () => to.log!.write(entry))
     if (to.audit === undefined) return
     const { arguments: args, isToolError = false } = facts
     keep(args, entry.target, seen, (kept) =>
@@ -94,13 +97,11 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
         log: extent === 'part' || !message.isHttp ? undefined : log,
         audit: extent === 'batch' ? undefined : audit,
       }
-      if (to.log === undefined && to.audit === undefined) return
       write(message, message.record, message.facts, status, to)
     },
     request(seen, status) {
       // The page and the health check are not calls, so they are not audited.
       const to = { log, audit: seen.request.method === 'POST' ? audit : undefined }
-      if (to.log === undefined && to.audit === undefined) return
       const record = seen.auth === undefined ? {} : { clientId: seen.auth.clientId }
       write(seen, record, NOTHING, status, to)
     },
@@ -108,6 +109,6 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
 }
 
 interface Sinks {
-  readonly log: Log | undefined
+  readonly log: LogSink | undefined
   readonly audit: AuditOptions | undefined
 }

@@ -181,9 +181,9 @@ describe('the log', () => {
     expect(JSON.stringify(entries)).not.toContain(SECRET)
   })
 
-  it('goes to the console as one line of JSON, unless told otherwise [log.sink]', async () => {
+  it("'all' → a line of JSON on the console for every request [log.sink]", async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    const server = new MCPServer({ id: 'x', name: 'X', version: '1' })
+    const server = new MCPServer({ id: 'x', name: 'X', version: '1', log: 'all' })
     await modern(server, 'server/discover', {}, { headers: { 'x-request-id': 'one' } })
     expect(log).toHaveBeenCalledOnce()
     const line = String(log.mock.calls[0]?.[0])
@@ -199,43 +199,65 @@ describe('the log', () => {
     log.mockRestore()
   })
 
-  it("'problems' → errors, refusals and slow calls alone [log.sink]", async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    try {
-      const slow = createTool({
-        id: 'slow',
-        execute: () => {
-          vi.setSystemTime(Date.now() + 1000)
-          return 'done'
-        },
-      })
-      const server = createServer({ log: 'problems', tools: { slow } })
-      await modern(server, 'tools/list')
-      expect(log).not.toHaveBeenCalled()
-      await modern(server, 'no/such')
-      await server.fetch(new Request('https://example.com/nowhere'))
-      await callTool(server, 'slow', {})
-      const entries = log.mock.calls.map(([line]) => JSON.parse(String(line)) as LogEntry)
-      expect(entries).toMatchObject([
-        { code: -32_601 },
-        { status: 405 },
-        { target: 'slow', durationMs: 1000 },
-      ])
-    } finally {
+  it.each([
+    [undefined, { MAYFLY_LOG: 'all' }, 1],
+    [undefined, { MAYFLY_LOG: 'problems' }, 0],
+    [undefined, {}, 0],
+    [undefined, null, 0],
+    ['problems', { MAYFLY_LOG: 'all' }, 0],
+    [false, { MAYFLY_LOG: 'all' }, 0],
+    ['all', { MAYFLY_LOG: 'problems' }, 1],
+  ] as const)(
+    '%j in the code, %j in the environment → %i lines of a call that went well [log.sink]',
+    async (setting, env, lines) => {
+      const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+      const server = createServer({ log: setting as 'all' })
+      await server.fetch(modernRequest('server/discover'), env)
+      expect(log).toHaveBeenCalledTimes(lines)
       log.mockRestore()
-      vi.useRealTimers()
-    }
-  })
+    },
+  )
+
+  it.each(['problems', undefined] as const)(
+    '%j → errors, refusals and slow calls alone [log.sink]',
+    async (setting) => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+      try {
+        const slow = createTool({
+          id: 'slow',
+          execute: () => {
+            vi.setSystemTime(Date.now() + 1000)
+            return 'done'
+          },
+        })
+        const server = createServer({ log: setting as 'problems', tools: { slow } })
+        await modern(server, 'tools/list')
+        expect(log).not.toHaveBeenCalled()
+        await modern(server, 'no/such')
+        await server.fetch(new Request('https://example.com/nowhere'))
+        await callTool(server, 'slow', {})
+        const entries = log.mock.calls.map(([line]) => JSON.parse(String(line)) as LogEntry)
+        expect(entries).toMatchObject([
+          { code: -32_601 },
+          { status: 405 },
+          { target: 'slow', durationMs: 1000 },
+        ])
+      } finally {
+        log.mockRestore()
+        vi.useRealTimers()
+      }
+    },
+  )
 
   it('anything else → TypeError [log.sink]', () => {
-    for (const log of [true, 'all', {}])
+    for (const log of [true, 'none', {}])
       expect(() => createServer({ log: log as never })).toThrow('"log" must be')
   })
 
   it('what the client names itself cannot forge a line [log.line]', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    const server = new MCPServer({ id: 'x', name: 'X', version: '1' })
+    const server = new MCPServer({ id: 'x', name: 'X', version: '1', log: 'all' })
     const name = 'evil"}\n{"level":"error"'
     await modern(server, 'server/discover', {}, { meta: { [META.clientInfo]: { name, version: '1' } } })
     const line = String(log.mock.calls[0]?.[0])
