@@ -193,7 +193,8 @@ describe('an answer that takes its time', () => {
         })
         response.writeHead(200, { 'content-type': 'application/json' }).write('{')
       }, era),
-      { timeoutMs: 300 },
+      // Long enough to connect on a busy machine: it has to reach the call.
+      { timeoutMs: 2000 },
     )
 
     await expect(call()).rejects.toMatchObject({ code: 'TIMEOUT' })
