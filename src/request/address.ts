@@ -33,8 +33,21 @@ const PRIVATE_V6 = /\[(?:::|64:ff9b:|f[cd]..:|fe[89a-f].:)/
 const PRIVATE_NAME =
   /^[^.[]*$|(?:^|\.)(?:local|localhost|internal|intranet|private|corp|home|lan|localdomain|home\.arpa)$/
 
+/** Hosts parsed before: a deployment is addressed by a few names, and each request is compared with every allowed one. */
+const parsed = new Map<string, Host>()
+const MAX_PARSED = 100
+
 /** Reads `host`, `host:port`, `[::1]:port` and a bare IPv6 address. Undefined for a text that no URL can have as its host. */
 export function parseHost(text: string): Host | undefined {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const host = parseNewHost(text)
+  if (parsed.size >= MAX_PARSED) parsed.clear()
+  if (host !== undefined && text.length <= MAX_NAME_CHARACTERS) parsed.set(text, host)
+  return host
+}
+
+function parseNewHost(text: string): Host | undefined {
   // A bare IPv6 address has two colons and no port. A zone has a meaning on one machine only, so it is refused.
   const isBare = text.indexOf(':') !== text.lastIndexOf(':') && !text.startsWith('[')
   const [, name = '', port = ''] = HOST.exec(isBare ? `[${text}]` : text) ?? []

@@ -122,19 +122,18 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     expect(mayfly.stderr).not.toContain('accepts no connections')
   })
 
-  test('Ctrl-C while a replacement does not load ends it at once, and quietly', async () => {
+  test('Ctrl-C while a replacement does not load ends it before anything is said of it', async () => {
     await using project = new Project()
     project.write('server.ts', server('1'))
     const port = await testPort()
     await using mayfly = new MayflyProcess(devArgs('node', port), project.folder)
     await mayfly.ready()
-    const said = mayfly.stderr
     project.write('server.ts', hanging)
     await until(() => existsSync(join(project.folder, 'loads.txt')))
     mayfly.child.kill('SIGINT')
     expect((await mayfly.exited).code).toBe(0)
-    // Nor that it does not load, which it would say after 15 seconds.
-    expect(mayfly.stderr).toBe(said)
+    // That it does not load would be said after 15 seconds.
+    expect(mayfly.stderr).not.toMatch(/does not load|Error|reloaded/)
   })
 
   test('in a linked package reloads the server', async () => {
