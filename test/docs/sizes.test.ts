@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { measureSizes, performancePage, readBudgets } from '../../scripts/sizes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -42,4 +43,24 @@ it('docs/tools.md: the validator of jsonSchema()', async () => {
   const withIt = await bundled(server("inputSchema: jsonSchema({ type: 'object' }),"))
   const said = written('docs/tools.md', /ship a validator \((\d+) KB\)/)
   expect([Math.abs(withIt - without - said) < 700, withIt - without]).toEqual([true, withIt - without])
+})
+
+describe('bench/size-budgets.json', () => {
+  const sizes = measureSizes()
+
+  it('nothing grows over its budget, and no budget is left too high', async () => {
+    const [measured, budgets] = [await sizes, readBudgets()]
+    const wrong = (['entries', 'features'] as const).flatMap((kind) =>
+      Object.entries(measured[kind])
+        .map(([name, size]) => ({ name, size, budget: budgets[kind][name] ?? 0 }))
+        .filter(({ size, budget }) => size > budget + 0.05 || size < budget * 0.97 - 0.1),
+    )
+
+    expect(wrong, 'npm run sizes -- --write accepts new sizes').toEqual([])
+  })
+
+  it('docs/performance.md shows the budgets', () => {
+    const { written, rendered } = performancePage(readBudgets())
+    expect(written).toBe(rendered)
+  })
 })

@@ -183,7 +183,7 @@ test('what is not an earlier build stays where and as it is, and nothing of it i
         expect(after).toEqual(before)
       }
     }),
-    2000,
+    1000,
   )
   // The arrangements reach what is allowed, too.
   expect(committed).toBeGreaterThan(100)
