@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: measures Mayfly beside its peers, prints the tables and writes them to `RESULTS.md`. With
- * `-- --quick` it takes under 20 seconds, is rough, and leaves `RESULTS.md` alone.
+ * `npm run bench`: measures Mayfly beside its peers, prints the tables, and writes them to `RESULTS.md` and
+ * the plots to `docs/images/`. With
+ * `-- --quick` it takes under 20 seconds, is rough, and writes nothing.
  *
  * Exits with 0 whatever the numbers are, and with 1 when an answer is wrong. Needs `npm run build` before.
  */
@@ -17,6 +18,7 @@ import { mayfly } from './peers/mayfly.ts'
 import { mcpLite, mcpLiteStream } from './peers/mcp-lite.ts'
 import { sdkV1 } from './peers/sdk-v1.ts'
 import { sdkV2 } from './peers/sdk-v2.ts'
+import { writePlots } from './plots.ts'
 import { toReport } from './report.ts'
 import { LEGACY, MODERN } from './requests.ts'
 
@@ -52,8 +54,12 @@ try {
   const coldStarts = await measureColdStart(bundles, settings.coldStarts)
   announce('memory')
   const memory = await measureMemory(settings.memoryRequests)
-  const report = await toReport({ peers, timings, asking, bundles, coldStarts, memory, settings })
-  if (!isQuick) await writeFile(new URL('RESULTS.md', import.meta.url), report)
+  const results = { peers, timings, asking, bundles, coldStarts, memory, settings }
+  const report = await toReport(results)
+  if (!isQuick) {
+    await writeFile(new URL('RESULTS.md', import.meta.url), report)
+    await writePlots(results)
+  }
   console.log(report)
 } finally {
   await rm(directory, { recursive: true, force: true })

@@ -1,0 +1,152 @@
+/**
+ * `npm run sizes`: what each entry point and each feature adds to a bundle, beside its budget in bench/size-budgets.json. With
+ * `-- --write` today's sizes become the budgets, and the tables of docs/performance.md are written: growing is a decision.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
+import manifest from '../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dirname, '..')
+const BUDGETS = join(ROOT, 'bench/size-budgets.json')
+const PAGE = join(ROOT, 'docs/performance.md')
+
+/** KB (1000 bytes), minified and gzipped, to one decimal. */
+export type Sizes = { readonly [name: string]: number }
+
+export interface SizeReport {
+  /** By entry point, all that it exports. */
+  readonly entries: Sizes
+  /** By feature, a Worker that uses it; the first is a server with one tool and nothing else. */
+  readonly features: Sizes
+}
+
+const SERVER = `import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'`
+const worker = (tool: string, options = '', imports = ''): string => `${SERVER}
+${imports}
+export default new MCPServer({ id: 'x', name: 'X', version: '1', ${options}
+  tools: { one: createTool({ id: 'one', ${tool} execute: () => '' }) } })`
+
+const FEATURES: { readonly [name: string]: string } = {
+  'one tool without arguments': worker(''),
+  'arguments by `jsonSchema()`': worker(`inputSchema: jsonSchema({ type: 'object' }),`),
+  'arguments by zod': worker('inputSchema: z.object({ text: z.string() }),', '', `import * as z from 'zod'`),
+  'auth by `staticTokens`': worker(
+    '',
+    `auth: staticTokens({ 'a-token-of-thirty-two-characters': {} }),`,
+    `import { staticTokens } from 'mayfly-mcp/auth'`,
+  ),
+  'auth by `jwt`': worker(
+    '',
+    `auth: jwt({ issuer: 'https://issuer.example' }),`,
+    `import { jwt } from 'mayfly-mcp/auth'`,
+  ),
+  'change notifications in one process': worker(
+    '',
+    'bus: createMemoryBus(),',
+    `import { createMemoryBus } from 'mayfly-mcp'`,
+  ),
+  'a rate limit in one process': worker(
+    '',
+    'http: { rateLimiter: createMemoryRateLimiter({ limit: 60 }) },',
+    `import { createMemoryRateLimiter } from 'mayfly-mcp'`,
+  ),
+  'spans (`mayfly-mcp/otel`, without OpenTelemetry)': worker(
+    '',
+    'telemetry: openTelemetry(),',
+    `import { openTelemetry } from 'mayfly-mcp/otel'`,
+  ),
+}
+
+/** Bundles everything, as a Worker is; packages other than our own dependencies, and Node's modules, are left out. */
+export async function measureSizes(): Promise<SizeReport> {
+  const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
+  const bySource = async (sources: readonly (readonly [string, string])[]): Promise<Sizes> =>
+    Object.fromEntries(await Promise.all(sources.map(async ([name, source]) => [name, await sizeOf(source)])))
+  return {
+    entries: await bySource(
+      entries.map((entry) => [nameOf(entry), `export * from ${JSON.stringify(nameOf(entry))}`]),
+    ),
+    features: await bySource(Object.entries(FEATURES)),
+  }
+}
+
+export function readBudgets(): SizeReport {
+  return JSON.parse(readFileSync(BUDGETS, 'utf8')) as SizeReport
+}
+
+function nameOf(entry: string): string {
+  return entry.replace('.', 'mayfly-mcp')
+}
+
+async function sizeOf(contents: string): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    legalComments: 'none',
+    logLevel: 'error',
+    plugins: [sources],
+  })
+  return Math.round(gzipSync(outputFiles[0]!.contents, { level: 9 }).length / 100) / 10
+}
+
+/** Our own entry points are read from source; what a user brings is not counted, but for the schema library of an example. */
+const sources: Plugin = {
+  name: 'mayfly-sources',
+  setup({ onResolve }) {
+    const bundled = ['zod', ...Object.keys(manifest.dependencies)]
+    onResolve({ filter: /^[^./]/ }, ({ path }) => {
+      const entry = path.replace('mayfly-mcp', '.')
+      if (entry in manifest.exports) {
+        const { default: built } = manifest.exports[entry as './auth']
+        return { path: join(ROOT, built.replace('./dist/', '').replace(/\.js$/, '.ts')) }
+      }
+      const isOurs = !isBuiltin(path) && bundled.some((name) => path === name || path.startsWith(`${name}/`))
+      return isOurs ? undefined : { path, external: true }
+    })
+  },
+}
+
+/** docs/performance.md as it is on disk, and as it should be for these sizes. */
+export function performancePage({ entries, features }: SizeReport): { written: string; rendered: string } {
+  const written = readFileSync(PAGE, 'utf8')
+  const [base = 0] = Object.values(features)
+  const featureRows = Object.entries(features).map(
+    ([name, size], index) =>
+      `| ${name} | ${index === 0 ? size.toFixed(1) : `+ ${(size - base).toFixed(1)}`} |`,
+  )
+  const entryRows = Object.entries(entries).map(([name, size]) => `| \`${name}\` | ${size.toFixed(1)} |`)
+  const tables = [
+    ['features', ['| a Worker with | KB |', '|---|---|', ...featureRows]],
+    ['entries', ['| all of | KB |', '|---|---|', ...entryRows]],
+  ] as const
+  const rendered = tables.reduce((page, [name, rows]) => between(page, name, rows.join('\n')), written)
+  return { written, rendered }
+}
+
+function between(page: string, name: string, text: string): string {
+  const marks = [`<!-- sizes:${name}:begin -->`, `<!-- sizes:${name}:end -->`] as const
+  const [begin, end] = [page.indexOf(marks[0]), page.indexOf(marks[1])]
+  if (begin < 0 || end < begin)
+    throw new Error(`docs/performance.md needs the lines "${marks.join('" and "')}".`)
+  return `${page.slice(0, begin + marks[0].length)}\n\n${text}\n\n${page.slice(end)}`
+}
+
+if (import.meta.main) {
+  const sizes = await measureSizes()
+  if (process.argv.includes('--write')) {
+    writeFileSync(BUDGETS, `${JSON.stringify(sizes, undefined, 2)}\n`)
+    writeFileSync(PAGE, performancePage(sizes).rendered)
+  }
+  const budgets = readBudgets()
+  for (const kind of ['features', 'entries'] as const)
+    for (const [name, size] of Object.entries(sizes[kind]))
+      console.log(`${size.toFixed(1).padStart(6)} KB  of ${budgets[kind][name]?.toFixed(1) ?? '-'}  ${name}`)
+}
