@@ -19,7 +19,8 @@ export interface RequestTemplate {
   readonly init: { readonly method: string; readonly headers: Record<string, string>; readonly body: string }
 }
 
-const ACCEPT = 'application/json, text/event-stream'
+/** What conforming clients send. */
+export const ACCEPT = 'application/json, text/event-stream'
 
 export const MODERN: Dialect = { era: 'modern', protocolVersion: '2026-07-28', accept: ACCEPT }
 export const LEGACY: Dialect = { era: 'legacy', protocolVersion: '2025-11-25', accept: ACCEPT }
@@ -33,6 +34,11 @@ export const CALL_ARGUMENTS = {
   count: 3,
   tone: 'friendly',
 } as const
+
+export interface Params {
+  readonly _meta?: Record<string, unknown>
+  readonly [name: string]: unknown
+}
 
 const CLIENT_INFO = { name: 'bench', version: '1.0.0' }
 
@@ -48,14 +54,24 @@ export function toRequest({ url, init }: RequestTemplate, signal?: AbortSignal):
   return new Request(url, signal === undefined ? init : { ...init, signal })
 }
 
-function template(dialect: Dialect, method: Method, params: Record<string, unknown>): RequestTemplate {
+/**
+ * A request of any method. `params._meta` is added to what the modern era sends with each request, and `headers` to the headers.
+ */
+export function template(
+  dialect: Dialect,
+  method: string,
+  { _meta: meta = {}, ...params }: Params,
+  headers: Record<string, string> = {},
+): RequestTemplate {
   const isModern = dialect.era === 'modern'
+  const allMeta = { ...(isModern && envelope(dialect)), ...meta }
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: REQUEST_ID,
     method,
-    params: isModern ? { ...params, _meta: envelope(dialect) } : params,
+    params: Object.keys(allMeta).length === 0 ? params : { ...params, _meta: allMeta },
   })
+  const target = params.name ?? params.uri
   return {
     url: 'https://mcp.example.com/mcp',
     init: {
@@ -68,7 +84,8 @@ function template(dialect: Dialect, method: Method, params: Record<string, unkno
         'content-length': String(new TextEncoder().encode(body).byteLength),
         'mcp-protocol-version': dialect.protocolVersion,
         ...(isModern && { 'mcp-method': method }),
-        ...(isModern && typeof params.name === 'string' && { 'mcp-name': params.name }),
+        ...(isModern && typeof target === 'string' && { 'mcp-name': target }),
+        ...headers,
       },
       body,
     },

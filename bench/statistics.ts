@@ -24,3 +24,9 @@ export function robustSlope(points: readonly { readonly x: number; readonly y: n
   )
   return spread(slopes).median
 }
+
+/** The smallest sample that is not exceeded by this share of them. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!
+}

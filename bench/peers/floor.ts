@@ -13,20 +13,32 @@ interface Message {
   readonly params: { readonly arguments: { readonly text: string } }
 }
 
-const INIT = { headers: { 'content-type': 'application/json' } }
+const JSON_HEADERS = { 'content-type': 'application/json' }
+const INIT = { headers: JSON_HEADERS }
 
 export function floor(dialect: Dialect): Peer {
   return { name: 'floor', dialect, serve }
 }
 
 function serve(tools: readonly EchoTool[]): FetchHandler {
+  const answer = answerer(tools)
+  return async (request) => new Response(answer(await request.text()), INIT)
+}
+
+/** The same as a function on AWS Lambda behind a Function URL, whose responses are buffered. */
+export function lambdaFloor(tools: readonly EchoTool[]): (event: { body: string }) => Promise<object> {
+  const answer = answerer(tools)
+  return async ({ body }) => ({ statusCode: 200, headers: JSON_HEADERS, body: answer(body) })
+}
+
+function answerer(tools: readonly EchoTool[]): (body: string) => string {
   const list = JSON.stringify({
     tools: tools.map((tool) => ({ ...tool, inputSchema: z.toJSONSchema(tool.inputSchema) })),
   })
-  return async (request) => {
-    const { id, method, params }: Message = JSON.parse(await request.text())
-    if (method === 'tools/list') return new Response(`{"jsonrpc":"2.0","id":${id},"result":${list}}`, INIT)
+  return (body) => {
+    const { id, method, params }: Message = JSON.parse(body)
+    if (method === 'tools/list') return `{"jsonrpc":"2.0","id":${id},"result":${list}}`
     const content = [{ type: 'text', text: params.arguments.text }]
-    return new Response(JSON.stringify({ jsonrpc: '2.0', id, result: { content } }), INIT)
+    return JSON.stringify({ jsonrpc: '2.0', id, result: { content } })
   }
 }

@@ -1,56 +1,66 @@
-/**
- * Sends requests over connections that are kept, checks each answer, and reads from the system what a process has cost.
- */
+/** Sends requests, and reads from the system what a process has cost. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { RequestTemplate } from '../requests.ts'
 
-const CONNECTIONS = 4
+export interface Reply {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+}
 
-export interface Client {
-  /** Sends `count` requests. @throws Error at the first answer that `check` does not take. */
-  send(count: number): Promise<void>
+/** Sends one request. */
+export type Send = (template: RequestTemplate) => Promise<Reply>
+
+export interface HttpClient {
+  readonly send: Send
   close(): void
 }
 
-export function createClient(
-  url: URL,
-  { init }: RequestTemplate,
-  check: (status: number, text: string) => void,
-): Client {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const headers = { ...init.headers, host: url.host }
-  const sendOne = (): Promise<void> =>
+/** Over connections that are kept. */
+export function createHttpClient(url: URL, connections: number): HttpClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const send: Send = ({ init }) =>
     new Promise((resolve, reject) => {
+      const headers = { ...init.headers, host: url.host }
       const sent = request(url, { agent, method: init.method, headers }, (response) => {
-        let text = ''
-        response.setEncoding('utf8')
-        response.on('data', (chunk: string) => {
-          text += chunk
-        })
-        response.on('end', () => {
-          try {
-            check(response.statusCode!, text)
-            resolve()
-          } catch (error) {
-            reject(error)
-          }
-        })
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            contentType: response.headers['content-type'] ?? '',
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        )
         response.on('error', reject)
       })
       sent.on('error', reject)
       sent.end(init.body)
     })
-  return {
-    async send(count) {
-      let left = count
-      const work = async (): Promise<void> => {
-        while (left-- > 0) await sendOne()
-      }
-      await Promise.all(Array.from({ length: CONNECTIONS }, work))
-    },
-    close: () => agent.destroy(),
+  return { send, close: () => agent.destroy() }
+}
+
+export interface Load {
+  /** Milliseconds of each run. */
+  readonly latenciesMs: readonly number[]
+  readonly elapsedMs: number
+}
+
+/** Runs `run` so often, `atOnce` of them at a time. Rejects with the first that fails. */
+export async function runLoad(run: () => Promise<void>, count: number, atOnce: number): Promise<Load> {
+  const latenciesMs: number[] = []
+  let left = count
+  const work = async (): Promise<void> => {
+    while (left-- > 0) {
+      const start = performance.now()
+      await run()
+      latenciesMs.push(performance.now() - start)
+    }
   }
+  const start = performance.now()
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return { latenciesMs, elapsedMs: performance.now() - start }
 }
 
 /** Microseconds that all threads of a process have run (Linux, /proc/<pid>/task/<tid>/schedstat). */

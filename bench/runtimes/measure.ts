@@ -1,111 +1,177 @@
 /**
- * What a request costs over HTTP on the real runtimes: all subjects of a runtime side by side, in short interleaved rounds, each
- * answer checked.
+ * What a case costs over HTTP on the real runtimes: all contenders of a runtime side by side, in short interleaved rounds, each answer
+ * checked.
  */
-import { isDeepStrictEqual } from 'node:util'
-import { CALL_ARGUMENTS, callTemplate, type Dialect, LEGACY, MODERN } from '../requests.ts'
-import { cpuMicrosecondsOf, createClient, residentBytesOf } from './load.ts'
-import { type Runtime, type Subject, startServer } from './servers.ts'
-
-export interface RuntimeTiming {
-  readonly runtime: Runtime
-  readonly name: string
-  /** Microseconds of the processor's time per request, one sample a round. */
-  readonly samples: readonly number[]
-  /** Bytes in memory at the end. */
-  readonly residentBytes: number
-}
-
-export interface Contender extends Subject {
-  readonly dialect: Dialect
-}
+import type { Dialect, Era } from '../requests.ts'
+import { percentile, spread } from '../statistics.ts'
+import type { BenchCase } from './cases.ts'
+import { type Contender, dialectOf, servingOf } from './contenders.ts'
+import type { Issuer } from './issuer.ts'
+import { cpuMicrosecondsOf, residentBytesOf, runLoad } from './load.ts'
+import type { Missing, RuntimeRow } from './results.ts'
+import { type RunningServer, startServer } from './servers.ts'
+import type { Runtime } from './subject.ts'
 
 export interface RuntimeSettings {
   readonly rounds: number
-  /** Requests of one subject in one round. */
+  /** Runs of one case on one server in one round. */
   readonly requests: number
   readonly warmUp: number
-  readonly toolCount: number
 }
 
-const LITE: Dialect = { ...LEGACY, protocolVersion: '2025-06-18', accept: 'application/json' }
+export interface Measured {
+  readonly rows: readonly RuntimeTiming[]
+  readonly missing: readonly Missing[]
+  /** What failed without being expected to. */
+  readonly failures: readonly Missing[]
+}
 
-export const CONTENDERS: readonly Contender[] = [
-  {
-    name: 'floor',
-    module: 'floor.ts',
-    handler: 'exports.floor().serve(tools)',
-    dialect: MODERN,
-  },
-  {
-    name: 'mcp-lite',
-    module: 'mcp-lite.ts',
-    handler: 'exports.mcpLite.serve(tools)',
-    dialect: LITE,
-  },
-  {
-    name: 'mayfly',
-    module: 'mayfly.ts',
-    handler: '',
-    server: 'exports.createServer(tools, { log: false })',
-    dialect: MODERN,
-  },
-  {
-    name: 'mayfly, default log',
-    module: 'mayfly.ts',
-    handler: '',
-    server: 'exports.createServer(tools, {})',
-    dialect: MODERN,
-  },
-  {
-    name: 'SDK v2',
-    module: 'sdk-v2.ts',
-    handler: 'exports.sdkV2.serve(tools)',
-    dialect: MODERN,
-  },
-]
+export interface RuntimeTiming extends RuntimeRow {
+  /** Microseconds of the processor's time per run, one sample a round. */
+  readonly samples: readonly number[]
+}
 
-/** @throws Error at the first wrong answer. */
-export async function measureRuntime(
-  runtime: Runtime,
-  contenders: readonly Contender[],
-  settings: RuntimeSettings,
-  folder: string,
-): Promise<readonly RuntimeTiming[]> {
-  const running = []
+export interface MeasureOptions {
+  readonly runtime: Runtime
+  readonly contenders: readonly Contender[]
+  /** All of one offer and one fixture: one server answers them. */
+  readonly cases: readonly BenchCase[]
+  /** Only the first era that a contender speaks, or each. */
+  readonly eras: 'first' | 'all'
+  readonly settings: RuntimeSettings
+  readonly issuer: Issuer
+  readonly folder: string
+}
+
+interface Running {
+  readonly contender: Contender
+  readonly server: RunningServer
+}
+
+interface Subject extends Running {
+  readonly dialect: Dialect
+  readonly run: () => Promise<void>
+  readonly samples: number[]
+  readonly perSecond: number[]
+  readonly latenciesMs: number[]
+}
+
+/** @throws Error when an answer turns wrong while it is timed. */
+export async function measureRuntime(options: MeasureOptions): Promise<Measured> {
+  const { runtime, cases, eras } = options
+  const missing: Missing[] = []
+  const failures: Missing[] = []
+  const running: Running[] = []
+  const rows: RuntimeTiming[] = []
   try {
-    for (const contender of contenders) {
-      const server = await startServer(runtime, contender, settings.toolCount, folder)
-      const template = callTemplate(contender.dialect, `echo_${settings.toolCount - 1}`)
-      const client = createClient(server.url, template, (status, text) =>
-        expectEcho(contender.name, status, text),
-      )
-      running.push({ contender, server, client, samples: [] as number[] })
+    for (const contender of options.contenders) {
+      const server = await start(contender, options, missing, failures)
+      if (server !== undefined) running.push({ contender, server })
     }
-    for (const { client } of running) await client.send(settings.warmUp)
-    for (let round = 0; round < settings.rounds; round++) {
-      for (const { server, client, samples } of running) {
-        const before = cpuMicrosecondsOf(server.pid)
-        await client.send(settings.requests)
-        samples.push((cpuMicrosecondsOf(server.pid) - before) / settings.requests)
+    for (const benchCase of cases) {
+      for (const era of eras === 'all' ? benchCase.eras : [undefined]) {
+        const subjects = await prepare(running, benchCase, era, options, failures)
+        rows.push(...(await measureCase(subjects, benchCase, runtime, options.settings)))
       }
     }
-    return running.map(({ contender, server, samples }) => ({
-      runtime,
-      name: contender.name,
-      samples,
-      residentBytes: residentBytesOf(server.pid),
-    }))
   } finally {
-    for (const { client } of running) client.close()
     await Promise.all(running.map(({ server }) => server.stop()))
+  }
+  return { rows, missing, failures }
+}
+
+async function start(
+  contender: Contender,
+  { runtime, cases, issuer, folder }: MeasureOptions,
+  missing: Missing[],
+  failures: Missing[],
+): Promise<RunningServer | undefined> {
+  const { offer, fixture } = cases[0]!
+  const { name } = contender
+  const serving = servingOf(contender, runtime, offer)
+  if (serving === undefined) return undefined
+  if (typeof serving === 'string') {
+    missing.push({ runtime, server: name, reason: serving })
+    return undefined
+  }
+  try {
+    return await startServer({
+      ...{ runtime, name: `${name} ${offer}`, serving, fixture, folder },
+      keys: issuer.keys,
+    })
+  } catch (error) {
+    failures.push({ runtime, server: name, reason: `it does not start: ${messageOf(error)}` })
+    return undefined
   }
 }
 
-function expectEcho(name: string, status: number, text: string): void {
-  const data = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}')
-  const { result } = JSON.parse(data) as { result?: { content?: unknown } }
-  if (status === 200 && isDeepStrictEqual(result?.content, [{ type: 'text', text: CALL_ARGUMENTS.text }]))
-    return
-  throw new Error(`A wrong answer from ${name}, status ${status}: ${text.slice(0, 400)}`)
+/** Those that speak the era and answer the case rightly. */
+async function prepare(
+  running: readonly Running[],
+  benchCase: BenchCase,
+  wantedEra: Era | undefined,
+  { runtime, issuer }: MeasureOptions,
+  failures: Missing[],
+): Promise<readonly Subject[]> {
+  const subjects: Subject[] = []
+  for (const { contender, server } of running) {
+    const era = wantedEra ?? benchCase.eras.find((one) => dialectOf(contender, one) !== undefined)
+    const dialect = era === undefined ? undefined : dialectOf(contender, era)
+    if (dialect === undefined) continue
+    const run = (): Promise<void> => benchCase.run(server.send, dialect, issuer.token)
+    try {
+      await run()
+      subjects.push({ contender, server, dialect, run, samples: [], perSecond: [], latenciesMs: [] })
+    } catch (error) {
+      failures.push({ runtime, server: contender.name, case: benchCase.name, reason: messageOf(error) })
+    }
+  }
+  return subjects
+}
+
+async function measureCase(
+  subjects: readonly Subject[],
+  benchCase: BenchCase,
+  runtime: Runtime,
+  { rounds, requests, warmUp }: RuntimeSettings,
+): Promise<readonly RuntimeTiming[]> {
+  const count = Math.max(5, Math.round(requests * benchCase.share))
+  for (const { run, server } of subjects)
+    await runLoad(run, Math.ceil(warmUp * benchCase.share), server.atOnce)
+  for (let round = 0; round < rounds; round++) {
+    for (const { run, server, samples, perSecond, latenciesMs } of subjects) {
+      const before = cpuMicrosecondsOf(server.pid)
+      const load = await runLoad(run, count, server.atOnce)
+      samples.push((cpuMicrosecondsOf(server.pid) - before) / count)
+      perSecond.push((count / load.elapsedMs) * 1000)
+      latenciesMs.push(...load.latenciesMs)
+    }
+  }
+  return subjects.map((subject) => toRow(subject, benchCase, runtime))
+}
+
+function toRow(
+  { contender, server, dialect, samples, perSecond, latenciesMs }: Subject,
+  { name, fixture }: BenchCase,
+  runtime: Runtime,
+): RuntimeTiming {
+  const cpu = spread(samples)
+  return {
+    runtime,
+    server: contender.name,
+    case: name,
+    ...fixture,
+    era: dialect.era,
+    cpuMicroseconds: cpu.median,
+    fastestCpuMicroseconds: cpu.min,
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    perSecond: spread(perSecond).median,
+    residentBytes: residentBytesOf(server.pid),
+    samples,
+  }
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 300)
 }

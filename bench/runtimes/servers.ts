@@ -1,144 +1,81 @@
-/**
- * Starts one peer on one real runtime, over HTTP: workerd by itself (without wrangler's proxy), Deno, Bun and Node.
- */
+/** Starts one subject on one real runtime. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { COMPATIBILITY } from '../../deploy/cloudflare/config.ts'
 import { freePort } from '../../deploy/port.ts'
 import { startProcessGroup } from '../../deploy/process-group.ts'
-import { resolveTool } from '../../deploy/project-tool.ts'
+import { ROOT, writeEntry } from './entry.ts'
+import type { Issuer } from './issuer.ts'
+import { startLambda } from './lambda.ts'
+import { createHttpClient, type Send } from './load.ts'
+import { type Fixture, fileNameOf, type Runtime, type Serving } from './subject.ts'
+import { workerdBinary, workerdConfig } from './workerd.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-
-/** Milliseconds that a server may take to answer for the first time. */
+/** Milliseconds that a server may take to accept connections. */
 const START_MS = 30_000
 
-export const RUNTIMES = ['workerd', 'Node', 'deno', 'bun'] as const
-export type Runtime = (typeof RUNTIMES)[number]
-
-/** What is served. `exports` is what a file of `peers/` exports, `tools` the tools to serve. */
-export interface Subject {
-  readonly name: string
-  /** A file of `peers/`. */
-  readonly module: string
-  /** An expression that is a fetch handler. */
-  readonly handler: string
-  /** An expression that is an `MCPServer` of ours: it is served by our adapters, as its users do, instead of the handler. */
-  readonly server?: string
-}
+const CONNECTIONS = 4
 
 export interface RunningServer {
-  readonly url: URL
+  /** The process that serves. */
   readonly pid: number
+  /** How many requests are sent at a time. A process on Lambda gets one. */
+  readonly atOnce: number
+  readonly send: Send
   stop(): Promise<void>
 }
 
-export async function startServer(
-  runtime: Runtime,
-  subject: Subject,
-  toolCount: number,
-  folder: string,
-): Promise<RunningServer> {
-  const { file, port } = await bundleServer(runtime, subject, toolCount, folder)
-  const { args, command } = commandOf(runtime, file, port, folder)
-  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'] }, command)
-  const url = new URL(`http://127.0.0.1:${port}/mcp`)
-  await untilListens(port, AbortSignal.timeout(START_MS))
-  return { url, pid: group.child.pid!, stop: () => group.stop() }
+export interface ServerOptions {
+  readonly runtime: Runtime
+  readonly name: string
+  readonly serving: Serving
+  readonly fixture: Fixture
+  readonly keys: Issuer['keys']
+  /** Where the files are written. */
+  readonly folder: string
 }
 
-/** Writes what `startServer` runs. */
-export async function bundleServer(
-  runtime: Runtime,
-  subject: Subject,
-  toolCount: number,
-  folder: string,
-  minify = true,
-): Promise<{ file: string; port: number }> {
+/** @throws Error when it does not start. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { runtime, serving, fixture, name, keys, folder } = options
   const port = await freePort(0)
-  const file = join(folder, `${runtime}-${subject.name.replaceAll(/\W+/g, '-')}-${toolCount}.mjs`)
-  await bundle(runtime, entryOf(runtime, subject, toolCount, port), file, minify)
-  return { file, port }
+  const extension = runtime === 'edge-runtime' ? 'js' : 'mjs'
+  const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
+  await writeEntry({ runtime, serving, fixture, port, keys, outfile })
+  if (runtime === 'lambda') return { ...(await startLambda(outfile)), atOnce: 1 }
+  return startListener(commandOf(runtime, outfile, port), port)
 }
 
-function entryOf(runtime: Runtime, subject: Subject, toolCount: number, port: number): string {
-  const { module, handler, server } = subject
-  const adapter = JSON.stringify(join(ROOT, `dist/adapters/${runtime.toLowerCase()}.js`))
-  const listen = `port: ${port}, hostname: '127.0.0.1'`
-  const [imported, run] = server === undefined ? plain(runtime, listen) : adapted(runtime, adapter, listen)
-  return [
-    imported,
-    `import * as exports from ${JSON.stringify(join(ROOT, 'bench/peers', module))}`,
-    `import { echoTools } from ${JSON.stringify(join(ROOT, 'bench/tools.ts'))}`,
-    `const tools = echoTools(${toolCount})`,
-    `const served = ${server ?? handler}`,
-    run,
-  ].join('\n')
+export interface Command {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
 }
 
-/** What serves a fetch handler called `served`: an import, and a statement. */
-function plain(runtime: Runtime, listen: string): readonly [string, string] {
-  switch (runtime) {
-    case 'workerd':
-      return ['', 'export default { fetch: (request) => served(request) }']
-    case 'Node':
-      return [
-        `import { serve } from '@hono/node-server'`,
-        `serve({ fetch: (request) => served(request), ${listen} })`,
-      ]
-    case 'deno':
-      return ['', `Deno.serve({ ${listen}, onListen() {} }, (request) => served(request))`]
-    case 'bun':
-      return ['', `Bun.serve({ ${listen}, fetch: (request) => served(request) })`]
+/** Starts a program that listens on `port`. */
+export async function startListener(
+  { command, args, ...options }: Command,
+  port: number,
+): Promise<RunningServer> {
+  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], ...options }, command)
+  const client = createHttpClient(new URL(`http://127.0.0.1:${port}/mcp`), CONNECTIONS)
+  const stop = async (): Promise<void> => {
+    client.close()
+    await group.stop()
   }
-}
-
-/** The same for a server of ours. */
-function adapted(runtime: Runtime, adapter: string, listen: string): readonly [string, string] {
-  switch (runtime) {
-    case 'workerd':
-      return ['', 'export default served']
-    case 'Node':
-    case 'bun':
-      return [`import { serve } from ${adapter}`, `await serve(served, { ${listen} })`]
-    case 'deno':
-      return [
-        `import { deno } from ${adapter}`,
-        `Deno.serve({ ${listen}, onListen() {} }, deno(served, { hostname: '127.0.0.1' }))`,
-      ]
+  const ended = new AbortController()
+  void group.exited.then((code) => ended.abort(new Error(`it ended with code ${code} before it listened`)))
+  try {
+    await untilListens(port, AbortSignal.any([AbortSignal.timeout(START_MS), ended.signal]))
+  } catch (cause) {
+    await stop()
+    throw cause
   }
-}
-
-async function bundle(runtime: Runtime, contents: string, outfile: string, minify: boolean): Promise<void> {
-  const isWorker = runtime === 'workerd'
-  await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'js' },
-    outfile,
-    bundle: true,
-    minify,
-    format: 'esm',
-    platform: isWorker ? 'browser' : 'node',
-    target: 'es2024',
-    conditions: isWorker
-      ? ['workerd', 'worker', 'browser']
-      : runtime === 'deno'
-        ? ['deno', 'node']
-        : ['node'],
-    external: ['node:*'],
-    // Packages in CommonJS ask for Node's own modules by it.
-    ...(!isWorker && {
-      banner: {
-        js: `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);`,
-      },
-    }),
-    logLevel: 'error',
-  })
+  return { pid: group.child.pid!, atOnce: CONNECTIONS, send: client.send, stop }
 }
 
 async function untilListens(port: number, signal: AbortSignal): Promise<void> {
@@ -149,53 +86,33 @@ async function untilListens(port: number, signal: AbortSignal): Promise<void> {
       return
     } catch {
       signal.throwIfAborted()
-      await delay(20, undefined, { signal })
+      await delay(20)
     } finally {
       socket.destroy()
     }
   }
 }
 
-function commandOf(
-  runtime: Runtime,
-  file: string,
-  port: number,
-  folder: string,
-): { args: readonly string[]; command: string } {
+function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: number): Command {
   switch (runtime) {
     case 'workerd': {
       const config = file.replace(/\.mjs$/, '.capnp')
-      writeFileSync(config, workerdConfig(file.slice(folder.length + 1), port))
-      return { args: ['serve', config], command: workerdBinary() }
+      writeFileSync(config, workerdConfig(basename(file), port))
+      return { command: workerdBinary(), args: ['serve', config] }
     }
     case 'Node':
-      return { args: [file], command: process.execPath }
+      return { command: process.execPath, args: [file] }
     case 'deno':
       return {
-        args: ['run', '--allow-all', '--no-config', file],
         command: join(ROOT, 'node_modules/.bin/deno'),
+        args: ['run', '--allow-all', '--no-config', file],
       }
     case 'bun':
-      return { args: [file], command: join(ROOT, 'node_modules/.bin/bun') }
+      return { command: join(ROOT, 'node_modules/.bin/bun'), args: [file] }
+    case 'edge-runtime':
+      return {
+        command: process.execPath,
+        args: [fileURLToPath(new URL('edge-host.ts', import.meta.url)), file, String(port)],
+      }
   }
-}
-
-export function workerdConfig(file: string, port: number): string {
-  const { compatibility_date: date, compatibility_flags: flags } = COMPATIBILITY
-  return `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "bench", worker = (
-    modules = [(name = "server.js", esModule = embed ${JSON.stringify(file)})],
-    compatibilityDate = ${JSON.stringify(date)},
-    compatibilityFlags = ${JSON.stringify(flags)},
-  ))],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "bench")],
-);
-`
-}
-
-/** The one that wrangler runs. */
-function workerdBinary(): string {
-  const require = createRequire(resolveTool('wrangler/package.json', ROOT))
-  return (require('workerd') as { default: string }).default
 }

@@ -1,0 +1,82 @@
+/** Who is measured: what each serves, where it runs, and how it is spoken to. */
+import { type Dialect, type Era, LEGACY, MODERN } from '../requests.ts'
+import type { Offer } from './cases.ts'
+import type { Runtime, Serving } from './subject.ts'
+
+export interface Contender {
+  readonly name: string
+  /** The first is the one of the newest revision that it knows. */
+  readonly dialects: readonly Dialect[]
+  /** Ten echo tools, or as many as are asked for. */
+  readonly tools: Serving
+  /** The same and more, for the cases that need it; undefined where nobody wrote it. */
+  readonly features?: Serving
+  /** The tools for the bearer of a token. */
+  readonly auth?: Serving
+  /** Where the tools are served in another way. */
+  readonly on?: { readonly [runtime in Runtime]?: Serving }
+  /** The one runtime that it is about. */
+  readonly only?: Runtime
+  /** Where it does not run, and why. */
+  readonly notOn?: { readonly [runtime in Runtime]?: string }
+}
+
+/** mcp-lite knows no newer revision, and is fastest when it is asked for JSON alone. */
+const LITE: Dialect = { ...LEGACY, protocolVersion: '2025-06-18', accept: 'application/json' }
+
+const fetchHandler = (module: string, expression: string): Serving => ({ kind: 'fetch', module, expression })
+const ownServer = (options: string): Serving => ({
+  kind: 'server',
+  module: 'peers/mayfly.ts',
+  expression: `exports.createServer(tools, ${options})`,
+})
+
+export const CONTENDERS: readonly Contender[] = [
+  {
+    name: 'floor',
+    dialects: [MODERN, LEGACY],
+    tools: fetchHandler('peers/floor.ts', 'exports.floor().serve(tools)'),
+    on: { lambda: { kind: 'lambda', module: 'peers/floor.ts', expression: 'exports.lambdaFloor(tools)' } },
+  },
+  {
+    name: 'mcp-lite',
+    dialects: [LITE],
+    tools: fetchHandler('peers/mcp-lite.ts', 'exports.mcpLite.serve(tools)'),
+  },
+  { name: 'mayfly', dialects: [MODERN, LEGACY], tools: ownServer('{ log: false }') },
+  { name: 'mayfly (default log)', dialects: [MODERN, LEGACY], tools: ownServer('{}') },
+  {
+    name: 'mayfly (buffered)',
+    dialects: [MODERN, LEGACY],
+    tools: ownServer('{ log: false }'),
+    on: { lambda: { ...ownServer('{ log: false }'), kind: 'server', handler: 'handler' } },
+    only: 'lambda',
+  },
+  {
+    name: 'SDK v2',
+    dialects: [MODERN, LEGACY],
+    tools: fetchHandler('peers/sdk-v2.ts', 'exports.sdkV2.serve(tools)'),
+  },
+  {
+    name: 'SDK v1',
+    dialects: [LEGACY],
+    tools: fetchHandler('peers/sdk-v1.ts', 'exports.sdkV1.serve(tools)'),
+  },
+]
+
+/** How it is served; or why it is not, where that is to be told. */
+export function servingOf(
+  contender: Contender,
+  runtime: Runtime,
+  offer: Offer,
+): Serving | string | undefined {
+  if (contender.only !== undefined && contender.only !== runtime) return undefined
+  const reason = contender.notOn?.[runtime]
+  if (reason !== undefined) return offer === 'tools' ? reason : undefined
+  return offer === 'tools' ? (contender.on?.[runtime] ?? contender.tools) : contender[offer]
+}
+
+/** How a contender is spoken to in an era, or undefined. */
+export function dialectOf({ dialects }: Contender, era: Era): Dialect | undefined {
+  return dialects.find((dialect) => dialect.era === era)
+}

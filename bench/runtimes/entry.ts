@@ -1,0 +1,149 @@
+/** Writes the program that a runtime runs: the subject, and what serves it there, in one file. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type { Issuer } from './issuer.ts'
+import type { Fixture, Runtime, Serving } from './subject.ts'
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const BENCH = join(ROOT, 'bench')
+const FRAMEWORKS = join(BENCH, 'frameworks')
+
+export interface EntryOptions {
+  readonly runtime: Runtime
+  readonly serving: Serving
+  readonly fixture: Fixture
+  readonly port: number
+  readonly outfile: string
+  /** Default: nobody's. */
+  readonly keys?: Issuer['keys']
+  /** Default true. */
+  readonly minify?: boolean
+}
+
+export async function writeEntry({
+  runtime,
+  serving,
+  fixture,
+  port,
+  outfile,
+  keys = { keys: [] },
+  minify = true,
+}: EntryOptions): Promise<void> {
+  const [imported, run] = served(runtime, serving)
+  const contents = [
+    imported,
+    `import * as exports from ${JSON.stringify(join(BENCH, serving.module))}`,
+    `import { echoTools } from ${JSON.stringify(join(BENCH, 'tools.ts'))}`,
+    `const tools = echoTools(${fixture.toolCount}, ${fixture.fieldCount})`,
+    `const keys = ${JSON.stringify(keys)}`,
+    `const port = ${port}`,
+    ...(serving.kind === 'listener' ? [] : [`const served = ${serving.expression}`]),
+    run,
+  ].join('\n')
+  await bundle(runtime, { contents, outfile, minify, isFramework: serving.module.startsWith('frameworks/') })
+}
+
+/** An import, and the statement that serves. */
+function served(runtime: Runtime, serving: Serving): readonly [string, string] {
+  switch (serving.kind) {
+    case 'fetch':
+      return fetchHandler(runtime)
+    case 'server':
+      return ownServer(runtime, serving.handler)
+    case 'listener':
+      return ['', `await ${serving.expression}`]
+    case 'lambda':
+      return ['', 'export const handler = served']
+  }
+}
+
+const LISTEN = `port, hostname: '127.0.0.1'`
+
+function fetchHandler(runtime: Runtime): readonly [string, string] {
+  switch (runtime) {
+    case 'workerd':
+      return ['', 'export default { fetch: (request, env, ctx) => served(request, env, ctx) }']
+    case 'Node':
+      return [
+        `import { serve } from '@hono/node-server'`,
+        `serve({ fetch: (request) => served(request), ${LISTEN} })`,
+      ]
+    case 'deno':
+      return ['', `Deno.serve({ ${LISTEN}, onListen() {} }, (request) => served(request))`]
+    case 'bun':
+      return ['', `Bun.serve({ ${LISTEN}, fetch: (request) => served(request) })`]
+    case 'lambda':
+      return [
+        `import { Hono } from 'hono'\nimport { handle } from 'hono/aws-lambda'`,
+        `export const handler = handle(new Hono().all('*', (context) => served(context.req.raw)))`,
+      ]
+    case 'edge-runtime':
+      return ['', `addEventListener('fetch', (event) => event.respondWith(served(event.request)))`]
+  }
+}
+
+function ownServer(runtime: Runtime, handler = 'streamingHandler'): readonly [string, string] {
+  const adapter = (name: string): string => JSON.stringify(join(ROOT, `dist/adapters/${name}.js`))
+  switch (runtime) {
+    case 'workerd':
+      return ['', 'export default served']
+    case 'Node':
+    case 'bun':
+      return [`import { serve } from ${adapter(runtime.toLowerCase())}`, `await serve(served, { ${LISTEN} })`]
+    case 'deno':
+      return [
+        `import { deno } from ${adapter('deno')}`,
+        `Deno.serve({ ${LISTEN}, onListen() {} }, deno(served, { hostname: '127.0.0.1' }))`,
+      ]
+    case 'lambda': {
+      const wrap = handler === 'handler' ? 'lambda' : 'streamingLambda'
+      return [`import { ${wrap} } from ${adapter('lambda')}`, `export const handler = ${wrap}(served)`]
+    }
+    case 'edge-runtime':
+      return [
+        `import { vercel } from ${adapter('vercel')}`,
+        `const { fetch: handle } = vercel(served)
+addEventListener('fetch', (event) => event.respondWith(handle(event.request, event)))`,
+      ]
+  }
+}
+
+const CONDITIONS: { readonly [runtime in Runtime]: readonly string[] } = {
+  workerd: ['workerd', 'worker', 'browser'],
+  'edge-runtime': ['edge-light', 'worker', 'browser'],
+  deno: ['deno', 'node'],
+  Node: ['node'],
+  bun: ['node'],
+  lambda: ['node'],
+}
+
+/** Packages in CommonJS ask for Node's own modules by it. */
+const REQUIRE = `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);`
+
+interface Source {
+  readonly contents: string
+  readonly outfile: string
+  readonly minify: boolean
+  readonly isFramework: boolean
+}
+
+async function bundle(runtime: Runtime, { contents, outfile, minify, isFramework }: Source): Promise<void> {
+  const hasNode = !['workerd', 'edge-runtime'].includes(runtime)
+  await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'js' },
+    outfile,
+    bundle: true,
+    minify,
+    // The edge-runtime runs scripts; the others run modules.
+    format: runtime === 'edge-runtime' ? 'iife' : 'esm',
+    platform: hasNode ? 'node' : 'browser',
+    target: 'es2024',
+    conditions: [...CONDITIONS[runtime]],
+    external: ['node:*', 'cloudflare:*'],
+    // One zod in the file, as in a project of that framework's users.
+    ...(isFramework && { alias: { zod: join(FRAMEWORKS, 'node_modules/zod') } }),
+    ...(hasNode && { banner: { js: REQUIRE } }),
+    logLevel: 'error',
+  })
+}

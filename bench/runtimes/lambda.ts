@@ -1,0 +1,106 @@
+/**
+ * AWS's own runtime interface client, as on Lambda: one process with one call at a time, which fetches its events from the Runtime
+ * API and posts its answers there. This process is that API, so what is measured is the function's process alone.
+ */
+import { execFileSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startEnvironment } from '../../deploy/lambda/environment.ts'
+import { type FunctionResult, fromHead, fromResult, toEvent } from '../../deploy/lambda/events.ts'
+import type { Answer } from '../../deploy/lambda/runtime-api.ts'
+import { readPrelude } from '../../deploy/lambda/streamed.ts'
+import { runtimeClient } from '../../deploy/lambda/target.ts'
+import { ROOT } from './entry.ts'
+import type { Reply, Send } from './load.ts'
+
+/** Where the tests keep it: it compiles for a minute. */
+const CLIENT = join(ROOT, 'test/runtimes/lambda/ric')
+
+const TIMEOUT_MS = 30_000
+const TRIGGER = 'function-url'
+
+/** The environment does not tell the process id, so the function writes it. */
+const PID_FILE = 'pid'
+const WRITE_PID = `import { writeFileSync as __write } from 'node:fs'; __write(${JSON.stringify(PID_FILE)}, String(process.pid));\n`
+
+export interface LambdaProcess {
+  readonly pid: number
+  readonly send: Send
+  stop(): Promise<void>
+}
+
+/** Runs `handler` of a bundled module. */
+export async function startLambda(bundle: string): Promise<LambdaProcess> {
+  installClient()
+  const taskRoot = bundle.replace(/\.mjs$/, '')
+  mkdirSync(taskRoot)
+  renameSync(bundle, join(taskRoot, 'index.mjs'))
+  const index = join(taskRoot, 'index.mjs')
+  writeFileSync(index, WRITE_PID + readFileSync(index, 'utf8'))
+  const output = openSync(join(taskRoot, 'output'), 'w')
+  const environment = await startEnvironment({
+    ric: runtimeClient(CLIENT),
+    taskRoot,
+    handler: 'index.handler',
+    timeoutMs: TIMEOUT_MS,
+    env: process.env,
+    output,
+  })
+  const stop = async (): Promise<void> => {
+    await environment.stop()
+    closeSync(output)
+  }
+  try {
+    await environment.loaded
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return {
+    pid: Number(readFileSync(join(taskRoot, PID_FILE), 'utf8')),
+    send: async ({ url, init }) => {
+      const { pathname } = new URL(url)
+      const headers = Object.entries(init.headers)
+      const body = Buffer.from(init.body)
+      const event = toEvent(
+        TRIGGER,
+        { method: init.method, target: pathname, headers, body, sourceIp: '192.0.2.1' },
+        '$default',
+      )
+      const { answer, over } = environment.invoke(event)
+      const reply = await toReply(await answer)
+      await over
+      return reply
+    },
+    stop,
+  }
+}
+
+function installClient(): void {
+  if (existsSync(join(CLIENT, 'node_modules/aws-lambda-ric'))) return
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: CLIENT, stdio: ['ignore', 2, 2] })
+}
+
+async function toReply(answer: Answer): Promise<Reply> {
+  switch (answer.kind) {
+    case 'failed':
+      throw new Error(`The function failed: ${answer.type}: ${answer.message}`)
+    case 'whole': {
+      const result = JSON.parse(answer.payload.toString('utf8')) as FunctionResult
+      const { status, headers, body } = fromResult(TRIGGER, result)
+      return { status, contentType: contentTypeOf(headers), text: body.toString('utf8') }
+    }
+    case 'streamed': {
+      const { head, rest } = await readPrelude(answer.body, answer.contentType)
+      const { status, headers } = fromHead(TRIGGER, head)
+      const chunks: Buffer[] = []
+      for await (const chunk of rest) chunks.push(chunk)
+      return { status, contentType: contentTypeOf(headers), text: Buffer.concat(chunks).toString('utf8') }
+    }
+  }
+}
+
+function contentTypeOf(headers: ReturnType<typeof fromHead>['headers']): string {
+  const [, value = ''] = headers.find(([name]) => name.toLowerCase() === 'content-type') ?? []
+  return String(value)
+}

@@ -1,0 +1,124 @@
+/** What the benchmark writes with `--json`, for whoever draws a plot or computes a bill from it. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Era } from '../requests.ts'
+import { ROOT } from './entry.ts'
+import type { Runtime } from './subject.ts'
+
+export interface ResultsFile {
+  readonly machine: Machine
+  /** Of the runtimes and of the servers' packages, by name. */
+  readonly versions: { readonly [name: string]: string }
+  /** Written by `npm run bench:runtimes`. */
+  readonly rows: readonly RuntimeRow[]
+  /** Written by `npm run bench:cold`. */
+  readonly cold: readonly ColdRow[]
+  /** What was not measured, and why. */
+  readonly missing: readonly Missing[]
+}
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryBytes: number
+}
+
+/** One case on one server. All are medians over the rounds, unless they say otherwise. */
+export interface RuntimeRow {
+  readonly runtime: Runtime
+  readonly server: string
+  /**
+   * `tools/call`, `tools/list`, `resources/read`, `prompts/get`, `progress` (a call that reports progress), `resume` (a call that asks, and
+   * its retry), `jwt` (a call with a token), `4 KB` and `1 MB` (a call with arguments of that size).
+   */
+  readonly case: string
+  readonly toolCount: number
+  /** Of the input of each tool. */
+  readonly fieldCount: number
+  readonly era: Era
+  /** Of the processor's time, of all threads of the server's process, for one run of the case. */
+  readonly cpuMicroseconds: number
+  /** The same in the fastest round. */
+  readonly fastestCpuMicroseconds: number
+  /** Milliseconds of one run of the case as its client sees it, with four at a time; one at a time on `lambda`. Over all rounds. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Runs of the case in a second, by as many clients. */
+  readonly perSecond: number
+  /** Of the server's process, after the case. */
+  readonly residentBytes: number
+}
+
+/** The first answered `tools/call` of a fresh start; medians. */
+export interface ColdRow {
+  /** `node`: a fresh process. `vm`: a fresh context in a warm process. `workerd`: a fresh workerd, from its start. */
+  readonly runtime: ColdRuntime
+  readonly server: string
+  readonly toolCount: number
+  readonly firstAnswerMs: number
+  /** Of the processor's time until then. Not for `vm`. */
+  readonly cpuMs?: number
+}
+
+export type ColdRuntime = 'node' | 'vm' | 'workerd'
+
+export interface Missing {
+  readonly runtime: string
+  readonly server: string
+  /** All of them unless it is named. */
+  readonly case?: string
+  readonly reason: string
+}
+
+/** Writes what was measured. What an earlier run measured on other runtimes stays. */
+export function writeResults(
+  file: string,
+  { rows = [], cold = [], missing = [] }: Partial<Pick<ResultsFile, 'rows' | 'cold' | 'missing'>>,
+): void {
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ResultsFile) : undefined
+  const measured = new Set<string>([...rows, ...missing].map(({ runtime }) => runtime))
+  const measuredCold = new Set<string>(cold.map(({ runtime }) => runtime))
+  const results: ResultsFile = {
+    machine: { cpu: cpus()[0]?.model.trim() ?? 'unknown', cores: cpus().length, memoryBytes: totalmem() },
+    versions: versions(),
+    rows: [...(before?.rows ?? []).filter(({ runtime }) => !measured.has(runtime)), ...rows],
+    cold: [...(before?.cold ?? []).filter(({ runtime }) => !measuredCold.has(runtime)), ...cold],
+    missing: [...(before?.missing ?? []).filter(({ runtime }) => !measured.has(runtime)), ...missing],
+  }
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+}
+
+/** Folders of packages, and which of their packages count. */
+const PACKAGES: readonly (readonly [string, readonly string[]])[] = [
+  [
+    '.',
+    [
+      'deno',
+      'bun',
+      'edge-runtime',
+      'mcp-lite',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/sdk',
+      'zod',
+    ],
+  ],
+  ['test/runtimes/lambda/ric', ['aws-lambda-ric']],
+]
+
+function versions(): Record<string, string> {
+  const found: Record<string, string> = { node: process.versions.node, mayfly: versionIn(ROOT)! }
+  for (const [folder, names] of PACKAGES) {
+    for (const name of names) {
+      const version = versionIn(join(ROOT, folder, 'node_modules', name))
+      if (version !== undefined) found[name] = version
+    }
+  }
+  return found
+}
+
+function versionIn(folder: string): string | undefined {
+  const manifest = join(folder, 'package.json')
+  if (!existsSync(manifest)) return undefined
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version
+}
