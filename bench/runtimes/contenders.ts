@@ -25,43 +25,89 @@ export interface Contender {
 const LITE: Dialect = { ...LEGACY, protocolVersion: '2025-06-18', accept: 'application/json' }
 
 const fetchHandler = (module: string, expression: string): Serving => ({ kind: 'fetch', module, expression })
-const ownServer = (options: string): Serving => ({
+const ownServer = (options: string, handler?: 'handler'): Serving => ({
   kind: 'server',
   module: 'peers/mayfly.ts',
   expression: `exports.createServer(tools, ${options})`,
+  ...(handler !== undefined && { handler }),
 })
+
+const ownFeatures = (expression: string): Serving => ({
+  kind: 'server',
+  module: 'features/mayfly.ts',
+  expression,
+})
+
+const LISTENS = 'it listens by itself with Node’s http server; fastmcp/edge is its edition for such platforms'
+const COMPILED = 'its compiler makes a program for Node; what it makes for other platforms is not measured'
+
+const framework = (file: string): Serving => fetchHandler(`frameworks/${file}`, 'exports.serve(tools)')
 
 export const CONTENDERS: readonly Contender[] = [
   {
     name: 'floor',
     dialects: [MODERN, LEGACY],
     tools: fetchHandler('peers/floor.ts', 'exports.floor().serve(tools)'),
+    features: fetchHandler('features/floor.ts', 'exports.serveFeatures()'),
+    auth: fetchHandler('features/floor.ts', 'exports.serveAuth(keys)'),
     on: { lambda: { kind: 'lambda', module: 'peers/floor.ts', expression: 'exports.lambdaFloor(tools)' } },
   },
   {
     name: 'mcp-lite',
     dialects: [LITE],
     tools: fetchHandler('peers/mcp-lite.ts', 'exports.mcpLite.serve(tools)'),
+    features: fetchHandler('features/mcp-lite.ts', 'exports.serveFeatures(tools)'),
   },
-  { name: 'mayfly', dialects: [MODERN, LEGACY], tools: ownServer('{ log: false }') },
+  {
+    name: 'mayfly',
+    dialects: [MODERN, LEGACY],
+    tools: ownServer('{ log: false }'),
+    features: ownFeatures('exports.createFeatures(tools)'),
+    auth: ownFeatures('exports.createAuth(tools, keys)'),
+  },
   { name: 'mayfly (default log)', dialects: [MODERN, LEGACY], tools: ownServer('{}') },
   {
     name: 'mayfly (buffered)',
     dialects: [MODERN, LEGACY],
-    tools: ownServer('{ log: false }'),
-    on: { lambda: { ...ownServer('{ log: false }'), kind: 'server', handler: 'handler' } },
+    tools: ownServer('{ log: false }', 'handler'),
     only: 'lambda',
   },
   {
     name: 'SDK v2',
     dialects: [MODERN, LEGACY],
     tools: fetchHandler('peers/sdk-v2.ts', 'exports.sdkV2.serve(tools)'),
+    features: fetchHandler('features/sdk-v2.ts', 'exports.serveFeatures(tools)'),
+    auth: fetchHandler('features/sdk-v2.ts', 'exports.serveAuth(tools, keys)'),
   },
   {
     name: 'SDK v1',
     dialects: [LEGACY],
     tools: fetchHandler('peers/sdk-v1.ts', 'exports.sdkV1.serve(tools)'),
+    features: fetchHandler('features/sdk-v1.ts', 'exports.serveFeatures(tools)'),
   },
+  { name: 'tmcp', dialects: [MODERN, LEGACY], tools: framework('tmcp.ts') },
+  { name: 'mcp-handler', dialects: [MODERN, LEGACY], tools: framework('mcp-handler.ts') },
+  { name: '@hono/mcp', dialects: [LEGACY], tools: framework('hono-mcp.ts') },
+  {
+    name: 'mcp-use',
+    dialects: [MODERN, LEGACY],
+    tools: fetchHandler('frameworks/mcp-use.ts', 'exports.serve(tools, { enabled: false })'),
+  },
+  { name: 'mcp-use (default log)', dialects: [MODERN, LEGACY], tools: framework('mcp-use.ts') },
+  {
+    name: 'fastmcp',
+    dialects: [LEGACY],
+    tools: { kind: 'listener', module: 'frameworks/fastmcp.ts', expression: 'exports.listen(tools, port)' },
+    notOn: { workerd: LISTENS, lambda: LISTENS, 'edge-runtime': LISTENS },
+  },
+  { name: 'fastmcp/edge', dialects: [LEGACY], tools: framework('fastmcp-edge.ts') },
+  {
+    name: 'xmcp',
+    dialects: [LEGACY],
+    tools: { kind: 'xmcp' },
+    notOn: { workerd: COMPILED, deno: COMPILED, bun: COMPILED, lambda: COMPILED, 'edge-runtime': COMPILED },
+  },
+  { name: 'agents', dialects: [MODERN, LEGACY], tools: framework('agents.ts') },
 ]
 
 /** How it is served; or why it is not, where that is to be told. */

@@ -1,17 +1,18 @@
 /** Writes the program that a runtime runs: the subject, and what serves it there, in one file. */
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import type { Issuer } from './issuer.ts'
-import type { Fixture, Runtime, Serving } from './subject.ts'
+import type { Expressed, Fixture, Runtime } from './subject.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BENCH = join(ROOT, 'bench')
-const FRAMEWORKS = join(BENCH, 'frameworks')
+export const FRAMEWORKS = join(BENCH, 'frameworks')
 
 export interface EntryOptions {
   readonly runtime: Runtime
-  readonly serving: Serving
+  readonly serving: Expressed
   readonly fixture: Fixture
   readonly port: number
   readonly outfile: string
@@ -45,7 +46,7 @@ export async function writeEntry({
 }
 
 /** An import, and the statement that serves. */
-function served(runtime: Runtime, serving: Serving): readonly [string, string] {
+function served(runtime: Runtime, serving: Expressed): readonly [string, string] {
   switch (serving.kind) {
     case 'fetch':
       return fetchHandler(runtime)
@@ -121,6 +122,19 @@ const CONDITIONS: { readonly [runtime in Runtime]: readonly string[] } = {
 /** Packages in CommonJS ask for Node's own modules by it. */
 const REQUIRE = `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);`
 
+/** Packages that frameworks import only when they are asked for what needs them. */
+const NOT_INSTALLED = ['@mcp-use/client', 'effect', 'sury', '@valibot/to-json-schema']
+
+/** workerd has Node's modules by their full names alone; wrangler does the same. */
+const prefixBuiltins: Plugin = {
+  name: 'prefix-builtins',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[a-z][a-z0-9_/]*$/ }, ({ path }) =>
+      isBuiltin(path) ? { path: `node:${path}`, external: true } : undefined,
+    )
+  },
+}
+
 interface Source {
   readonly contents: string
   readonly outfile: string
@@ -140,10 +154,11 @@ async function bundle(runtime: Runtime, { contents, outfile, minify, isFramework
     platform: hasNode ? 'node' : 'browser',
     target: 'es2024',
     conditions: [...CONDITIONS[runtime]],
-    external: ['node:*', 'cloudflare:*'],
+    external: ['node:*', 'cloudflare:*', ...(isFramework ? NOT_INSTALLED : [])],
     // One zod in the file, as in a project of that framework's users.
     ...(isFramework && { alias: { zod: join(FRAMEWORKS, 'node_modules/zod') } }),
     ...(hasNode && { banner: { js: REQUIRE } }),
-    logLevel: 'error',
+    ...(runtime === 'workerd' && { plugins: [prefixBuiltins] }),
+    logLevel: 'silent',
   })
 }

@@ -1,8 +1,6 @@
 /** An issuer of tokens for the case `jwt`. Its keys are of this run alone, and are written into the servers: nobody fetches them. */
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-
-export const ISSUER = 'https://login.example.com'
-export const AUDIENCE = 'https://mcp.example.com/mcp'
+import { AUDIENCE, ISSUER } from '../features/features.ts'
 
 export interface Issuer {
   readonly keys: { readonly keys: readonly JWK[] }

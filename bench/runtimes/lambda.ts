@@ -14,7 +14,7 @@ import { ROOT } from './entry.ts'
 import type { Reply, Send } from './load.ts'
 
 /** Where the tests keep it: it compiles for a minute. */
-const CLIENT = join(ROOT, 'test/runtimes/lambda/ric')
+export const LAMBDA_CLIENT = join(ROOT, 'test/runtimes/lambda/ric')
 
 const TIMEOUT_MS = 30_000
 const TRIGGER = 'function-url'
@@ -39,11 +39,11 @@ export async function startLambda(bundle: string): Promise<LambdaProcess> {
   writeFileSync(index, WRITE_PID + readFileSync(index, 'utf8'))
   const output = openSync(join(taskRoot, 'output'), 'w')
   const environment = await startEnvironment({
-    ric: runtimeClient(CLIENT),
+    ric: runtimeClient(LAMBDA_CLIENT),
     taskRoot,
     handler: 'index.handler',
     timeoutMs: TIMEOUT_MS,
-    env: process.env,
+    env: { ...process.env, NODE_ENV: 'production' },
     output,
   })
   const stop = async (): Promise<void> => {
@@ -77,8 +77,8 @@ export async function startLambda(bundle: string): Promise<LambdaProcess> {
 }
 
 function installClient(): void {
-  if (existsSync(join(CLIENT, 'node_modules/aws-lambda-ric'))) return
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: CLIENT, stdio: ['ignore', 2, 2] })
+  if (existsSync(join(LAMBDA_CLIENT, 'node_modules/aws-lambda-ric'))) return
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: LAMBDA_CLIENT, stdio: ['ignore', 2, 2] })
 }
 
 async function toReply(answer: Answer): Promise<Reply> {

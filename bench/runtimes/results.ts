@@ -4,6 +4,8 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Era } from '../requests.ts'
 import { ROOT } from './entry.ts'
+import { frameworkVersions } from './frameworks.ts'
+import { LAMBDA_CLIENT } from './lambda.ts'
 import type { Runtime } from './subject.ts'
 
 export interface ResultsFile {
@@ -89,32 +91,21 @@ export function writeResults(
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 
-/** Folders of packages, and which of their packages count. */
-const PACKAGES: readonly (readonly [string, readonly string[]])[] = [
-  [
-    '.',
-    [
-      'deno',
-      'bun',
-      'edge-runtime',
-      'mcp-lite',
-      '@modelcontextprotocol/server',
-      '@modelcontextprotocol/sdk',
-      'zod',
-    ],
-  ],
-  ['test/runtimes/lambda/ric', ['aws-lambda-ric']],
+/** Which packages of the repository count. */
+const PACKAGES = [
+  ...['deno', 'bun', 'workerd', 'edge-runtime', 'mcp-lite', 'zod'],
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/sdk'],
 ]
 
 function versions(): Record<string, string> {
-  const found: Record<string, string> = { node: process.versions.node, mayfly: versionIn(ROOT)! }
-  for (const [folder, names] of PACKAGES) {
-    for (const name of names) {
-      const version = versionIn(join(ROOT, folder, 'node_modules', name))
-      if (version !== undefined) found[name] = version
-    }
+  const own = PACKAGES.map((name) => [name, versionIn(join(ROOT, 'node_modules', name))] as const)
+  const client = versionIn(join(LAMBDA_CLIENT, 'node_modules/aws-lambda-ric'))
+  const all = {
+    ...frameworkVersions(),
+    ...Object.fromEntries(own),
+    ...{ node: process.versions.node, mayfly: versionIn(ROOT), 'aws-lambda-ric': client },
   }
-  return found
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]))
 }
 
 function versionIn(folder: string): string | undefined {

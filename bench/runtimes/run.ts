@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BenchCase, CASES, DEFAULT_CASE } from './cases.ts'
 import { CONTENDERS } from './contenders.ts'
+import { installFrameworks } from './frameworks.ts'
 import { createIssuer } from './issuer.ts'
 import { type Measured, measureRuntime, type RuntimeTiming } from './measure.ts'
 import type { Missing } from './results.ts'
@@ -36,6 +37,7 @@ const settings = values.quick
   ? { rounds: 5, requests: 200, warmUp: 800 }
   : { rounds: 21, requests: 400, warmUp: 2000 }
 
+installFrameworks()
 const issuer = await createIssuer()
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-bench-'))
 const rows: RuntimeTiming[] = []

@@ -13,11 +13,18 @@ import { startLambda } from './lambda.ts'
 import { createHttpClient, type Send } from './load.ts'
 import { type Fixture, fileNameOf, type Runtime, type Serving } from './subject.ts'
 import { workerdBinary, workerdConfig } from './workerd.ts'
+import { buildXmcp } from './xmcp.ts'
 
 /** Milliseconds that a server may take to accept connections. */
 const START_MS = 30_000
 
 const CONNECTIONS = 4
+
+/** What their own templates for Workers set. */
+const FRAMEWORK_FLAGS = ['nodejs_compat']
+
+/** Some servers are slower, or write more, where this is not set. */
+const ENV = { ...process.env, NODE_ENV: 'production' }
 
 export interface RunningServer {
   /** The process that serves. */
@@ -42,26 +49,26 @@ export interface ServerOptions {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { runtime, serving, fixture, name, keys, folder } = options
   const port = await freePort(0)
+  if (serving.kind === 'xmcp') {
+    const program = buildXmcp(join(folder, fileNameOf(runtime, name, fixture)), fixture, port)
+    return startListener({ command: process.execPath, args: [program] }, port)
+  }
   const extension = runtime === 'edge-runtime' ? 'js' : 'mjs'
   const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
   await writeEntry({ runtime, serving, fixture, port, keys, outfile })
   if (runtime === 'lambda') return { ...(await startLambda(outfile)), atOnce: 1 }
-  return startListener(commandOf(runtime, outfile, port), port)
+  const flags = serving.module.startsWith('frameworks/') ? FRAMEWORK_FLAGS : []
+  return startListener(commandOf(runtime, outfile, port, flags), port)
 }
 
 export interface Command {
   readonly command: string
   readonly args: readonly string[]
-  readonly cwd?: string
-  readonly env?: NodeJS.ProcessEnv
 }
 
 /** Starts a program that listens on `port`. */
-export async function startListener(
-  { command, args, ...options }: Command,
-  port: number,
-): Promise<RunningServer> {
-  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], ...options }, command)
+export async function startListener({ command, args }: Command, port: number): Promise<RunningServer> {
+  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], env: ENV }, command)
   const client = createHttpClient(new URL(`http://127.0.0.1:${port}/mcp`), CONNECTIONS)
   const stop = async (): Promise<void> => {
     client.close()
@@ -93,11 +100,16 @@ async function untilListens(port: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: number): Command {
+function commandOf(
+  runtime: Exclude<Runtime, 'lambda'>,
+  file: string,
+  port: number,
+  flags: readonly string[],
+): Command {
   switch (runtime) {
     case 'workerd': {
       const config = file.replace(/\.mjs$/, '.capnp')
-      writeFileSync(config, workerdConfig(basename(file), port))
+      writeFileSync(config, workerdConfig(basename(file), port, flags))
       return { command: workerdBinary(), args: ['serve', config] }
     }
     case 'Node':

@@ -9,7 +9,10 @@ export type Runtime = (typeof RUNTIMES)[number]
  * The expressions see `exports` (what the module exports), `tools` (the tools to serve), `keys` (of the issuer of tokens, as a JSON Web
  * Key Set) and `port`.
  */
-export type Serving = {
+export type Serving = Expressed | Compiled
+
+/** By an expression in a file. */
+export type Expressed = {
   /** Relative to `bench/`. */
   readonly module: string
   readonly expression: string
@@ -33,6 +36,11 @@ export type Serving = {
       readonly kind: 'lambda'
     }
 )
+
+/** By a project that the framework's own compiler turns into a program for Node. */
+export interface Compiled {
+  readonly kind: 'xmcp'
+}
 
 /** What the expressions are given. */
 export interface Fixture {
