@@ -1,5 +1,6 @@
 /** Mayfly, as it is published: `mayfly-mcp` is this package's own built entry point. */
 import { createTool, MCPServer } from 'mayfly-mcp'
+import type { Auth } from 'mayfly-mcp/auth'
 import type { Dialect } from '../requests.ts'
 import type { EchoTool } from '../tools.ts'
 import { type FetchHandler, type Peer, SERVER_INFO } from './peer.ts'
@@ -14,7 +15,10 @@ function serve(tools: readonly EchoTool[]): FetchHandler {
 }
 
 /** The server itself, for the adapters. */
-export function createServer(tools: readonly EchoTool[], options: { readonly log?: false }): MCPServer {
+export function createServer(
+  tools: readonly EchoTool[],
+  options: { readonly log?: false; readonly auth?: Auth },
+): MCPServer {
   return new MCPServer({
     id: 'bench',
     ...SERVER_INFO,
@@ -25,6 +29,6 @@ export function createServer(tools: readonly EchoTool[], options: { readonly log
   })
 }
 
-function echoTool({ name, description, inputSchema }: EchoTool) {
+export function echoTool({ name, description, inputSchema }: EchoTool) {
   return createTool({ id: name, description, inputSchema, execute: async ({ text }) => text })
 }

@@ -24,6 +24,11 @@ function serve(tools: readonly EchoTool[]): FetchHandler {
     ...SERVER_INFO,
     schemaAdapter: (schema) => z.toJSONSchema(schema as z.ZodType),
   })
+  addTools(server, tools)
+  return new StreamableHttpTransport().bind(server)
+}
+
+export function addTools(server: McpServer, tools: readonly EchoTool[]): void {
   for (const { name, description, inputSchema } of tools) {
     server.tool(name, {
       description,
@@ -31,5 +36,4 @@ function serve(tools: readonly EchoTool[]): FetchHandler {
       handler: async ({ text }) => ({ content: [{ type: 'text', text }] }),
     })
   }
-  return new StreamableHttpTransport().bind(server)
 }

@@ -10,13 +10,17 @@ export const sdkV1: Peer = { name: 'SDK v1', dialect: LEGACY, serve }
 function serve(tools: readonly EchoTool[]): FetchHandler {
   return async (request) => {
     const server = new McpServer(SERVER_INFO)
-    for (const { name, description, inputSchema } of tools) {
-      server.registerTool(name, { description, inputSchema }, async ({ text }) => ({
-        content: [{ type: 'text', text }],
-      }))
-    }
+    addTools(server, tools)
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     return transport.handleRequest(request)
+  }
+}
+
+export function addTools(server: McpServer, tools: readonly EchoTool[]): void {
+  for (const { name, description, inputSchema } of tools) {
+    server.registerTool(name, { description, inputSchema }, async ({ text }) => ({
+      content: [{ type: 'text', text }],
+    }))
   }
 }

@@ -9,12 +9,16 @@ export const sdkV2: Peer = { name: 'SDK v2', dialect: MODERN, serve }
 function serve(tools: readonly EchoTool[]): FetchHandler {
   const handler = createMcpHandler(() => {
     const server = new McpServer(SERVER_INFO)
-    for (const { name, description, inputSchema } of tools) {
-      server.registerTool(name, { description, inputSchema }, async ({ text }) => ({
-        content: [{ type: 'text', text }],
-      }))
-    }
+    addTools(server, tools)
     return server
   })
   return (request) => handler.fetch(request)
+}
+
+export function addTools(server: McpServer, tools: readonly EchoTool[]): void {
+  for (const { name, description, inputSchema } of tools) {
+    server.registerTool(name, { description, inputSchema }, async ({ text }) => ({
+      content: [{ type: 'text', text }],
+    }))
+  }
 }
