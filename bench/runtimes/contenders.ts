@@ -38,6 +38,8 @@ const ownFeatures = (expression: string): Serving => ({
   expression,
 })
 
+const ASYNC_HOOKS =
+  'it needs node:async_hooks, which the package edge-runtime has not (Vercel’s platform has)'
 const LISTENS = 'it listens by itself with Node’s http server; fastmcp/edge is its edition for such platforms'
 const COMPILED = 'its compiler makes a program for Node; what it makes for other platforms is not measured'
 
@@ -85,15 +87,26 @@ export const CONTENDERS: readonly Contender[] = [
     tools: fetchHandler('peers/sdk-v1.ts', 'exports.sdkV1.serve(tools)'),
     features: fetchHandler('features/sdk-v1.ts', 'exports.serveFeatures(tools)'),
   },
-  { name: 'tmcp', dialects: [MODERN, LEGACY], tools: framework('tmcp.ts') },
+  {
+    name: 'tmcp',
+    dialects: [MODERN, LEGACY],
+    tools: framework('tmcp.ts'),
+    notOn: { 'edge-runtime': ASYNC_HOOKS },
+  },
   { name: 'mcp-handler', dialects: [MODERN, LEGACY], tools: framework('mcp-handler.ts') },
   { name: '@hono/mcp', dialects: [LEGACY], tools: framework('hono-mcp.ts') },
   {
     name: 'mcp-use',
     dialects: [MODERN, LEGACY],
     tools: fetchHandler('frameworks/mcp-use.ts', 'exports.serve(tools, { enabled: false })'),
+    notOn: { 'edge-runtime': ASYNC_HOOKS },
   },
-  { name: 'mcp-use (default log)', dialects: [MODERN, LEGACY], tools: framework('mcp-use.ts') },
+  {
+    name: 'mcp-use (default log)',
+    dialects: [MODERN, LEGACY],
+    tools: framework('mcp-use.ts'),
+    notOn: { 'edge-runtime': ASYNC_HOOKS },
+  },
   {
     name: 'fastmcp',
     dialects: [LEGACY],
@@ -107,7 +120,12 @@ export const CONTENDERS: readonly Contender[] = [
     tools: { kind: 'xmcp' },
     notOn: { workerd: COMPILED, deno: COMPILED, bun: COMPILED, lambda: COMPILED, 'edge-runtime': COMPILED },
   },
-  { name: 'agents', dialects: [MODERN, LEGACY], tools: framework('agents.ts') },
+  {
+    name: 'agents',
+    dialects: [MODERN, LEGACY],
+    tools: framework('agents.ts'),
+    notOn: { 'edge-runtime': ASYNC_HOOKS },
+  },
 ]
 
 /** How it is served; or why it is not, where that is to be told. */

@@ -56,7 +56,7 @@ interface Subject extends Running {
   readonly latenciesMs: number[]
 }
 
-/** @throws Error when an answer turns wrong while it is timed. */
+/** A server that answers wrongly, before or while it is timed, has no row for that case and is among the failures. */
 export async function measureRuntime(options: MeasureOptions): Promise<Measured> {
   const { runtime, cases, eras } = options
   const missing: Missing[] = []
@@ -71,7 +71,7 @@ export async function measureRuntime(options: MeasureOptions): Promise<Measured>
     for (const benchCase of cases) {
       for (const era of eras === 'all' ? benchCase.eras : [undefined]) {
         const subjects = await prepare(running, benchCase, era, options, failures)
-        rows.push(...(await measureCase(subjects, benchCase, runtime, options.settings)))
+        rows.push(...(await measureCase(subjects, benchCase, options, failures)))
       }
     }
   } finally {
@@ -132,22 +132,40 @@ async function prepare(
 async function measureCase(
   subjects: readonly Subject[],
   benchCase: BenchCase,
-  runtime: Runtime,
-  { rounds, requests, warmUp }: RuntimeSettings,
+  { runtime, settings: { rounds, requests, warmUp } }: MeasureOptions,
+  failures: Missing[],
 ): Promise<readonly RuntimeTiming[]> {
   const count = Math.max(5, Math.round(requests * benchCase.share))
-  for (const { run, server } of subjects)
-    await runLoad(run, Math.ceil(warmUp * benchCase.share), server.atOnce)
-  for (let round = 0; round < rounds; round++) {
-    for (const { run, server, samples, perSecond, latenciesMs } of subjects) {
-      const before = cpuMicrosecondsOf(server.pid)
-      const load = await runLoad(run, count, server.atOnce)
-      samples.push((cpuMicrosecondsOf(server.pid) - before) / count)
-      perSecond.push((count / load.elapsedMs) * 1000)
-      latenciesMs.push(...load.latenciesMs)
+  const failed = new Set<Subject>()
+  const attempt = async (subject: Subject, work: () => Promise<void>): Promise<void> => {
+    if (failed.has(subject)) return
+    try {
+      await work()
+    } catch (error) {
+      failed.add(subject)
+      const { name } = subject.contender
+      failures.push({ runtime, server: name, case: benchCase.name, reason: messageOf(error) })
     }
   }
-  return subjects.map((subject) => toRow(subject, benchCase, runtime))
+  for (const subject of subjects) {
+    const { run, server } = subject
+    await attempt(subject, async () => {
+      await runLoad(run, Math.ceil(warmUp * benchCase.share), server.atOnce)
+    })
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const subject of subjects) await attempt(subject, () => sampleOnce(subject, count))
+  }
+  return subjects.filter((one) => !failed.has(one)).map((subject) => toRow(subject, benchCase, runtime))
+}
+
+async function sampleOnce(subject: Subject, count: number): Promise<void> {
+  const { run, server, samples, perSecond, latenciesMs } = subject
+  const before = cpuMicrosecondsOf(server.pid)
+  const load = await runLoad(run, count, server.atOnce)
+  samples.push((cpuMicrosecondsOf(server.pid) - before) / count)
+  perSecond.push((count / load.elapsedMs) * 1000)
+  latenciesMs.push(...load.latenciesMs)
 }
 
 function toRow(

@@ -20,9 +20,6 @@ const START_MS = 30_000
 
 const CONNECTIONS = 4
 
-/** What their own templates for Workers set. */
-const FRAMEWORK_FLAGS = ['nodejs_compat']
-
 /** Some servers are slower, or write more, where this is not set. */
 const ENV = { ...process.env, NODE_ENV: 'production' }
 
@@ -51,24 +48,28 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const port = await freePort(0)
   if (serving.kind === 'xmcp') {
     const program = buildXmcp(join(folder, fileNameOf(runtime, name, fixture)), fixture, port)
-    return startListener({ command: process.execPath, args: [program] }, port)
+    return startListener({ command: process.execPath, args: [program], cwd: folder }, port)
   }
   const extension = runtime === 'edge-runtime' ? 'js' : 'mjs'
   const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
   await writeEntry({ runtime, serving, fixture, port, keys, outfile })
   if (runtime === 'lambda') return { ...(await startLambda(outfile)), atOnce: 1 }
-  const flags = serving.module.startsWith('frameworks/') ? FRAMEWORK_FLAGS : []
-  return startListener(commandOf(runtime, outfile, port, flags), port)
+  return startListener({ ...commandOf(runtime, outfile, port), cwd: folder }, port)
 }
 
-export interface Command {
+interface Command {
   readonly command: string
   readonly args: readonly string[]
 }
 
+interface Started extends Command {
+  /** Some servers write files there. */
+  readonly cwd: string
+}
+
 /** Starts a program that listens on `port`. */
-export async function startListener({ command, args }: Command, port: number): Promise<RunningServer> {
-  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], env: ENV }, command)
+export async function startListener({ command, args, cwd }: Started, port: number): Promise<RunningServer> {
+  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], env: ENV, cwd }, command)
   const client = createHttpClient(new URL(`http://127.0.0.1:${port}/mcp`), CONNECTIONS)
   const stop = async (): Promise<void> => {
     client.close()
@@ -100,16 +101,11 @@ async function untilListens(port: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function commandOf(
-  runtime: Exclude<Runtime, 'lambda'>,
-  file: string,
-  port: number,
-  flags: readonly string[],
-): Command {
+function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: number): Command {
   switch (runtime) {
     case 'workerd': {
       const config = file.replace(/\.mjs$/, '.capnp')
-      writeFileSync(config, workerdConfig(basename(file), port, flags))
+      writeFileSync(config, workerdConfig(basename(file), port))
       return { command: workerdBinary(), args: ['serve', config] }
     }
     case 'Node':

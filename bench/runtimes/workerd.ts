@@ -4,15 +4,15 @@ import { COMPATIBILITY } from '../../deploy/cloudflare/config.ts'
 import { resolveTool } from '../../deploy/project-tool.ts'
 import { ROOT } from './entry.ts'
 
-/** `file` is relative to the folder of the configuration. `moreFlags`: what the worker needs beside the flags that ours have. */
-export function workerdConfig(file: string, port: number, moreFlags: readonly string[] = []): string {
+/** `file` is relative to the folder of the configuration. */
+export function workerdConfig(file: string, port: number): string {
   const { compatibility_date: date, compatibility_flags: flags } = COMPATIBILITY
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "bench", worker = (
     modules = [(name = "server.js", esModule = embed ${JSON.stringify(file)})],
     compatibilityDate = ${JSON.stringify(date)},
-    compatibilityFlags = ${JSON.stringify([...flags, ...moreFlags])},
+    compatibilityFlags = ${JSON.stringify(flags)},
   ))],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "bench")],
 );
