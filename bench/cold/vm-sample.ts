@@ -16,6 +16,9 @@ interface FetchEvent {
 
 const WARM_UP_ROUNDS = 2
 
+/** Globals of Node's that edge platforms have not. */
+const NODE_OWN = ['process', 'Buffer', 'global', 'gc', 'localStorage', 'sessionStorage']
+
 const [rounds = '', starts = ''] = process.argv.slice(2)
 const subjects = (JSON.parse(starts) as Start[]).map((start) => ({
   ...start,
@@ -62,5 +65,3 @@ function webGlobals(): Record<string, unknown> {
   )
   return Object.fromEntries(names.map((name) => [name, Reflect.get(globalThis, name)]))
 }
-
-const NODE_OWN = ['process', 'Buffer', 'global', 'gc', 'localStorage', 'sessionStorage']

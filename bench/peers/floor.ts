@@ -32,13 +32,21 @@ export function lambdaFloor(tools: readonly EchoTool[]): (event: { body: string 
 }
 
 function answerer(tools: readonly EchoTool[]): (body: string) => string {
-  const list = JSON.stringify({
-    tools: tools.map((tool) => ({ ...tool, inputSchema: z.toJSONSchema(tool.inputSchema) })),
-  })
+  // A cold start does not pay for a list that nobody asked for.
+  let list: string | undefined
   return (body) => {
     const { id, method, params }: Message = JSON.parse(body)
-    if (method === 'tools/list') return `{"jsonrpc":"2.0","id":${id},"result":${list}}`
+    if (method === 'tools/list') {
+      list ??= listOf(tools)
+      return `{"jsonrpc":"2.0","id":${id},"result":${list}}`
+    }
     const content = [{ type: 'text', text: params.arguments.text }]
     return JSON.stringify({ jsonrpc: '2.0', id, result: { content } })
   }
+}
+
+function listOf(tools: readonly EchoTool[]): string {
+  return JSON.stringify({
+    tools: tools.map((tool) => ({ ...tool, inputSchema: z.toJSONSchema(tool.inputSchema) })),
+  })
 }

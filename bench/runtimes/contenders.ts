@@ -40,6 +40,7 @@ const ownFeatures = (expression: string): Serving => ({
 
 const ASYNC_HOOKS =
   'it needs node:async_hooks, which the package edge-runtime has not (Vercel’s platform has)'
+const FILES = 'it needs Node’s fs and path, which this runtime has not'
 const LISTENS = 'it listens by itself with Node’s http server; fastmcp/edge is its edition for such platforms'
 const COMPILED = 'its compiler makes a program for Node; what it makes for other platforms is not measured'
 
@@ -99,13 +100,13 @@ export const CONTENDERS: readonly Contender[] = [
     name: 'mcp-use',
     dialects: [MODERN, LEGACY],
     tools: fetchHandler('frameworks/mcp-use.ts', 'exports.serve(tools, { enabled: false })'),
-    notOn: { 'edge-runtime': ASYNC_HOOKS },
+    notOn: { 'edge-runtime': FILES },
   },
   {
     name: 'mcp-use (default log)',
     dialects: [MODERN, LEGACY],
     tools: framework('mcp-use.ts'),
-    notOn: { 'edge-runtime': ASYNC_HOOKS },
+    notOn: { 'edge-runtime': FILES },
   },
   {
     name: 'fastmcp',

@@ -17,28 +17,49 @@ export interface HttpClient {
   close(): void
 }
 
-/** Over connections that are kept. */
+/** A server may close a connection that nobody uses, at the very moment at which it is used again: an older one is not. */
+const IDLE_MS = 500
+
+/** Over connections that are kept while requests follow one another. */
 export function createHttpClient(url: URL, connections: number): HttpClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const send: Send = ({ init }) =>
-    new Promise((resolve, reject) => {
-      const headers = { ...init.headers, host: url.host }
-      const sent = request(url, { agent, method: init.method, headers }, (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode!,
-            contentType: response.headers['content-type'] ?? '',
-            text: Buffer.concat(chunks).toString('utf8'),
-          }),
-        )
-        response.on('error', reject)
-      })
-      sent.on('error', reject)
-      sent.end(init.body)
-    })
+  const createAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: connections })
+  let agent = createAgent()
+  let running = 0
+  let usedAt = 0
+  const send: Send = async (template) => {
+    if (running === 0 && performance.now() - usedAt > IDLE_MS) {
+      agent.destroy()
+      agent = createAgent()
+    }
+    running++
+    try {
+      return await sendOnce(url, agent, template)
+    } finally {
+      running--
+      usedAt = performance.now()
+    }
+  }
   return { send, close: () => agent.destroy() }
+}
+
+function sendOnce(url: URL, agent: Agent, { init }: RequestTemplate): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...init.headers, host: url.host }
+    const sent = request(url, { agent, method: init.method, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          contentType: response.headers['content-type'] ?? '',
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      )
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(init.body)
+  })
 }
 
 export interface Load {

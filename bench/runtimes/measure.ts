@@ -58,7 +58,7 @@ interface Subject extends Running {
 
 /** A server that answers wrongly, before or while it is timed, has no row for that case and is among the failures. */
 export async function measureRuntime(options: MeasureOptions): Promise<Measured> {
-  const { runtime, cases, eras } = options
+  const { cases, eras } = options
   const missing: Missing[] = []
   const failures: Missing[] = []
   const running: Running[] = []
