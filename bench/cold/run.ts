@@ -62,13 +62,12 @@ async function measure(runtime: ColdRuntime): Promise<void> {
       return samples[at]!.map(({ firstAnswerMs }) => firstAnswerMs)
     }
     const { median, min } = spread(times(server))
-    const cpu = samples[index]!.flatMap(({ cpuMs }) => cpuMs ?? [])
-    const cpuMs = cpu.length === 0 ? undefined : spread(cpu).median
-    rows.push({ runtime, server, toolCount, firstAnswerMs: median, ...(cpuMs !== undefined && { cpuMs }) })
+    const cpuMs = spread(samples[index]!.map((sample) => sample.cpuMs)).median
+    rows.push({ runtime, server, toolCount, firstAnswerMs: median, cpuMs })
     const ratio = (name: string): string => pairedRatio(times(server), times(name)).median.toFixed(2)
     const shown = `${median.toFixed(1)} ms (${min.toFixed(1)})`
     const cells = [runtime, toolCount, server, shown, ratio('mcp-lite'), ratio('SDK v2')]
-    console.log(`| ${cells.join(' | ')} | ${cpuMs === undefined ? '–' : `${cpuMs.toFixed(1)} ms`} |`)
+    console.log(`| ${cells.join(' | ')} | ${cpuMs.toFixed(1)} ms |`)
   }
 }
 

@@ -11,8 +11,8 @@ export interface Start {
 
 export interface ColdSample {
   readonly firstAnswerMs: number
-  /** Of the processor's time until then. */
-  readonly cpuMs?: number
+  /** Of the processor's time until then, of all threads. */
+  readonly cpuMs: number
 }
 
 /** @throws Error unless the answer of the first call is right. */

@@ -45,14 +45,16 @@ async function startIn({ bundle, template, source }: Start & { source: string })
   })
   const request = toRequest(template)
   const start = performance.now()
+  const before = process.cpuUsage()
   new Script(source, { filename: bundle }).runInContext(context)
   const response = await new Promise<Response>((respondWith) => {
     handler!({ request, respondWith, waitUntil: () => {} })
   })
   const text = await response.text()
   const firstAnswerMs = performance.now() - start
+  const { user, system } = process.cpuUsage(before)
   expectFirstAnswer(bundle, response.status, text)
-  return { firstAnswerMs }
+  return { firstAnswerMs, cpuMs: (user + system) / 1000 }
 }
 
 /** What the platform has and the language has not. */

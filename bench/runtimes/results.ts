@@ -54,13 +54,16 @@ export interface RuntimeRow {
 
 /** The first answered `tools/call` of a fresh start; medians. */
 export interface ColdRow {
-  /** `node`: a fresh process. `vm`: a fresh context in a warm process. `workerd`: a fresh workerd, from its start. */
+  /**
+   * `node`: a fresh process, from the `import` of the server. `vm`: a fresh context in a warm process, from its script. `workerd`: a fresh
+   * workerd, from the start of its process.
+   */
   readonly runtime: ColdRuntime
   readonly server: string
   readonly toolCount: number
   readonly firstAnswerMs: number
-  /** Of the processor's time until then. Not for `vm`. */
-  readonly cpuMs?: number
+  /** Of the processor's time until then, of all threads: it survives a busy machine. */
+  readonly cpuMs: number
 }
 
 export type ColdRuntime = 'node' | 'vm' | 'workerd'
