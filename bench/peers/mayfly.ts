@@ -17,7 +17,7 @@ function serve(tools: readonly EchoTool[]): FetchHandler {
 /** The server itself, for the adapters. */
 export function createServer(
   tools: readonly EchoTool[],
-  options: { readonly log?: false; readonly auth?: Auth },
+  options: { readonly log?: 'all' | false; readonly auth?: Auth },
 ): MCPServer {
   return new MCPServer({
     id: 'bench',

@@ -69,6 +69,7 @@ export const CONTENDERS: readonly Contender[] = [
     auth: ownFeatures('exports.createAuth(tools, keys)'),
   },
   { name: 'mayfly (default log)', dialects: [MODERN, LEGACY], tools: ownServer('{}') },
+  { name: 'mayfly (log of all)', dialects: [MODERN, LEGACY], tools: ownServer(`{ log: 'all' }`) },
   {
     name: 'mayfly (buffered)',
     dialects: [MODERN, LEGACY],

@@ -21,5 +21,6 @@ export function installFrameworks(): void {
     )
   })
   if (isInstalled) return
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FRAMEWORKS, stdio: ['ignore', 2, 2] })
+  // Not npm ci: it takes the optional packages of other systems, which npm install leaves out of the lockfile, for missing.
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], { cwd: FRAMEWORKS, stdio: ['ignore', 2, 2] })
 }

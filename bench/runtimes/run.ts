@@ -2,7 +2,7 @@
  * `npm run bench:runtimes`: what a `tools/call` costs on the real runtimes, beside the peers, printed as a table.
  *
  * `-- workerd,bun` runs some of them, `--cases all` or `--cases tools/list,jwt` other cases in both eras, `--servers floor,mayfly` some
- * servers; `--json <file>` writes the results for other programs, `--quick` is rough. Linux only: the processor's time of a process is read
+ * servers; `--json <file>` writes the results for other programs, `--write` the report in bench/ and its plot, `--quick` is rough. Linux only: the processor's time of a process is read
  * from /proc.
  *
  * Exits with 0 whatever the numbers are, and with 1 when a server does not answer as it must. Needs `npm run build` before.
@@ -16,6 +16,7 @@ import { CONTENDERS } from './contenders.ts'
 import { installFrameworks } from './frameworks.ts'
 import { createIssuer } from './issuer.ts'
 import { type Measured, measureRuntime, type RuntimeTiming } from './measure.ts'
+import { writeReport } from './report.ts'
 import type { Missing } from './results.ts'
 import { writeResults } from './results.ts'
 import { RUNTIMES, type Runtime } from './subject.ts'
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
     cases: { type: 'string' },
     servers: { type: 'string' },
     json: { type: 'string' },
+    write: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
   },
 })
@@ -54,6 +56,7 @@ if (values.json !== undefined) {
   const plain = rows.map(({ samples: _, ...row }) => row)
   writeResults(values.json, { rows: plain, missing: [...missing, ...failures] })
 }
+if (values.write) writeReport(rows, [...missing, ...failures])
 if (failures.length > 0) process.exitCode = 1
 
 async function measure(runtime: Runtime, group: readonly BenchCase[]): Promise<void> {
