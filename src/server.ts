@@ -154,10 +154,16 @@ export class MCPServer {
   /** For transports with sessions, such as those of `mayfly-mcp/node`: the parts they need. */
   getSessionParts(): SessionParts & { readonly endpoint: Endpoint } {
     const { engine, endpoint } = this.#hosted()
+    const { hasTools, hasPrompts, hasResources } = this.#compile()
     return {
       engine,
       endpoint,
       onChange: this.#feed,
+      lists: {
+        toolsListChanged: hasTools,
+        promptsListChanged: hasPrompts,
+        resourcesListChanged: hasResources,
+      },
       onFault: (error) => this.#reportError(error, { session: true }),
     }
   }

@@ -6,13 +6,19 @@ import { callHook } from '../definition/hook.ts'
 import { toReport } from './outage.ts'
 
 /** A changed list, or a changed resource. */
-export type ChangeEvent =
+export type Change =
   | { readonly type: 'toolsListChanged' }
   | { readonly type: 'promptsListChanged' }
   | { readonly type: 'resourcesListChanged' }
   | { readonly type: 'resourceUpdated'; readonly uri: string }
 
-const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged']
+/**
+ * A change, or a gap: events may have been lost, so every subscriber is told that what it listens to may have changed. A bus that was
+ * cut off calls its listeners with a gap when it is back.
+ */
+export type ChangeEvent = Change | { readonly type: 'gap' }
+
+const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged', 'gap']
 
 /** Whether a value received over a transport is a change event. */
 export function isChangeEvent(value: unknown): value is ChangeEvent {

@@ -6,7 +6,7 @@
 import { callHook } from '../definition/hook.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
-import type { Bus, ChangeEvent } from './bus.ts'
+import type { Bus, Change, ChangeEvent } from './bus.ts'
 import { BUS_TIMEOUT_MS, toReport, within } from './outage.ts'
 
 /** MCP's `SubscriptionFilter`. */
@@ -22,9 +22,6 @@ const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged']
 /** Limits the URIs of one filter or session: they are stored, and compared with every template. */
 export const MAX_SUBSCRIBED_URIS = 1000
 export const MAX_SUBSCRIBED_CHARACTERS = 100_000
-
-/** Maximum events waiting for a slow reader; beyond that, the oldest are dropped. */
-const MAX_QUEUED_EVENTS = 1000
 
 /**
  * Reads the `notifications` parameter.
@@ -72,9 +69,16 @@ export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabil
   }
 }
 
+/** All that a filter lets through. */
+export function changesIn(filter: SubscriptionFilter): Change[] {
+  const lists = FLAGS.filter((flag) => filter[flag]).map((type) => ({ type }))
+  const uris = filter.resourceSubscriptions ?? []
+  return [...lists, ...uris.map((uri) => ({ type: 'resourceUpdated' as const, uri }))]
+}
+
 export interface Subscription {
-  /** Resolves with the next event, or with undefined after `waitMs` milliseconds without one. */
-  next(waitMs: number): Promise<ChangeEvent | undefined>
+  /** Resolves with the next change, or with undefined after `waitMs` milliseconds without one. */
+  next(waitMs: number): Promise<Change | undefined>
   /** Ends the wait for the next event at once. */
   wake(): void
   close(): void
@@ -96,20 +100,26 @@ export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) =
   }
 }
 
-/** Subscribes to the events of `bus` that pass `filter`. */
+/**
+ * Subscribes to the events of `bus` that pass `filter`. A change that waits for a slow reader is not queued again, so the queue never
+ * holds more than the filter names.
+ */
 export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<Subscription> {
-  const queue: ChangeEvent[] = []
-  const uris = new Set(filter.resourceSubscriptions)
+  const wanted = new Map(changesIn(filter).map((change) => [keyOf(change), change]))
+  const queue = new Set<Change>()
   let wake: (() => void) | undefined
   const unsubscribe = await subscribeWithin(bus, (event) => {
-    if (event.type === 'resourceUpdated' ? !uris.has(event.uri) : filter[event.type] !== true) return
-    if (queue.length >= MAX_QUEUED_EVENTS) queue.shift()
-    queue.push(event)
+    if (event.type === 'gap') for (const change of wanted.values()) queue.add(change)
+    else {
+      const change = wanted.get(keyOf(event))
+      if (change === undefined) return
+      queue.add(change)
+    }
     wake?.()
   })
   return {
     async next(waitMs) {
-      if (queue.length === 0 && waitMs > 0) {
+      if (queue.size === 0 && waitMs > 0) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, waitMs)
           wake = () => {
@@ -119,7 +129,9 @@ export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<S
         })
         wake = undefined
       }
-      return queue.shift()
+      const [change] = queue
+      if (change !== undefined) queue.delete(change)
+      return change
     },
     wake: () => wake?.(),
     close() {
@@ -129,14 +141,18 @@ export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<S
   }
 }
 
-const METHODS: { readonly [type in ChangeEvent['type']]: string } = {
+function keyOf(change: Change): string {
+  return 'uri' in change ? change.type + change.uri : change.type
+}
+
+const METHODS: { readonly [type in Change['type']]: string } = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',
   resourcesListChanged: 'notifications/resources/list_changed',
   resourceUpdated: 'notifications/resources/updated',
 }
 
-/** An event as a notification in wire form. */
-export function toNotification(event: ChangeEvent): { method: string; params: { uri?: string } } {
-  return { method: METHODS[event.type], params: event.type === 'resourceUpdated' ? { uri: event.uri } : {} }
+/** A change as a notification in wire form. */
+export function toNotification(change: Change): { method: string; params: { uri?: string } } {
+  return { method: METHODS[change.type], params: 'uri' in change ? { uri: change.uri } : {} }
 }

@@ -4,7 +4,7 @@
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import { toNotification } from '../events/subscription.ts'
+import { changesIn, type SubscriptionFilter, toNotification } from '../events/subscription.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
 import type { Body, Engine } from './engine.ts'
@@ -47,6 +47,8 @@ export interface Session {
 export interface SessionParts {
   readonly engine: Engine
   readonly onChange: (listener: (event: ChangeEvent) => void) => () => void
+  /** The lists that the server has. */
+  readonly lists: SubscriptionFilter
   readonly onFault: (error: unknown) => void
 }
 
@@ -59,7 +61,7 @@ const UNSENT = { code: ErrorCode.internal, message: 'Internal error' }
 const MAX_WAITING_CHANGES = 1000
 
 export function createSession(
-  { engine, onChange, onFault }: SessionParts,
+  { engine, onChange, lists, onFault }: SessionParts,
   { id = () => undefined, send, onBegun, onCancelled, platform }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
@@ -88,10 +90,14 @@ export function createSession(
     // Modern clients use subscriptions/listen instead.
     if (client.declared === undefined) return
     if (event.type === 'resourceUpdated' && !client.subscribed.has(event.uri)) return
-    if (waitingChanges >= MAX_WAITING_CHANGES) return
-    waitingChanges++
-    const told = put(JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) }), undefined)
-    void told.finally(() => waitingChanges--)
+    const uris = client.subscribed
+    const changes = event.type === 'gap' ? changesIn({ ...lists, resourceSubscriptions: [...uris] }) : [event]
+    for (const change of changes) {
+      if (waitingChanges >= MAX_WAITING_CHANGES) return
+      waitingChanges++
+      const told = put(JSON.stringify({ jsonrpc: '2.0', ...toNotification(change) }), undefined)
+      void told.finally(() => waitingChanges--)
+    }
   })
 
   /** Relays the engine's messages in order. */

@@ -740,6 +740,11 @@ export const REQUIREMENTS = {
     statement: 'A stream is kept alive by comments, and ended by a result before any limit of the platform.',
     source: [`${SUBSCRIPTIONS}#graceful-closure`, `${HTTP}#receiving-messages`],
   },
+  'listen.gap': {
+    statement:
+      'Where a bus may have lost events, each stream and session is told that all it listens to may have changed.',
+    source: ['docs/events.md'],
+  },
   'bus.listeners': {
     statement: 'A listener of a bus that throws keeps no other from hearing.',
     source: ['docs/events.md'],

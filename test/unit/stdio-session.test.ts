@@ -1,7 +1,7 @@
 /** What holds where there is no HTTP: docs/sessions.md and docs/http.md on stdio. */
 import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import { createTool, type MCPServerConfig } from '../../src/index.ts'
+import { createMemoryBus, createTool, type MCPServerConfig } from '../../src/index.ts'
 import { createSession } from '../../src/protocol/session.ts'
 import { createServer, META, VERSION } from './_client.ts'
 
@@ -12,7 +12,7 @@ const tools = {
 
 /** As the adapter for stdio connects a server: messages come from nobody’s HTTP request. */
 function connect(config: Partial<MCPServerConfig>) {
-  const said: { id?: unknown; result?: unknown; error?: unknown }[] = []
+  const said: { id?: unknown; method?: unknown; result?: unknown; error?: unknown }[] = []
   const parts = createServer({ tools, ...config }).getSessionParts()
   const session = createSession(parts, {
     id: () => undefined,
@@ -62,4 +62,19 @@ describe.each([
     expect(said).toMatchObject([{ id: 1, result: { content: [{ text: 'gold' }] } }])
     expect([verify.mock.calls, limit.mock.calls]).toEqual([[], []])
   })
+})
+
+it('a gap of the bus → one notification for each list that there is, and each subscription [listen.gap]', async () => {
+  const bus = createMemoryBus()
+  const { send, said } = connect({ bus, resources: [{ uri: 'a://1', read: () => '' }] })
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }
+  await send({ id: 1, method: 'initialize', params })
+  await send({ id: 2, method: 'resources/subscribe', params: { uri: 'a://1' } })
+  await bus.publish({ type: 'gap' })
+  await vi.waitFor(() => expect(said).toHaveLength(5))
+  expect(said.slice(2)).toMatchObject([
+    { method: 'notifications/tools/list_changed' },
+    { method: 'notifications/resources/list_changed' },
+    { method: 'notifications/resources/updated', params: { uri: 'a://1' } },
+  ])
 })
