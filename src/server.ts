@@ -28,6 +28,7 @@ import {
 import { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
+import { createOutage } from './events/outage.ts'
 import { createPublisher } from './events/publisher.ts'
 import { SECURITY_HEADERS } from './http/admission.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
@@ -75,7 +76,7 @@ export class MCPServer {
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
   readonly #bus: Bus
-  /** Notifies sessions of changes. */
+  /** Notifies streams and sessions of changes. */
   readonly #feed: Feed
   readonly #publish: (event: ChangeEvent) => Promise<void>
   #definition: Definition | undefined
@@ -89,12 +90,12 @@ export class MCPServer {
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
     this.#bus = config.bus ?? createMemoryBus()
-    const reportBus = (error: unknown): void => this.#reportError(error, { bus: true })
-    this.#feed = createFeed(this.#bus, reportBus)
+    const outage = createOutage((error) => this.#reportError(error, { bus: true }))
+    this.#feed = createFeed(this.#bus, outage)
     this.id = config.id
     this.name = config.name
     this.version = config.version
-    this.#publish = createPublisher(this.#bus, reportBus)
+    this.#publish = createPublisher(this.#bus, outage)
     const lists = createNotifiable(this.#publish)
     this.tools = lists.tools
     this.prompts = lists.prompts
@@ -158,7 +159,7 @@ export class MCPServer {
     return {
       engine,
       endpoint,
-      onChange: this.#feed,
+      onChange: this.#feed.listen,
       lists: {
         toolsListChanged: hasTools,
         promptsListChanged: hasPrompts,
@@ -280,6 +281,7 @@ export class MCPServer {
     const answerer = createEras({
       definition,
       bus,
+      feed: this.#feed,
       publish: this.#publish,
       pageSize,
       setup,

@@ -37,6 +37,11 @@ export interface Bus {
    * called in the context of another request: it must do no I/O itself.
    */
   subscribe(listener: (event: ChangeEvent) => void): (() => void) | Promise<() => void>
+  /**
+   * Set it if a subscription cannot outlive the request that made it, as where a platform binds connections to requests: each stream
+   * then subscribes and unsubscribes in its own request. Otherwise one subscription serves all streams of a process or isolate.
+   */
+  readonly isRequestBound?: boolean
 }
 
 /** Creates a bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for several. */

@@ -1,50 +1,91 @@
 /**
- * The feed that informs sessions: one subscription to the bus for all of them, restarted if it fails.
+ * The feed: one subscription to the bus for all streams and sessions of a process or isolate. It begins with the first of them and ends
+ * with the last.
  */
 import { add, type Bus, type ChangeEvent, deliver } from './bus.ts'
+import { BUS_TIMEOUT_MS, type Outage, within } from './outage.ts'
 import { subscribeWithin } from './subscription.ts'
 
-/** Calls `listener` for each change from now on. Returns a function that ends this. */
-export type Feed = (listener: (event: ChangeEvent) => void) => () => void
+type Listener = (event: ChangeEvent) => void
+
+export interface Feed {
+  /** For a session: calls `listener` for each change until the returned function is called. A failed subscription is tried again. */
+  readonly listen: (listener: Listener) => () => void
+  /**
+   * For a stream: the same, but only once the bus delivers.
+   *
+   * @throws Error if the bus does not answer, and the error that it rejects with.
+   */
+  readonly join: (listener: Listener) => Promise<() => void>
+}
 
 /** Milliseconds until a failed subscription is tried again; doubled each time. */
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 
-/** @param reportError called once per outage, not per attempt. */
-export function createFeed(bus: Bus, reportError: (error: unknown) => void): Feed {
-  const listeners = new Set<(event: ChangeEvent) => void>()
-  let end: (() => void) | undefined
+export function createFeed(bus: Bus, outage: Outage): Feed {
+  const listeners = new Set<Listener>()
+  /** The attempt that runs or has succeeded. */
+  let current: Promise<void> | undefined
+  let unsubscribe: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let retryMs = FIRST_RETRY_MS
 
-  const begin = (): (() => void) => {
-    let unsubscribe: (() => void) | undefined
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let isOver = false
-    const attempt = async (retryMs: number): Promise<void> => {
-      try {
-        unsubscribe = await subscribeWithin(bus, (event) => deliver(event, listeners))
-        if (isOver) unsubscribe()
-      } catch (error) {
-        if (retryMs === FIRST_RETRY_MS) reportError(error)
-        if (!isOver) timer = setTimeout(attempt, retryMs, Math.min(2 * retryMs, LAST_RETRY_MS))
+  const attempt = async (): Promise<void> => {
+    clearTimeout(timer)
+    const subscribed = subscribeWithin(bus, (event) => deliver(event, listeners))
+    const mine = settle(subscribed, () => current === mine)
+    current = mine
+    return mine
+  }
+
+  const settle = async (subscribed: Promise<() => void>, isCurrent: () => boolean): Promise<void> => {
+    try {
+      const leave = await subscribed
+      outage.end()
+      if (isCurrent()) unsubscribe = leave
+      else leave()
+    } catch (error) {
+      outage.begin(error)
+      if (isCurrent()) {
+        current = undefined
+        timer = setTimeout(() => attempt().catch(() => {}), retryMs)
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
       }
-    }
-    void attempt(FIRST_RETRY_MS)
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-      unsubscribe?.()
+      throw error
     }
   }
 
-  return (listener) => {
+  const enter = (listener: Listener): (() => void) => {
     const remove = add(listener, listeners)
-    end ??= begin()
     return () => {
       remove()
       if (listeners.size > 0) return
-      end?.()
-      end = undefined
+      clearTimeout(timer)
+      unsubscribe?.()
+      current = unsubscribe = undefined
+      retryMs = FIRST_RETRY_MS
     }
+  }
+
+  return {
+    listen(listener) {
+      const leave = enter(listener)
+      ;(current ?? attempt()).catch(() => {})
+      return leave
+    },
+    async join(listener) {
+      // Not shared if the subscription would end with the request of another stream.
+      const leave = bus.isRequestBound ? undefined : enter(listener)
+      try {
+        if (leave === undefined) return await subscribeWithin(bus, listener)
+        await within(current ?? attempt(), BUS_TIMEOUT_MS, 'bus')
+        return leave
+      } catch (error) {
+        outage.begin(error)
+        leave?.()
+        throw error
+      }
+    },
   }
 }

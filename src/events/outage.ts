@@ -29,6 +29,33 @@ export function toReport({ onError }: OutageOptions, what: string): Report {
   return onError === undefined ? print : (error) => callHook(() => onError(error), print)
 }
 
+/** Something that fails and comes back: each outage is reported once, however many calls fail meanwhile. */
+export interface Outage {
+  begin(error: unknown): void
+  /** Returns whether there was one. */
+  end(): boolean
+}
+
+/** Errors of outages that were reported already: by the bus, say, before the server hears of them. */
+const known = new WeakSet<object>()
+
+export function createOutage(report: Report): Outage {
+  let isDown = false
+  return {
+    begin(error) {
+      const key = Object(error)
+      if (!isDown && !known.has(key)) report(error)
+      known.add(key)
+      isDown = true
+    },
+    end() {
+      const wasDown = isDown
+      isDown = false
+      return wasDown
+    },
+  }
+}
+
 /**
  * Resolves as `work` does, within a time limit.
  *

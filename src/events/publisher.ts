@@ -2,15 +2,16 @@
  * Tells a bus of changes.
  */
 import type { Bus, ChangeEvent } from './bus.ts'
-import { BUS_TIMEOUT_MS, type Report, within } from './outage.ts'
+import { BUS_TIMEOUT_MS, type Outage, within } from './outage.ts'
 
-/** A bus that fails or does not answer is reported, and does not fail the call: the change itself was made. */
-export function createPublisher(bus: Bus, report: Report): (event: ChangeEvent) => Promise<void> {
+/** A bus that fails or does not answer is reported once, and does not fail the call: the change itself was made. */
+export function createPublisher(bus: Bus, outage: Outage): (event: ChangeEvent) => Promise<void> {
   return async (event) => {
     try {
       await within(bus.publish(event), BUS_TIMEOUT_MS, 'bus')
+      outage.end()
     } catch (error) {
-      report(error)
+      outage.begin(error)
     }
   }
 }

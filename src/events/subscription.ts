@@ -7,6 +7,7 @@ import { callHook } from '../definition/hook.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
 import type { Bus, Change, ChangeEvent } from './bus.ts'
+import type { Feed } from './feed.ts'
 import { BUS_TIMEOUT_MS, toReport, within } from './outage.ts'
 
 /** MCP's `SubscriptionFilter`. */
@@ -22,6 +23,9 @@ const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged']
 /** Limits the URIs of one filter or session: they are stored, and compared with every template. */
 export const MAX_SUBSCRIBED_URIS = 1000
 export const MAX_SUBSCRIBED_CHARACTERS = 100_000
+
+/** Milliseconds within which a stream sends the same change only once; what comes meanwhile leaves as one at their end. */
+const COALESCE_MS = 100
 
 /**
  * Reads the `notifications` parameter.
@@ -77,7 +81,7 @@ export function changesIn(filter: SubscriptionFilter): Change[] {
 }
 
 export interface Subscription {
-  /** Resolves with the next change, or with undefined after `waitMs` milliseconds without one. */
+  /** Resolves with the next change, or with undefined after `waitMs` milliseconds without one. Changes that wait come first. */
   next(waitMs: number): Promise<Change | undefined>
   /** Ends the wait for the next event at once. */
   wake(): void
@@ -100,28 +104,50 @@ export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) =
   }
 }
 
+/** A change, and the earliest time at which it is sent again. */
+interface Wanted {
+  readonly change: Change
+  dueAt: number
+}
+
 /**
- * Subscribes to the events of `bus` that pass `filter`. A change that waits for a slow reader is not queued again, so the queue never
- * holds more than the filter names.
+ * Subscribes to the events that pass `filter`. A change that waits is not queued again, so the queue never holds more than the filter
+ * names. The first of a burst leaves at once, all others as one, `COALESCE_MS` later.
+ *
+ * @param join begins to call its listener with events, and resolves with a function that ends this.
  */
-export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<Subscription> {
-  const wanted = new Map(changesIn(filter).map((change) => [keyOf(change), change]))
-  const queue = new Set<Change>()
+export async function subscribe(join: Feed['join'], filter: SubscriptionFilter): Promise<Subscription> {
+  const all = new Map(changesIn(filter).map((change) => [keyOf(change), { change, dueAt: 0 } as Wanted]))
+  const queue = new Set<Wanted>()
+  let endsAt = 0
   let wake: (() => void) | undefined
-  const unsubscribe = await subscribeWithin(bus, (event) => {
-    if (event.type === 'gap') for (const change of wanted.values()) queue.add(change)
-    else {
-      const change = wanted.get(keyOf(event))
-      if (change === undefined) return
-      queue.add(change)
-    }
-    wake?.()
+  const leave = await join((event) => {
+    const wanted = event.type === 'gap' ? all.values() : [all.get(keyOf(event))]
+    for (const one of wanted) if (one !== undefined) queue.add(one)
+    if (queue.size > 0) wake?.()
   })
+  const end = (): void => {
+    endsAt = 0
+    wake?.()
+  }
   return {
     async next(waitMs) {
-      if (queue.size === 0 && waitMs > 0) {
+      endsAt = Date.now() + waitMs
+      for (;;) {
+        const now = Date.now()
+        let until = endsAt
+        for (const one of queue) {
+          // What is held back is sent early rather than never.
+          if (one.dueAt <= now || endsAt <= now) {
+            queue.delete(one)
+            one.dueAt = now + COALESCE_MS
+            return one.change
+          }
+          until = Math.min(until, one.dueAt)
+        }
+        if (endsAt <= now) return undefined
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, waitMs)
+          const timer = setTimeout(resolve, until - now)
           wake = () => {
             clearTimeout(timer)
             resolve()
@@ -129,14 +155,12 @@ export async function subscribe(bus: Bus, filter: SubscriptionFilter): Promise<S
         })
         wake = undefined
       }
-      const [change] = queue
-      if (change !== undefined) queue.delete(change)
-      return change
     },
-    wake: () => wake?.(),
+    wake: end,
     close() {
-      unsubscribe()
-      wake?.()
+      leave()
+      queue.clear()
+      end()
     },
   }
 }

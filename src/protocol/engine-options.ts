@@ -2,6 +2,7 @@
  * The configuration of the engine, and what it receives with each request.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import type { Feed } from '../events/feed.ts'
 import type { Access } from '../request/access.ts'
 import type { ReportError, RequestOptions } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -31,7 +32,9 @@ export interface CallLimits {
 }
 
 /** The options of an `MCPServer`'s engine. */
-export interface EngineOptions extends RequestOptions, CallLimits {}
+export interface EngineOptions extends RequestOptions, CallLimits {
+  readonly feed: Feed
+}
 
 /** The options of every kind of server's engine. */
 export interface ServeOptions extends CallLimits {

@@ -31,10 +31,11 @@ export interface Listen {
   close(): void
 }
 
+const DOWN = 'The bus does not answer, so changes cannot be delivered now: try again later.'
 const KEEP_ALIVE = ': keep-alive\n\n'
 
 export function createListen(options: EngineOptions): Listen {
-  const { definition, bus } = options
+  const { definition, bus, feed } = options
   const streams = new Set<ListenStream>()
   let opening = 0
 
@@ -64,7 +65,11 @@ export function createListen(options: EngineOptions): Listen {
     if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
     // Counted while it subscribes: otherwise many at once would exceed the limit.
     opening++
-    const subscription = await subscribe(bus, filter).finally(() => opening--)
+    const subscription = await subscribe(feed.join, filter)
+      .catch((cause) => {
+        throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
+      })
+      .finally(() => opening--)
     const onEnd = (): void => {
       streams.delete(stream)
       // Clients end a subscription by disconnecting, so this is a success.
@@ -100,7 +105,7 @@ class ListenStream {
     subscription: Subscription,
     meta: Meta,
     ended: string,
-    { request: { signal }, platform: { deadline = Number.POSITIVE_INFINITY } }: Incoming,
+    { request: { signal }, platform: { deadline = Number.POSITIVE_INFINITY }, auth }: Incoming,
     { maxListenMs, deadlineMarginMs, keepAliveMs }: EngineOptions,
     onEnd: () => void,
   ) {
@@ -112,7 +117,9 @@ class ListenStream {
       signal.removeEventListener('abort', this.#close)
       onEnd()
     }
-    this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs)
+    // A stream does not outlive the token that it was opened with.
+    const expiresAt = (auth?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
+    this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs, expiresAt)
     this.#signal = signal
   }
 

@@ -737,7 +737,8 @@ export const REQUIREMENTS = {
     source: [`${SUBSCRIPTIONS}#cancellation`],
   },
   'listen.graceful': {
-    statement: 'A stream is kept alive by comments, and ended by a result before any limit of the platform.',
+    statement:
+      'A stream is kept alive by comments, and ended by a result before any limit of the platform, and with its token.',
     source: [`${SUBSCRIPTIONS}#graceful-closure`, `${HTTP}#receiving-messages`],
   },
   'listen.gap': {
@@ -745,12 +746,23 @@ export const REQUIREMENTS = {
       'Where a bus may have lost events, each stream and session is told that all it listens to may have changed.',
     source: ['docs/events.md'],
   },
+  'listen.coalesced': {
+    statement:
+      'The first of a burst of the same change leaves at once, all others as one within 100 ms; no other change waits for them.',
+    source: ['docs/events.md'],
+  },
+  'bus.shared': {
+    statement:
+      'All streams and sessions of a process share one subscription to the bus, which ends with the last of them.',
+    source: ['docs/events.md'],
+  },
   'bus.listeners': {
     statement: 'A listener of a bus that throws keeps no other from hearing.',
     source: ['docs/events.md'],
   },
   'bus.down': {
-    statement: 'With the bus down requests are answered; once it is back, the next stream hears.',
+    statement:
+      'With the bus down requests are answered, with one report; once it is back, the next stream hears.',
     source: ['docs/events.md'],
   },
   'bus.sessions': {

@@ -134,7 +134,7 @@ describe('a bus that is down', () => {
     bus.state = 'refusing'
     server = createServer({ bus, tools: { touch } })
     const notifications = { toolsListChanged: true }
-    expect((await modern(server, 'subscriptions/listen', { notifications })).status).toBe(500)
+    expect((await modern(server, 'subscriptions/listen', { notifications })).status).toBe(503)
     bus.state = 'up'
     const stream = new StreamReader(
       await server.fetch(modernRequest('subscriptions/listen', { notifications })),
@@ -209,15 +209,18 @@ describe('sessions', () => {
     },
   )
 
-  it('a second outage is reported, too [bus.sessions]', async () => {
+  it('a second outage is reported, too, of publishing and subscribing together [bus.sessions] [bus.down]', async () => {
     const bus = createShakyBus()
-    const { onError, onChange } = open(bus)
-    bus.state = 'refusing'
-    onChange(() => {})()
-    await vi.advanceTimersByTimeAsync(0)
-    onChange(() => {})
-    await vi.advanceTimersByTimeAsync(0)
-    expect(onError).toHaveBeenCalledTimes(2)
+    const { server, onError, onChange } = open(bus)
+    for (const outages of [1, 2]) {
+      bus.state = 'refusing'
+      onChange(() => {})()
+      await vi.advanceTimersByTimeAsync(0)
+      for (let call = 0; call < 100; call++) await server.tools.notifyListChanged()
+      expect(onError).toHaveBeenCalledTimes(outages)
+      bus.state = 'up'
+      await server.tools.notifyListChanged()
+    }
   })
 
   it('that have all ended → nothing is tried any more, and a late success is ended [bus.sessions]', async () => {

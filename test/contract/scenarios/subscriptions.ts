@@ -42,14 +42,16 @@ export function subscriptions(endpoint: Endpoint): void {
       await close()
     })
 
-    it('a burst of changes reaches every stream whole [listen.delivery]', async () => {
+    it('a burst of changes reaches every stream, never more often than it was published [listen.coalesced]', async () => {
       const listeners = await Promise.all(Array.from({ length: 4 }, () => connectListener(endpoint())))
       await using publisher = await CLIENTS[0]!.connect(endpoint())
       await Promise.all(listeners.map(({ client }) => client.listen({ promptsListChanged: true })))
 
-      await Promise.all(Array.from({ length: 10 }, () => publisher.call('announce', { change: 'prompts' })))
+      const changes = Array.from({ length: 20 }, () => 'prompts')
+      await Promise.all(changes.map((change) => publisher.call('announce', { change })))
 
-      await expect.poll(() => listeners.map(({ heard }) => heard.length)).toEqual([10, 10, 10, 10])
+      await expect.poll(() => listeners.every(({ heard }) => heard.length > 0)).toBe(true)
+      for (const { heard } of listeners) expect(heard.length).toBeLessThanOrEqual(changes.length)
       await Promise.all(listeners.map(({ client }) => client.close()))
     })
 
