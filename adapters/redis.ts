@@ -3,12 +3,13 @@
  * stored: Redis drops an answer that no call waits for. While Redis is down, every wait here has a limit.
  */
 
-import { add, deliver, isChangeEvent } from '../src/events/bus.ts'
 import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
-import type { Awaited, Bus, ChangeEvent, RateLimiter, Rendezvous } from '../src/index.ts'
+import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
+import { type Ask, createAsk } from './_bus/ask.ts'
+import { type Outages, outagesOf, watchConnection } from './_bus/outages.ts'
+import { createWireBus, type Wire } from './_bus/wire-bus.ts'
 import { type Channels, channelsFor, type RedisSubscriber } from './_redis/channels.ts'
-import { type Ask, createAsk, watchConnection } from './_redis/connection.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
 export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
@@ -69,8 +70,8 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
   for (const [option, value] of Object.entries({ calls, windowMs })) {
     if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
   }
-  watchConnection(client, toReport(options, 'Redis'))
-  const ask = createAsk(options)
+  watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
+  const ask = createAsk(options, 'Redis')
   const expiry = String(Math.ceil(windowMs))
   return {
     async limit(key) {
@@ -117,51 +118,36 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
 
 /**
  * Creates a bus that carries change notifications between processes. Delivery is at most once, as with every bus. While Redis is down,
- * publishing and subscribing reject within a time limit.
+ * publishing and subscribing reject within a time limit; when it is back, listeners are told of a gap.
  */
 export function redisBus(clients: RedisClients): Bus {
   const { publisher, prefix = 'mayfly' } = clients
-  const { channels, report, ask } = connect(clients)
-  const askToSubscribe = createAsk(clients)
+  const { channels, report, outages } = connect(clients)
   const channel = `${prefix}:changes`
-  const listeners = new Set<(event: ChangeEvent) => void>()
-  const read = createReader((event) => {
-    if (!isChangeEvent(event))
-      throw new TypeError('A message on the channel for changes is not a change event.')
-    deliver(event, listeners)
-  }, report)
-  return {
-    async publish(event) {
-      await ask(() => publisher.publish(channel, JSON.stringify(event)))
-    },
-    async subscribe(listener) {
-      const remove = add(listener, listeners)
-      const leave = (): void => {
-        remove()
-        if (listeners.size === 0) channels.remove(channel, read)
-      }
-      try {
-        await askToSubscribe(() => channels.add(channel, read))
-      } catch (error) {
-        leave()
-        throw error
-      }
-      return leave
+  const wire: Wire = {
+    send: (text) => publisher.publish(channel, text),
+    receive({ onText, onReady, onLost }) {
+      channels.add(channel, onText, onReady).then(onReady, onLost)
+      return () => channels.remove(channel, onText)
     },
   }
+  return createWireBus(wire, { ...clients, name: 'Redis', report, outages })
 }
 
 interface Connection {
   readonly channels: Channels
   readonly report: Report
+  readonly outages: Outages
   readonly ask: Ask
 }
 
 function connect(clients: RedisClients): Connection {
+  const { publisher, subscriber } = clients
   const report = toReport(clients, 'Redis')
-  watchConnection(clients.publisher, report)
-  watchConnection(clients.subscriber, report)
-  return { channels: channelsFor(clients.subscriber), report, ask: createAsk(clients) }
+  const outages = outagesOf(publisher, report)
+  watchConnection(publisher, outages)
+  watchConnection(subscriber, outages)
+  return { channels: channelsFor(subscriber), report, outages, ask: createAsk(clients, 'Redis') }
 }
 
 /** Reads messages as JSON. Invalid ones are reported: an error thrown here would end the process. */

@@ -24,14 +24,18 @@ export interface IoRedisSubscriber {
 type Listener = (message: string) => void
 
 export interface Channels {
-  /** Resolves once messages would arrive; rejects if they will not. May take as long as Redis is down. */
-  add(name: string, listener: Listener): Promise<void>
+  /**
+   * Resolves once messages would arrive; rejects if they will not. May take as long as Redis is down. `onBack` is called when messages
+   * arrive again after the connection was lost.
+   */
+  add(name: string, listener: Listener, onBack?: () => void): Promise<void>
   /** Never throws. */
   remove(name: string, listener: Listener): void
 }
 
 interface Channel {
-  readonly listeners: Set<Listener>
+  /** With what each calls when the connection is back. */
+  readonly listeners: Map<Listener, (() => void) | undefined>
   /** Settles with the subscription of the first listener; undefined without listeners. */
   subscribed: Promise<void> | undefined
   /** Whether the client has subscribed, as of its last command. */
@@ -56,16 +60,27 @@ function createChannels(subscriber: RedisSubscriber): Channels {
   /** Channels that could not be unsubscribed: the libraries subscribe to them again with each new connection. */
   const left = new Set<string>()
   const subscribe = subscribeWith(subscriber, (name, message) => {
-    for (const listener of all.get(name)?.listeners ?? []) listener(message)
+    for (const listener of all.get(name)?.listeners.keys() ?? []) listener(message)
   })
   const next = <T>(channel: Channel, command: () => T | PromiseLike<T>): Promise<T> => {
     const done = channel.turn.then(command, command)
     channel.turn = done.catch(() => {})
     return done
   }
+  // The libraries subscribe again by themselves; the reply to this one comes after theirs.
+  onReady(subscriber, () => {
+    for (const [name, channel] of all) {
+      if (!channel.isOpen) continue
+      void next(channel, async () => {
+        if (channel.listeners.size === 0) return
+        await subscribe(name)
+        for (const onBack of channel.listeners.values()) onBack?.()
+      }).catch(() => {}) // lost again
+    }
+  })
   const open = (name: string): Channel => {
     const channel = all.get(name) ?? {
-      listeners: new Set(),
+      listeners: new Map(),
       subscribed: undefined,
       isOpen: false,
       turn: Promise.resolve(),
@@ -89,11 +104,11 @@ function createChannels(subscriber: RedisSubscriber): Channels {
     })
   }
   return {
-    add(name, listener) {
+    add(name, listener, onBack) {
       for (const other of left) if (other !== name) leave(other)
       left.delete(name)
       const channel = open(name)
-      channel.listeners.add(listener)
+      channel.listeners.set(listener, onBack)
       if (channel.subscribed !== undefined) return channel.subscribed
       const subscribed = next(channel, async () => {
         if (channel.listeners.size === 0 || channel.isOpen) return
@@ -111,6 +126,12 @@ function createChannels(subscriber: RedisSubscriber): Channels {
       if (channel?.listeners.delete(listener) && channel.listeners.size === 0) leave(name)
     },
   }
+}
+
+/** Calls `listener` whenever the client is connected, also for the first time. */
+function onReady(subscriber: object, listener: () => void): void {
+  const emitter = subscriber as { on?(event: string, listener: () => void): unknown }
+  emitter.on?.('ready', listener)
 }
 
 function subscribeWith(

@@ -32,26 +32,26 @@ export function toReport({ onError }: OutageOptions, what: string): Report {
 /** Something that fails and comes back: each outage is reported once, however many calls fail meanwhile. */
 export interface Outage {
   begin(error: unknown): void
-  /** Returns whether there was one. */
-  end(): boolean
+  end(): void
 }
 
-/** Errors of outages that were reported already: by the bus, say, before the server hears of them. */
+/** Errors that were reported already: by the bus, say, before the server hears of them. */
 const known = new WeakSet<object>()
+
+export function markReported(error: unknown): void {
+  known.add(Object(error))
+}
 
 export function createOutage(report: Report): Outage {
   let isDown = false
   return {
     begin(error) {
-      const key = Object(error)
-      if (!isDown && !known.has(key)) report(error)
-      known.add(key)
+      if (!isDown && !known.has(Object(error))) report(error)
       isDown = true
+      markReported(error)
     },
     end() {
-      const wasDown = isDown
       isDown = false
-      return wasDown
     },
   }
 }

@@ -770,6 +770,20 @@ export const REQUIREMENTS = {
       'Sessions share one subscription to the bus, which is begun again where it fails, with one report.',
     source: ['docs/events.md'],
   },
+  'bus.delivery': {
+    statement:
+      'Every bus delivers each event, whole and in order, to each subscriber of each instance, its own included.',
+    source: ['docs/events.md'],
+  },
+  'bus.foreign': {
+    statement: 'What is no change event on the channel of a bus is dropped, with one report.',
+    source: ['docs/events.md'],
+  },
+  'bus.outage': {
+    statement:
+      'In an outage of a bus calls are answered, with one report; afterwards subscribers are told of a gap, and hear again.',
+    source: ['docs/events.md'],
+  },
   'redis.wait': {
     statement:
       'A wait over Redis ends at its deadline or when it is aborted, and leaves no channel behind, whatever Redis does.',

@@ -1,12 +1,12 @@
 /** How long Redis is waited for where nobody says otherwise: docs/rendezvous.md, "While Redis is down". */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createAsk } from '../../adapters/_redis/connection.ts'
+import { createAsk } from '../../adapters/_bus/ask.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 it('a command is refused after 2 seconds, those after it at once, but for one in that time [redis.down]', async () => {
-  const ask = createAsk({})
+  const ask = createAsk({}, 'Redis')
   let sent = 0
   const silent = () => {
     sent++

@@ -1,0 +1,40 @@
+/**
+ * Handles a server behind a client that is lost or silent. The clients queue commands until it is back, which may be never.
+ */
+import { type OutageOptions, within } from '../../src/events/outage.ts'
+
+/** Sends a command, and settles within the time limit. */
+export type Ask = <Reply>(command: () => Reply | PromiseLike<Reply>) => Promise<Reply>
+
+/**
+ * Sends commands with the limit `timeoutMs` (milliseconds, default 2000). While the server does not answer, one command per such period
+ * tests whether it is back, and all others are refused at once: so commands do not pile up, and later requests need not wait.
+ *
+ * @param name of the server, for errors.
+ */
+export function createAsk({ timeoutMs = 2000 }: OutageOptions, name: string): Ask {
+  let silentUntil = 0
+  return async (command) => {
+    const now = Date.now()
+    if (now < silentUntil)
+      throw new Error(`${name} did not answer within ${timeoutMs} ms, and is not asked again for a moment.`)
+    if (silentUntil > 0) silentUntil = now + timeoutMs
+    const reply = Promise.resolve(command())
+    let isSettled = false
+    reply.then(
+      () => {
+        isSettled = true
+        silentUntil = 0
+      },
+      () => {
+        isSettled = true
+      },
+    )
+    try {
+      return await within(reply, timeoutMs, `${name} server`)
+    } catch (error) {
+      if (!isSettled) silentUntil = Date.now() + timeoutMs
+      throw error
+    }
+  }
+}

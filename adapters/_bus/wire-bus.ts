@@ -1,0 +1,145 @@
+/**
+ * A bus over anything that broadcasts text between processes: what Redis, Postgres and NATS share. The wire reconnects by itself; the
+ * bus says so to its listeners, reports each outage once, and drops what is not ours.
+ */
+import { add, type Bus, type ChangeEvent, deliver, isChangeEvent } from '../../src/events/bus.ts'
+import { type OutageOptions, type Report, within } from '../../src/events/outage.ts'
+import { type Ask, createAsk } from './ask.ts'
+import type { Outages } from './outages.ts'
+
+export interface Wire {
+  /** Sends a text to every process. Rejects, or never settles, while it is cut off. */
+  send(text: string): unknown
+  /** Connects, and reconnects after each loss, until the returned function is called. Never throws. */
+  receive(events: WireEvents): () => void
+}
+
+export interface WireEvents {
+  onText(text: string): void
+  /** Called whenever texts arrive from now on: at first, and after each loss. */
+  onReady(): void
+  /** Called when texts do not arrive any more, or not yet. */
+  onLost(error: unknown): void
+}
+
+export interface WireBusOptions extends OutageOptions {
+  /** The server's name, for errors. */
+  readonly name: string
+  readonly report: Report
+  readonly outages: Outages
+}
+
+/** Characters of a text. Longer ones are neither sent nor read: no filter can name a URI of that length. */
+const MAX_CHARACTERS = 1_000_000
+
+export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
+  const { name, report, outages, timeoutMs = 2000 } = options
+  const ask: Ask = createAsk(options, name)
+  const listeners = new Set<(event: ChangeEvent) => void>()
+  const onText = createReader((event) => deliver(event, listeners), name, report)
+  let receiver: Receiver | undefined
+  return {
+    async publish(event) {
+      const text = JSON.stringify(event)
+      if (text.length > MAX_CHARACTERS)
+        throw new TypeError(
+          `A change event of ${text.length} characters is not sent: at most ${MAX_CHARACTERS}.`,
+        )
+      const startedAt = Date.now()
+      try {
+        await ask(() => wire.send(text))
+      } catch (error) {
+        outages.begin('send', error, startedAt)
+        throw error
+      }
+      outages.end('send')
+      if (receiver === undefined) outages.end('receive')
+    },
+    async subscribe(listener) {
+      const remove = add(listener, listeners)
+      const leave = (): void => {
+        remove()
+        if (listeners.size > 0) return
+        receiver?.stop()
+        receiver = undefined
+      }
+      receiver ??= startReceiver(wire, onText, () => deliver({ type: 'gap' }, listeners), outages)
+      try {
+        await within(receiver.ready, timeoutMs, `${name} server`)
+      } catch (error) {
+        outages.begin('receive', error)
+        leave()
+        throw error
+      }
+      return leave
+    },
+  }
+}
+
+interface Receiver {
+  /** Settles when the first attempt to connect has succeeded or failed. */
+  readonly ready: Promise<void>
+  stop(): void
+}
+
+function startReceiver(
+  wire: Wire,
+  onText: (text: string) => void,
+  onGap: () => void,
+  outages: Outages,
+): Receiver {
+  let wasReady = false
+  let isOver = false
+  let stop: (() => void) | undefined
+  const ready = new Promise<void>((resolve, reject) => {
+    stop = wire.receive({
+      onText: (text) => isOver || onText(text),
+      onReady() {
+        if (isOver) return
+        outages.end('receive')
+        if (wasReady) onGap()
+        wasReady = true
+        resolve()
+      },
+      onLost(error) {
+        if (isOver) return
+        outages.begin('receive', error)
+        reject(error)
+      },
+    })
+  })
+  ready.catch(() => {})
+  return {
+    ready,
+    stop() {
+      isOver = true
+      stop?.()
+    },
+  }
+}
+
+/** Reads texts as change events. What is none is dropped, and reported once: a flood on the channel must not be one in the log. */
+function createReader(
+  onEvent: (event: ChangeEvent) => void,
+  name: string,
+  report: Report,
+): (text: string) => void {
+  let hasReported = false
+  return (text) => {
+    const event = text.length > MAX_CHARACTERS ? undefined : parse(text)
+    if (isChangeEvent(event)) return onEvent(event)
+    if (!hasReported)
+      report(
+        new TypeError(`${name} delivers something on the channel for changes that is not a change event.`),
+      )
+    hasReported = true
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Texts of any length as payloads of `NOTIFY`, which Postgres limits to less than 8000 bytes. A text that fits is sent as it is; a longer
+ * one as several payloads, each `<id> <index> <count> <part>`. Postgres delivers the payloads of one transaction in order and together, so
+ * the receiver needs to remember one unfinished text only.
+ */
+
+/** Characters, which are bytes here: only ASCII is sent. The rest of the 8000 is for what stands before a part. */
+const PART_CHARACTERS = 7900
+
+const PART = /^([0-9a-f-]{36}) (\d{1,6}) (\d{1,6}) (.*)$/s
+
+/** Escapes what is not ASCII in JSON: what it means stays the same, and so does its length in every encoding of a database. */
+function toAscii(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+export function toPayloads(json: string): string[] {
+  const text = toAscii(json)
+  if (text.length <= PART_CHARACTERS) return [text]
+  const count = Math.ceil(text.length / PART_CHARACTERS)
+  const id = crypto.randomUUID()
+  return Array.from({ length: count }, (_, index) => {
+    const part = text.slice(index * PART_CHARACTERS, (index + 1) * PART_CHARACTERS)
+    return `${id} ${index} ${count} ${part}`
+  })
+}
+
+/** Returns a function that takes payloads, and calls `onText` for each text that is complete. Parts without the others are dropped. */
+export function createJoiner(onText: (text: string) => void): (payload: string) => void {
+  let open: { readonly id: string; readonly count: number; readonly parts: string[] } | undefined
+  return (payload) => {
+    const match = PART.exec(payload)
+    if (match === null) return onText(payload)
+    const [, id, index, count, part] = match as unknown as [string, string, string, string, string]
+    if (Number(index) === 0) open = { id, count: Number(count), parts: [] }
+    if (open?.id !== id || open.parts.length !== Number(index)) {
+      open = undefined
+      return
+    }
+    open.parts.push(part)
+    if (open.parts.length < open.count) return
+    const text = open.parts.join('')
+    open = undefined
+    onText(text)
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * A bus on NATS, with a connection of `@nats-io/transport-node`, or any other connection of `@nats-io/nats-core`.
+ */
+import { type OutageOptions, toReport } from '../src/events/outage.ts'
+import type { Bus } from '../src/index.ts'
+import { outagesOf } from './_bus/outages.ts'
+import { createWireBus, type WireEvents } from './_bus/wire-bus.ts'
+
+export type { OutageOptions } from '../src/events/outage.ts'
+
+/** The members of a connection. */
+export interface NatsClient {
+  publish(subject: string, payload: string): void
+  flush(): Promise<void>
+  subscribe(
+    subject: string,
+    options: { callback: (error: Error | null, message: { string(): string }) => void },
+  ): { unsubscribe(): void }
+  status(): AsyncIterable<{ readonly type: string }>
+  isClosed(): boolean
+}
+
+/** Options of `natsBus`. */
+export interface NatsBusOptions extends OutageOptions {
+  /** `await connect({ servers, maxReconnectAttempts: -1 })`: by default the library gives up after ten attempts, for good. */
+  readonly client: NatsClient
+  /** Prefix of the subject, if several servers share one NATS. Default `mayfly`. */
+  readonly prefix?: string
+}
+
+/**
+ * Creates a bus that carries change notifications between processes. While NATS is down, publishing and subscribing reject within a time
+ * limit; when it is back, listeners are told of a gap.
+ *
+ * @throws TypeError for a prefix that is no part of a subject.
+ */
+export function natsBus(options: NatsBusOptions): Bus {
+  const { client, prefix = 'mayfly' } = options
+  if (!/^[^\s*>]+$/.test(prefix) || /^\.|\.$|\.\./.test(prefix))
+    throw new TypeError(
+      '"prefix" of natsBus must be a part of a subject: no spaces, "*" or ">", and no empty part.',
+    )
+  const subject = `${prefix}.changes`
+  const report = toReport(options, 'NATS')
+  const connection = watchStatus(client)
+  return createWireBus(
+    {
+      send(text) {
+        // The library would keep what is published meanwhile, without a limit.
+        if (connection.lost !== undefined) throw connection.lost
+        client.publish(subject, text)
+        return client.flush()
+      },
+      receive(events) {
+        const { onText, onReady, onLost } = events
+        const { unsubscribe } = begin(client, subject, onText)
+        const stop = connection.follow(events)
+        if (connection.lost === undefined) client.flush().then(onReady, onLost)
+        else onLost(connection.lost)
+        return () => {
+          stop()
+          unsubscribe()
+        }
+      },
+    },
+    { ...options, name: 'NATS', report, outages: outagesOf(client, report) },
+  )
+}
+
+function begin(client: NatsClient, subject: string, onText: (text: string) => void): { unsubscribe(): void } {
+  if (client.isClosed()) return { unsubscribe: () => {} }
+  const subscription = client.subscribe(subject, {
+    callback: (error, message) => {
+      if (error === null) onText(message.string())
+    },
+  })
+  return { unsubscribe: () => client.isClosed() || subscription.unsubscribe() }
+}
+
+interface Watched {
+  /** Why nothing can be sent now. */
+  readonly lost: Error | undefined
+  follow(events: WireEvents): () => void
+}
+
+/** Follows the connection for as long as there is one. It subscribes again by itself. */
+function watchStatus(client: NatsClient): Watched {
+  const closed = (): Error =>
+    new Error('The connection to NATS is closed: pass maxReconnectAttempts: -1 to connect.')
+  let lost = client.isClosed() ? closed() : undefined
+  const followers = new Set<WireEvents>()
+  const lose = (error: Error): void => {
+    lost = error
+    for (const { onLost } of followers) onLost(error)
+  }
+  const follow = async (): Promise<void> => {
+    for await (const { type } of client.status()) {
+      if (type === 'disconnect') lose(new Error('The connection to NATS is lost.'))
+      if (type === 'close') lose(closed())
+      if (type !== 'reconnect') continue
+      lost = undefined
+      // Once this is answered, the subscriptions that were sent before it hold.
+      for (const { onReady, onLost } of followers) client.flush().then(onReady, onLost)
+    }
+  }
+  void follow().catch(lose)
+  return {
+    get lost() {
+      return lost
+    },
+    follow(events) {
+      followers.add(events)
+      return () => void followers.delete(events)
+    },
+  }
+}

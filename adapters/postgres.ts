@@ -1,0 +1,80 @@
+/**
+ * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client. It needs no table and no rights beyond connecting.
+ */
+import { type OutageOptions, toReport } from '../src/events/outage.ts'
+import type { Bus } from '../src/index.ts'
+import { outagesOf, watchConnection } from './_bus/outages.ts'
+import { createWireBus } from './_bus/wire-bus.ts'
+import { createJoiner, toPayloads } from './_postgres/chunks.ts'
+import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from './_postgres/receive.ts'
+
+export type { OutageOptions } from '../src/events/outage.ts'
+export type { PgConnection, PgPool, PostgresSql } from './_postgres/receive.ts'
+
+/** Options of `postgresBus`. */
+export interface PostgresBusOptions extends OutageOptions {
+  /**
+   * `postgres(url)` of the library `postgres`, or a `Pool` of `pg`. While something listens, one connection is held. A pooler in
+   * transaction mode, such as PgBouncer, cannot listen: connect to Postgres itself.
+   */
+  readonly client: PostgresSql | PgPool
+  /** Prefix of the channel, if several servers share one database. Default `mayfly`. */
+  readonly prefix?: string
+}
+
+/** Postgres cuts longer names. */
+const MAX_CHANNEL_BYTES = 63
+
+/** Text, so that neither library converts it; with one statement, events that wait leave together and in order. */
+const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::text::json) AS payload'
+
+/**
+ * Creates a bus that carries change notifications between processes. Events over Postgres' limit of 8000 bytes are sent in parts. While
+ * Postgres is down, publishing and subscribing reject within a time limit; when it is back, listeners are told of a gap.
+ *
+ * @throws TypeError for a prefix that is too long.
+ */
+export function postgresBus(options: PostgresBusOptions): Bus {
+  const { client, prefix = 'mayfly' } = options
+  const channel = `${prefix}_changes`
+  if (new TextEncoder().encode(channel).length > MAX_CHANNEL_BYTES || channel.includes('"'))
+    throw new TypeError(
+      `"prefix" of postgresBus must be at most ${MAX_CHANNEL_BYTES - 8} bytes, without quotes.`,
+    )
+  const report = toReport(options, 'Postgres')
+  const outages = outagesOf(client, report)
+  const isSql = 'listen' in client
+  // A pool emits the errors of its idle connections.
+  if (!isSql) watchConnection(client, outages)
+  const receive = isSql ? receiveWithSql(client, channel) : receiveWithPool(client, channel)
+  const query = (payloads: string): PromiseLike<unknown> =>
+    isSql ? client.unsafe(NOTIFY, [channel, payloads]) : client.query(NOTIFY, [channel, payloads])
+  return createWireBus(
+    {
+      send: createSender(query),
+      receive: (events) => receive({ ...events, onText: createJoiner(events.onText) }),
+    },
+    { ...options, name: 'Postgres', report, outages },
+  )
+}
+
+/** Sends one statement at a time, each with all that came meanwhile: a pool would send several at once, in any order. */
+function createSender(query: (payloads: string) => PromiseLike<unknown>): (text: string) => Promise<void> {
+  let waiting: string[] = []
+  let sending: Promise<unknown> = Promise.resolve()
+  let next: Promise<void> | undefined
+  const send = async (): Promise<void> => {
+    await sending.catch(() => {})
+    const payloads = waiting
+    waiting = []
+    next = undefined
+    const sent = Promise.resolve(query(JSON.stringify(payloads)))
+    sending = sent
+    await sent
+  }
+  return (text) => {
+    waiting.push(...toPayloads(text))
+    next ??= send()
+    return next
+  }
+}
