@@ -12,6 +12,7 @@ import { resourcesAndPrompts } from './scenarios/resources-and-prompts.ts'
 import { streaming } from './scenarios/streaming.ts'
 import { subscriptions } from './scenarios/subscriptions.ts'
 import { tools } from './scenarios/tools.ts'
+import { withoutBus } from './scenarios/without-bus.ts'
 
 /** The fixture, served. */
 export interface Served {
@@ -64,6 +65,7 @@ export function contract(target: string, runtime: Runtime): void {
     else buffered(endpoint)
     if (has('disconnect') && has('shared memory')) cancellation(endpoint)
     resourcesAndPrompts(endpoint)
+    withoutBus(endpoint, has('streaming'))
     if (has('streaming') && has('shared memory')) subscriptions(endpoint)
     http(endpoint, has('streamed requests'))
   })

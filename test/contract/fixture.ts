@@ -200,7 +200,19 @@ const tools = {
   }),
 }
 
-const server: MCPServer = new MCPServer({
+/** The same server without a bus answers what is asked with `?without-bus`. */
+class Contract extends MCPServer {
+  override handle(...[request, platform]: Parameters<MCPServer['handle']>): Promise<Response> {
+    if (!request.url.endsWith('?without-bus')) return super.handle(request, platform)
+    return withoutBus.handle(request, platform)
+  }
+
+  override get leanHandle(): MCPServer['handle'] {
+    return Contract.prototype.handle
+  }
+}
+
+const server: MCPServer = new Contract({
   id: 'contract',
   name: 'Contract',
   version: '1.2.3',
@@ -236,6 +248,14 @@ const server: MCPServer = new MCPServer({
   bus: countingBus(),
   pageSize: 5,
   http: { streamAfterMs: 250, keepAliveMs: 100, maxBodyBytes: 100_000, maxListenMs: 5000 },
+})
+
+const withoutBus = new MCPServer({
+  id: 'without-bus',
+  name: 'Without a bus',
+  version: '1.0.0',
+  tools: { speak: tools.speak },
+  resources: [createResource({ uri: 'pond://depth', name: 'depth', read: () => '2 m' })],
 })
 
 export default server
