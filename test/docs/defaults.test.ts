@@ -91,6 +91,11 @@ it('the versions of other packages that the pages name are those of package.json
     ],
     ['docs/rendezvous.md', /`redis` \(([\d.]+) or later\)/, peers.redis],
     ['docs/rendezvous.md', /`ioredis` \(([\d.]+) or later\)/, peers.ioredis],
+    ['docs/events.md', /`redis` \(([\d.]+) or later\)/, peers.redis],
+    ['docs/events.md', /`ioredis` \(([\d.]+) or later\)/, peers.ioredis],
+    ['docs/events.md', /`postgres` \(([\d.]+) or later\)/, peers.postgres],
+    ['docs/events.md', /`pg` \(([\d.]+) or later\)/, peers.pg],
+    ['docs/events.md', /`@nats-io\/transport-node` \(([\d.]+) or later\)/, peers['@nats-io/transport-node']],
     ['docs/migrate/mastra.md', /`@mastra\/core` ([\d.]+\d),/, frameworks.devDependencies['@mastra/core']],
     ['docs/migrate/mastra.md', /`@mastra\/mcp` ([\d.]+\d) and/, frameworks.devDependencies['mastra-mcp-1']],
   ]
