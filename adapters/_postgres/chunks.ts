@@ -7,7 +7,10 @@
 /** Characters, which are bytes here: only ASCII is sent. The rest of the 8000 is for what stands before a part. */
 const PART_CHARACTERS = 7900
 
-const PART = /^([0-9a-f-]{36}) (\d{1,6}) (\d{1,6}) (.*)$/s
+/** Parts of one text: far more than an event of the permitted length has. */
+const MAX_PARTS = 1000
+
+const PART = /^([0-9a-f-]{36}) (\d{1,4}) (\d{1,4}) (.*)$/s
 
 /** Escapes what is not ASCII in JSON: what it means stays the same, and so does its length in every encoding of a database. */
 function toAscii(json: string): string {
@@ -35,7 +38,7 @@ export function createJoiner(onText: (text: string) => void): (payload: string) 
     const match = PART.exec(payload)
     if (match === null) return onText(payload)
     const [, id, index, count, part] = match as unknown as [string, string, string, string, string]
-    if (Number(index) === 0) open = { id, count: Number(count), parts: [] }
+    if (Number(index) === 0 && Number(count) < MAX_PARTS) open = { id, count: Number(count), parts: [] }
     if (open?.id !== id || open.parts.length !== Number(index)) {
       open = undefined
       return

@@ -2,9 +2,9 @@
  * The feed: one subscription to the bus for all streams and sessions of a process or isolate. It begins with the first of them and ends
  * with the last.
  */
+import { callHook } from '../definition/hook.ts'
 import { add, type Bus, type ChangeEvent, deliver } from './bus.ts'
-import { BUS_TIMEOUT_MS, type Outage, within } from './outage.ts'
-import { subscribeWithin } from './subscription.ts'
+import { BUS_TIMEOUT_MS, type Outage, toReport, within } from './outage.ts'
 
 type Listener = (event: ChangeEvent) => void
 
@@ -87,5 +87,21 @@ export function createFeed(bus: Bus, outage: Outage): Feed {
         throw error
       }
     },
+  }
+}
+
+/**
+ * Subscribes within the time limit; otherwise not at all.
+ *
+ * @throws Error if the bus does not answer, and the error that it rejects with.
+ */
+async function subscribeWithin(bus: Bus, listener: Listener): Promise<() => void> {
+  const subscribed = Promise.resolve(bus.subscribe(listener))
+  try {
+    const unsubscribe = await within(subscribed, BUS_TIMEOUT_MS, 'bus')
+    return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
+  } catch (error) {
+    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late to be used
+    throw error
   }
 }

@@ -3,12 +3,10 @@
  * queue that the stream reads. Events arrive in the publisher's request and leave in the subscriber's, since platforms forbid I/O on
  * behalf of another request.
  */
-import { callHook } from '../definition/hook.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
-import type { Bus, Change, ChangeEvent } from './bus.ts'
+import type { Change } from './bus.ts'
 import type { Feed } from './feed.ts'
-import { BUS_TIMEOUT_MS, toReport, within } from './outage.ts'
 
 /** MCP's `SubscriptionFilter`. */
 export interface SubscriptionFilter {
@@ -86,22 +84,6 @@ export interface Subscription {
   /** Ends the wait for the next event at once. */
   wake(): void
   close(): void
-}
-
-/**
- * Subscribes within the time limit; otherwise not at all.
- *
- * @throws Error if the bus does not answer, and the error that it rejects with.
- */
-export async function subscribeWithin(bus: Bus, listener: (event: ChangeEvent) => void): Promise<() => void> {
-  const subscribed = Promise.resolve(bus.subscribe(listener))
-  try {
-    const unsubscribe = await within(subscribed, BUS_TIMEOUT_MS, 'bus')
-    return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
-  } catch (error) {
-    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late to be used
-    throw error
-  }
 }
 
 /** A change, and the earliest time at which it is sent again. */

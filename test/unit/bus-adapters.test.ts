@@ -1,0 +1,68 @@
+/** What the buses do without their server: docs/events.md. */
+import { describe, expect, it, vi } from 'vitest'
+import { createJoiner, toPayloads } from '../../adapters/_postgres/chunks.ts'
+import { type NatsClient, natsBus } from '../../adapters/nats.ts'
+import { type PgPool, postgresBus } from '../../adapters/postgres.ts'
+
+describe('payloads of NOTIFY', () => {
+  const joined = (payloads: readonly string[]) => {
+    const texts: string[] = []
+    const join = createJoiner((text) => texts.push(text))
+    for (const payload of payloads) join(payload)
+    // What is no part is no JSON either, and dropped by the bus.
+    return texts.filter((text) => !/^[0-9a-f-]{36} /.test(text))
+  }
+  const long = JSON.stringify({ uri: '🦋ü"\\\u0000'.repeat(5000) })
+
+  it.each([
+    ['short', '{"a":1}', 1],
+    ['of 7900 characters', 'x'.repeat(7900), 1],
+    ['of 7901 characters', 'x'.repeat(7901), 2],
+    ['of many that are not ASCII', long, 10],
+  ])('a text %s arrives as it was, each part below 8000 bytes [bus.delivery]', (_kind, text, atLeast) => {
+    const payloads = toPayloads(text)
+    expect(payloads.length).toBeGreaterThanOrEqual(atLeast)
+    for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThan(8000)
+    const [arrived] = joined(payloads) as [string]
+    expect(text.startsWith('{') ? JSON.parse(arrived) : arrived).toEqual(
+      text.startsWith('{') ? JSON.parse(text) : text,
+    )
+  })
+
+  it('parts that are lost, strange or never end are dropped, and what follows arrives [bus.foreign]', () => {
+    const [first, second, third] = toPayloads(long) as [string, string, string]
+    const id = crypto.randomUUID()
+    const strange = [`${id} 0 999999 x`, `${id} 7 9 x`, `${id} 1 0 x`, second, first, third, first, first]
+    expect(joined([...strange, '{"a":1}'])).toEqual(['{"a":1}'])
+    expect(joined([...strange, ...toPayloads(long)])).toHaveLength(1)
+  })
+
+  it('a text that never ends is not kept [bus.foreign]', () => {
+    const id = crypto.randomUUID()
+    const endless = Array.from({ length: 1000 }, (_, index) => `${id} ${index} 1000 ${'x'.repeat(7900)}`)
+    expect(joined([...endless, '{"a":1}'])).toEqual(['{"a":1}'])
+  })
+})
+
+it.each(['x'.repeat(60), 'a"b'])('postgresBus with the prefix %j → TypeError', (prefix) => {
+  expect(() => postgresBus({ client: {} as PgPool, prefix })).toThrow(/"prefix" of postgresBus/)
+})
+
+it.each(['', 'a b', 'a.*', '>', '.a', 'a..b'])('natsBus with the prefix %j → TypeError', (prefix) => {
+  expect(() => natsBus({ client: {} as NatsClient, prefix })).toThrow(/"prefix" of natsBus/)
+})
+
+it('natsBus over a connection that is closed for good: publishing and subscribing reject, with one report [bus.outage]', async () => {
+  const onError = vi.fn()
+  const client: NatsClient = {
+    publish: () => {},
+    flush: async () => {},
+    subscribe: () => ({ unsubscribe: () => {} }),
+    status: async function* () {},
+    isClosed: () => true,
+  }
+  const bus = natsBus({ client, onError })
+  await expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('maxReconnectAttempts: -1')
+  await expect(bus.subscribe(() => {})).rejects.toThrow('maxReconnectAttempts: -1')
+  expect(onError).toHaveBeenCalledOnce()
+})
