@@ -78,7 +78,11 @@ export function createFeed(bus: Bus, outage: Outage): Feed {
       // Not shared if the subscription would end with the request of another stream.
       const leave = bus.isRequestBound ? undefined : enter(listener)
       try {
-        if (leave === undefined) return await subscribeWithin(bus, listener)
+        if (leave === undefined) {
+          const own = await subscribeWithin(bus, listener)
+          outage.end()
+          return own
+        }
         await within(current ?? attempt(), BUS_TIMEOUT_MS, 'bus')
         return leave
       } catch (error) {

@@ -51,6 +51,8 @@ export function createBus<Event>(probe: Probe, updated: (uri: string) => Event) 
   probe.update = (uri) => publish(updated(uri))
   return {
     publish,
+    // Each stream subscribes by itself, so that the probe sees each.
+    isRequestBound: true,
     subscribe: (listener: (event: Event) => void) => {
       const over = probe.hold()
       listeners.add(listener)

@@ -449,6 +449,26 @@ describe('the bus', () => {
     expect(bus.listeners).toBe(0)
   })
 
+  it('one whose subscriptions belong to requests is reported once an outage, too [bus.down]', async () => {
+    const onError = vi.fn()
+    const bus = Object.assign(countingBus(), { isRequestBound: true, isDown: false })
+    const { subscribe } = bus
+    bus.subscribe = async (listener) => {
+      if (bus.isDown) throw new Error('no connection')
+      return subscribe(listener)
+    }
+    const { server, listen } = fixture({ bus, onError })
+    for (const outages of [1, 2]) {
+      bus.isDown = true
+      for (let attempt = 0; attempt < 3; attempt++)
+        expect((await modern(server, 'subscriptions/listen', { notifications: ALL })).status).toBe(503)
+      expect(onError).toHaveBeenCalledTimes(outages)
+      bus.isDown = false
+      const { stream } = await listen()
+      await stream.cancel()
+    }
+  })
+
   it('one whose subscriptions belong to requests is subscribed to by each stream [bus.shared]', async () => {
     const counting = countingBus()
     const { listen } = fixture({ bus: Object.assign(counting, { isRequestBound: true }) })

@@ -108,6 +108,27 @@ it.each([
   },
 )
 
+it('subscriptions/listen in a function that streams → ended with its result before the function’s timeout [listen.graceful]', async () => {
+  await using running = await built.start({
+    trigger: 'function-url',
+    handler: 'index.streamingHandler',
+    timeoutMs: 3000,
+  })
+  await callTool(running, 'echo', { text: 'the process has started' })
+
+  const params = { notifications: { toolsListChanged: true } }
+  const response = await fetch(modernRequest(running.url, 'subscriptions/listen', params))
+
+  const messages: unknown[] = []
+  for await (const { message } of readStream(response)) if (message !== undefined) messages.push(message)
+  expect(messages).toMatchObject([
+    { params: { notifications: { toolsListChanged: true } } },
+    { id: 1, result: { resultType: 'complete' } },
+  ])
+  await processFacts(running)
+  expect(running.environments.started).toBe(1)
+})
+
 it('a tool that blocks its process is ended with it, and the next call gets a new one', async () => {
   await using running = await built.start({ trigger: 'function-url', timeoutMs: 2000 })
   const before = await processFacts(running)

@@ -4,7 +4,7 @@
  * two processes.
  */
 import { existsSync, writeFileSync } from 'node:fs'
-import { createTool, type FetchServer, MCPServer, type RequestPlatform } from 'mayfly-mcp'
+import { createMemoryBus, createTool, type FetchServer, MCPServer, type RequestPlatform } from 'mayfly-mcp'
 import * as z from 'zod'
 
 let calls = 0
@@ -22,6 +22,7 @@ const server = new MCPServer({
   id: 'lambda-fixture',
   name: 'Lambda fixture',
   version: '1.0.0',
+  bus: createMemoryBus(),
   tools: {
     echo: createTool({
       id: 'echo',
