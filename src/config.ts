@@ -96,6 +96,8 @@ export interface ServerDetail extends ServerInfo {
 /** The parts of a server's configuration that decide which features work on a deployment. */
 export interface DeploymentInfo {
   hasBus: boolean
+  /** Whether that bus reaches one process or isolate alone. Default false. */
+  hasLocalBus?: boolean
   hasRendezvous: boolean
   /** A secret in the configuration; the environment may have another. */
   hasSecret: boolean

@@ -30,6 +30,7 @@ export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
   const { auth, bus, http, rendezvous, secret, legacy = 'explain' } = config
   return {
     hasBus: bus !== undefined,
+    hasLocalBus: bus?.isLocal === true,
     hasRendezvous: rendezvous !== undefined,
     hasSecret: secret !== undefined,
     legacy,

@@ -76,7 +76,7 @@ export function publicUrlFindings(
 
 /** What the configuration needs and lacks. */
 export function bindingFindings(
-  { legacy, hasBus, hasRendezvous, hasSessions = false }: DeploymentInfo,
+  { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false }: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess'>,
 ): Finding[] {
   const findings: Finding[] = []
@@ -91,6 +91,10 @@ export function bindingFindings(
   }
   if (hasRendezvous) findings.push({ level: 'ok', message: 'a rendezvous is configured' })
   if (hasBus) findings.push({ level: 'ok', message: 'a bus is configured' })
+  if (hasLocalBus && !target.hasOneProcess) {
+    const message = `the bus is in memory, and ${target.title} may run several processes or isolates: a change reaches the clients of one alone: pass a shared bus, see docs/events.md`
+    findings.push({ level: 'warning', message })
+  }
   return findings
 }
 

@@ -42,12 +42,15 @@ export interface Bus {
    * then subscribes and unsubscribes in its own request. Otherwise one subscription serves all streams of a process or isolate.
    */
   readonly isRequestBound?: boolean
+  /** Whether it reaches one process or isolate alone. `mayfly doctor` warns where a platform runs several. */
+  readonly isLocal?: boolean
 }
 
 /** Creates a bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for several. */
 export function createMemoryBus(): Bus {
   const listeners = new Set<Listener>()
   return {
+    isLocal: true,
     publish: (event) => deliver(event, listeners),
     subscribe: (listener) => add(listener, listeners),
   }

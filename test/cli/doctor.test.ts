@@ -119,6 +119,18 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
   })
 
   test.for([
+    ['node', 'createMemoryBus()', 0],
+    ['lambda', 'createMemoryBus()', 1],
+    ['cloudflare', 'createMemoryBus()', 1],
+    ['lambda', '{ publish() {}, subscribe: () => () => {} }', 0],
+  ] as const)('on %s the bus %s → %i warnings of a bus in memory', async ([target, bus, warnings]) => {
+    await using project = arrange(`bus: ${bus}`)
+    const { findings } = await report(project, target)
+    const told = findings.filter(({ level, message }) => level === 'warning' && message.includes('in memory'))
+    expect(told).toHaveLength(warnings)
+  })
+
+  test.for([
     ['node', []],
     ['bun', []],
     ['deno', []],
