@@ -148,7 +148,7 @@ export async function subscribe(join: Feed['join'], filter: SubscriptionFilter):
 }
 
 function keyOf(change: Change): string {
-  return 'uri' in change ? change.type + change.uri : change.type
+  return change.type === 'resourceUpdated' ? change.type + change.uri : change.type
 }
 
 const METHODS: { readonly [type in Change['type']]: string } = {
@@ -160,5 +160,8 @@ const METHODS: { readonly [type in Change['type']]: string } = {
 
 /** A change as a notification in wire form. */
 export function toNotification(change: Change): { method: string; params: { uri?: string } } {
-  return { method: METHODS[change.type], params: 'uri' in change ? { uri: change.uri } : {} }
+  return {
+    method: METHODS[change.type],
+    params: change.type === 'resourceUpdated' ? { uri: change.uri } : {},
+  }
 }

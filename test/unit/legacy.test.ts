@@ -270,6 +270,19 @@ describe('GET and DELETE', () => {
   })
 })
 
+it('with a bus, too, a stateless server promises a legacy client no changes, and has no stream for them [legacy.get-delete]', async () => {
+  const server = createServer({
+    bus: createMemoryBus(),
+    tools: { t: createTool({ id: 't', execute: () => '' }) },
+    resources: [{ uri: 'a://1', read: () => '' }],
+  })
+  const { result } = await initialize(server)
+  expect(result?.capabilities).toMatchObject({ tools: {}, resources: {} })
+  expect(JSON.stringify(result?.capabilities)).not.toMatch(/listChanged|subscribe/)
+  const stream = await server.fetch(new Request(ENDPOINT, { headers: { accept: 'text/event-stream' } }))
+  expect(stream.status).toBe(405)
+})
+
 describe('MCP-Protocol-Version', () => {
   it.each(['2024-11-05', '2025-01-01', '1.0', ''])(
     '%j → -32600 with status 400 [legacy.version-header]',
