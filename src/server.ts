@@ -25,11 +25,10 @@ import {
   toTool,
   withUpdate,
 } from './definition/tool.ts'
-import { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
+import { createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
-import { createOutage } from './events/outage.ts'
-import { createPublisher } from './events/publisher.ts'
+import { listsOf } from './events/subscription.ts'
 import { SECURITY_HEADERS } from './http/admission.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
@@ -75,10 +74,8 @@ export class MCPServer {
   readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
-  readonly #bus: Bus
-  /** Notifies streams and sessions of changes. */
+  /** Publishes changes, and notifies streams and sessions of them. */
   readonly #feed: Feed
-  readonly #publish: (event: ChangeEvent) => Promise<void>
   #definition: Definition | undefined
   #app: App | undefined
 
@@ -89,14 +86,12 @@ export class MCPServer {
     this.#reportError = createReportError(config.onError)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
-    this.#bus = config.bus ?? createMemoryBus()
-    const outage = createOutage((error) => this.#reportError(error, { bus: true }))
-    this.#feed = createFeed(this.#bus, outage)
+    const bus = config.bus ?? createMemoryBus()
+    this.#feed = createFeed(bus, (error) => this.#reportError(error, { bus: true }))
     this.id = config.id
     this.name = config.name
     this.version = config.version
-    this.#publish = createPublisher(this.#bus, outage)
-    const lists = createNotifiable(this.#publish)
+    const lists = createNotifiable(this.#feed.publish)
     this.tools = lists.tools
     this.prompts = lists.prompts
     this.resources = lists.resources
@@ -155,16 +150,11 @@ export class MCPServer {
   /** For transports with sessions, such as those of `mayfly-mcp/node`: the parts they need. */
   getSessionParts(): SessionParts & { readonly endpoint: Endpoint } {
     const { engine, endpoint } = this.#hosted()
-    const { hasTools, hasPrompts, hasResources } = this.#compile()
     return {
       engine,
       endpoint,
       onChange: this.#feed.listen,
-      lists: {
-        toolsListChanged: hasTools,
-        promptsListChanged: hasPrompts,
-        resourcesListChanged: hasResources,
-      },
+      lists: listsOf(this.#compile()),
       onFault: (error) => this.#reportError(error, { session: true }),
     }
   }
@@ -282,7 +272,7 @@ export class MCPServer {
       definition,
       bus,
       feed: this.#feed,
-      publish: this.#publish,
+      publish: this.#feed.publish,
       pageSize,
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },

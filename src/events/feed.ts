@@ -1,14 +1,17 @@
 /**
- * The feed: one subscription to the bus for all streams and sessions of a process or isolate. It begins with the first of them and ends
- * with the last.
+ * The feed: a server's way to the bus and from it. One subscription serves all streams and sessions of a process or isolate: it begins
+ * with the first of them and ends with the last.
  */
 import { callHook } from '../definition/hook.ts'
 import { add, type Bus, type ChangeEvent, deliver } from './bus.ts'
-import { BUS_TIMEOUT_MS, type Outage, toReport, within } from './outage.ts'
+import { BUS_TIMEOUT_MS, createOutage, type Report, toReport, within } from './outage.ts'
+import { createPublisher } from './publisher.ts'
 
 type Listener = (event: ChangeEvent) => void
 
 export interface Feed {
+  /** Never rejects. */
+  readonly publish: (event: ChangeEvent) => Promise<void>
   /** For a session: calls `listener` for each change until the returned function is called. A failed subscription is tried again. */
   readonly listen: (listener: Listener) => () => void
   /**
@@ -23,7 +26,9 @@ export interface Feed {
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 
-export function createFeed(bus: Bus, outage: Outage): Feed {
+/** @param report called once per outage of the bus, not per attempt. */
+export function createFeed(bus: Bus, report: Report): Feed {
+  const outage = createOutage(report)
   const listeners = new Set<Listener>()
   /** The attempt that runs or has succeeded. */
   let current: Promise<void> | undefined
@@ -69,6 +74,7 @@ export function createFeed(bus: Bus, outage: Outage): Feed {
   }
 
   return {
+    publish: createPublisher(bus, outage),
     listen(listener) {
       const leave = enter(listener)
       ;(current ?? attempt()).catch(() => {})

@@ -71,6 +71,19 @@ export function honoured(filter: SubscriptionFilter, capabilities: ServerCapabil
   }
 }
 
+/** The filter of the lists that a server has. */
+export function listsOf(has: {
+  hasTools: boolean
+  hasPrompts: boolean
+  hasResources: boolean
+}): SubscriptionFilter {
+  return {
+    toolsListChanged: has.hasTools,
+    promptsListChanged: has.hasPrompts,
+    resourcesListChanged: has.hasResources,
+  }
+}
+
 /** All that a filter lets through. */
 export function changesIn(filter: SubscriptionFilter): Change[] {
   const lists = FLAGS.filter((flag) => filter[flag]).map((type) => ({ type }))
