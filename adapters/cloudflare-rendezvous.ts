@@ -5,12 +5,7 @@
 import { type OutageOptions, toReport, within } from '../src/events/outage.ts'
 import type { Awaited, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
-
-/** A Durable Object binding in workerd; inlined, so that no platform package is needed for the type. */
-export interface DurableObjectNamespace {
-  idFromName(name: string): unknown
-  get(id: never): { fetch(url: string, init?: RequestInit): Promise<Response> }
-}
+import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
 
 const WAIT = 'https://rendezvous/wait'
 const DELIVER = 'https://rendezvous/deliver'

@@ -6,11 +6,9 @@ import type { RateLimiter } from '../src/index.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
-export {
-  type DurableObjectNamespace,
-  durableObjectRendezvous,
-  MayflyRendezvous,
-} from './cloudflare-rendezvous.ts'
+export type { DurableObjectNamespace, SocketState } from './_cloudflare/durable-object.ts'
+export { type DurableObjectBusOptions, durableObjectBus, MayflyBus } from './cloudflare-bus.ts'
+export { durableObjectRendezvous, MayflyRendezvous } from './cloudflare-rendezvous.ts'
 
 /** A rate limiting binding; inlined, so that no platform package is needed for the type. */
 export interface RateLimitBinding {

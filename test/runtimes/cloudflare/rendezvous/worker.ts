@@ -1,9 +1,6 @@
 /** Waits and delivers at rendezvous of Durable Objects: ours, and some that are broken. Answers what came of it, as JSON. */
-import {
-  type DurableObjectNamespace,
-  durableObjectRendezvous,
-  MayflyRendezvous,
-} from '../../../../adapters/cloudflare-rendezvous.ts'
+import type { DurableObjectNamespace } from '../../../../adapters/_cloudflare/durable-object.ts'
+import { durableObjectRendezvous, MayflyRendezvous } from '../../../../adapters/cloudflare-rendezvous.ts'
 
 export { MayflyRendezvous }
 

@@ -1,0 +1,21 @@
+/**
+ * The parts of workerd's Durable Objects that this adapter uses; inlined, so that no platform package is needed for the types.
+ */
+
+/** A Durable Object binding. */
+export interface DurableObjectNamespace {
+  idFromName(name: string): unknown
+  get(id: never): { fetch(url: string, init?: RequestInit): Promise<Response> }
+}
+
+/** The state that workerd passes to a Durable Object: its WebSockets that hibernate. */
+export interface SocketState {
+  acceptWebSocket(socket: WebSocket): void
+  getWebSockets(): WebSocket[]
+  setWebSocketAutoResponse(pair: object): void
+}
+
+/** The end of a WebSocket that a Worker holds. */
+export interface WorkerSocket extends WebSocket {
+  accept(): void
+}

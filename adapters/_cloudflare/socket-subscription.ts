@@ -1,0 +1,111 @@
+/**
+ * A subscription over a WebSocket that is opened again when it is lost. All of it runs in the request that subscribed: workerd binds
+ * sockets and timers to the request that made them.
+ */
+import type { WorkerSocket } from './durable-object.ts'
+
+/** The object's runtime answers a ping without waking the object. */
+export const PING = 'ping'
+export const PONG = 'pong'
+
+/** Milliseconds until a lost connection is opened again; doubled for each further attempt. */
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 60_000
+
+export interface SubscriptionOptions {
+  /** Rejects within a time limit if it cannot connect. */
+  readonly connect: () => Promise<WorkerSocket>
+  /** Called with each message but pongs. */
+  readonly onMessage: (data: unknown) => void
+  /** Called when the connection is lost, but not for failed attempts to open it again. */
+  readonly onLost: (error: Error) => void
+  /** Called when a lost connection was opened again. */
+  readonly onBack: () => void
+  /** Milliseconds between pings. A connection without a pong at the next ping is lost. */
+  readonly pingMs: number
+}
+
+/**
+ * Resolves with a function that ends the subscription.
+ *
+ * @throws the error of the first attempt to connect.
+ */
+export async function subscribeBySocket(options: SubscriptionOptions): Promise<() => void> {
+  const { connect, onLost, onBack } = options
+  let hangUp = (): void => {}
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isOver = false
+  let retryMs = FIRST_RETRY_MS
+
+  const open = async (): Promise<void> => {
+    const socket = await connect()
+    const openedAt = Date.now()
+    hangUp = holdSocket(socket, options, (error) => {
+      // A connection that is lost again and again is opened ever more slowly.
+      if (Date.now() - openedAt > LAST_RETRY_MS) retryMs = FIRST_RETRY_MS
+      onLost(error)
+      retryLater()
+    })
+    if (isOver) hangUp()
+  }
+  const retryLater = (): void => {
+    // Streams that lost their connections together come back spread over time.
+    timer = setTimeout(retry, retryMs * (0.5 + Math.random() / 2))
+    retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
+  }
+  const retry = async (): Promise<void> => {
+    try {
+      await open()
+    } catch {
+      if (!isOver) retryLater()
+      return
+    }
+    if (!isOver) onBack()
+  }
+
+  await open()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    hangUp()
+  }
+}
+
+/** Returns a function that closes the socket. Calls `onLost` once if the socket ends in any other way. */
+function holdSocket(
+  socket: WorkerSocket,
+  { onMessage, pingMs }: SubscriptionOptions,
+  onLost: (error: Error) => void,
+): () => void {
+  let isOpen = true
+  let isPongDue = false
+  const end = (): void => {
+    isOpen = false
+    clearInterval(timer)
+    try {
+      socket.close()
+    } catch {
+      // It has failed before.
+    }
+  }
+  const lose = (how: string): void => {
+    if (!isOpen) return
+    end()
+    onLost(new Error(`The connection to the Durable Object ${how}.`))
+  }
+  const timer = setInterval(() => {
+    if (isPongDue) return lose('is silent')
+    isPongDue = true
+    socket.send(PING)
+  }, pingMs)
+  socket.addEventListener('message', ({ data }) => {
+    if (data === PONG) isPongDue = false
+    else if (isOpen) onMessage(data)
+  })
+  socket.addEventListener('close', () => lose('was closed'))
+  socket.addEventListener('error', () => lose('failed'))
+  socket.accept()
+  return () => {
+    if (isOpen) end()
+  }
+}
