@@ -807,6 +807,11 @@ export const REQUIREMENTS = {
     statement: 'Every count in Redis expires: counting and expiring are one command.',
     source: ['docs/http.md'],
   },
+  'bus.objects': {
+    statement:
+      'A bus of Durable Objects delivers between isolates, costs an idle subscriber nothing, and makes up for lost connections.',
+    source: ['docs/events.md'],
+  },
   'rendezvous.objects': {
     statement: 'A wait at a Durable Object never rejects and ends in time, whatever the object does.',
     source: ['docs/rendezvous.md'],
