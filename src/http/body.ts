@@ -20,21 +20,30 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
  * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never throws.
  */
 export async function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
+  const bytes = await readBytes(request, maxBodyBytes, timeoutMs)
+  // Not `instanceof`: some platforms run a server in a separate realm.
+  if ('fault' in bytes) return bytes
+  try {
+    return { ok: true, text: UTF8.decode(bytes) }
+  } catch {
+    return { ok: false, fault: 'not-utf8' }
+  }
+}
+
+/** The same, as the bytes that were sent. */
+export async function readBytes(
+  request: Request,
+  maxBodyBytes: number,
+  timeoutMs: number,
+): Promise<Uint8Array | Fault> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? Number.NaN : Number(declared)
   if (length > maxBodyBytes) return TOO_LARGE
   // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
   const bytes =
     length > 0 ? await readWhole(request, timeoutMs) : await readPieces(request, maxBodyBytes, timeoutMs)
-  // Not `instanceof`: some platforms run a server in a separate realm.
-  if ('fault' in bytes) return bytes
   // A request that was constructed, not received, can declare any length.
-  if (bytes.byteLength > maxBodyBytes) return TOO_LARGE
-  try {
-    return { ok: true, text: UTF8.decode(bytes) }
-  } catch {
-    return { ok: false, fault: 'not-utf8' }
-  }
+  return 'byteLength' in bytes && bytes.byteLength > maxBodyBytes ? TOO_LARGE : bytes
 }
 
 async function readWhole(request: Request, timeoutMs: number): Promise<Uint8Array | Fault> {

@@ -16,6 +16,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   events: ['interaction', 'definition'],
   interaction: ['definition'],
   definition: [],
+  webhook: ['http', 'events', 'definition'],
   /** Stands beside the server: of it, only how tools are described. */
   client: ['definition'],
 }

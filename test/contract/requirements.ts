@@ -812,6 +812,19 @@ export const REQUIREMENTS = {
       'A bus of Durable Objects delivers between isolates, costs an idle subscriber nothing, and makes up for lost connections.',
     source: ['docs/events.md'],
   },
+  'webhook.signature': {
+    statement: 'A webhook is accepted only if its id, timestamp and body are signed with a known secret.',
+    source: ['docs/webhook.md'],
+  },
+  'webhook.replays': {
+    statement:
+      'A webhook is accepted once, and only near its timestamp; one that could not be published may be sent again.',
+    source: ['docs/webhook.md'],
+  },
+  'webhook.body': {
+    statement: 'A webhook publishes the change events in its body, or is refused with a one-line error.',
+    source: ['docs/webhook.md'],
+  },
   'rendezvous.objects': {
     statement: 'A wait at a Durable Object never rejects and ends in time, whatever the object does.',
     source: ['docs/rendezvous.md'],

@@ -1,0 +1,133 @@
+/**
+ * A webhook for trusted systems that can call a URL but cannot join a bus, such as a database or a CI job: a signed `POST` publishes
+ * change events. A separate entry point, so that it is loaded only if it is used.
+ */
+import type { Bus, ChangeEvent } from './events/bus.ts'
+import type { NotifiableLists } from './events/notifiable.ts'
+import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport, within } from './events/outage.ts'
+import { readBytes } from './http/body.ts'
+import { parseEvents } from './webhook/events.ts'
+import { createMemoryStore, type WebhookStore } from './webhook/replays.ts'
+import { createVerifier, readSigned } from './webhook/signature.ts'
+
+export type { WebhookStore } from './webhook/replays.ts'
+
+/** Options of `createEventWebhook`. */
+export type EventWebhookOptions = EventWebhookTarget & EventWebhookChecks
+
+/** Where events are published: on a bus, or by a server, which also reaches its own sessions where it has no bus. */
+export type EventWebhookTarget =
+  | { readonly bus: Bus; readonly server?: never }
+  | { readonly server: NotifiableLists; readonly bus?: never }
+
+export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
+  /** `whsec_` and 24 to 64 random bytes in base64. Pass several for rotation: a signature by any of them is accepted. */
+  readonly secret: string | readonly string[]
+  /** Seconds by which a timestamp may differ from this server's clock, either way. Default 300. */
+  readonly toleranceSeconds?: number
+  /** Bytes of a body. Default 65 536. */
+  readonly maxBodyBytes?: number
+  /** Remembers ids, so that none is accepted twice. Default: in memory, for one process or isolate. */
+  readonly store?: WebhookStore
+}
+
+/** Milliseconds within which a body must arrive. */
+const BODY_TIMEOUT_MS = 10_000
+
+/** The same for every reason: a forger learns nothing from it. */
+const UNVERIFIED = 'The webhook is not signed with a known secret, or its timestamp is too far from now.'
+
+/**
+ * Creates the `fetch` of a webhook that publishes the change events in its body: mount it on a path beside the server. It verifies the
+ * headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks, symmetric), and never rejects.
+ *
+ * Answers 202 once the events are published. Refuses with 400 (body), 401 (signature or timestamp), 405, 408, 409 (an id that was
+ * accepted before), 413, and 503 if the bus or the store fails: then the sender may send the same webhook again.
+ *
+ * @throws TypeError without a bus or a server, and for secrets and numbers that cannot be used.
+ *
+ * ```ts
+ * const webhook = createEventWebhook({ bus, secret: 'whsec_...' })
+ * ```
+ */
+export function createEventWebhook(options: EventWebhookOptions): (request: Request) => Promise<Response> {
+  const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
+  for (const [option, value] of Object.entries({ toleranceSeconds, maxBodyBytes })) {
+    if (!(value > 0)) throw new TypeError(`"${option}" of a webhook must be a number above 0.`)
+  }
+  const publish = toPublish(options)
+  const { verify } = createVerifier([secret ?? []].flat())
+  const outage = createOutage(toReport(options, 'Webhook'))
+
+  const accept = async (id: string, expiresAt: number, events: readonly ChangeEvent[]): Promise<Response> => {
+    if (!(await store.claim(id, expiresAt))) return refuse(409, 'This webhook-id was accepted before.')
+    try {
+      await Promise.all(events.map((event) => within(publish(event), BUS_TIMEOUT_MS, 'bus')))
+    } catch (error) {
+      await store.release?.(id)
+      throw error
+    }
+    outage.end()
+    return answer(202, { accepted: events.length })
+  }
+
+  return async (request) => {
+    if (request.method !== 'POST') return refuse(405, 'Send a POST.', { allow: 'POST' })
+    const signed = readSigned(request.headers)
+    const sentAt = Number(signed?.timestamp)
+    if (signed === undefined || Math.abs(Date.now() / 1000 - sentAt) > toleranceSeconds)
+      return refuse(401, UNVERIFIED)
+    const body = await readBytes(request, maxBodyBytes, BODY_TIMEOUT_MS)
+    if ('fault' in body) return refuseBody(body.fault)
+    if (!(await verify(signed, body))) return refuse(401, UNVERIFIED)
+    const events = parseEvents(body)
+    if (events === undefined) return refuse(400, 'The body must be a change event, or a list of 1 to 100.')
+    try {
+      return await accept(`webhook:${signed.id}`, (sentAt + toleranceSeconds) * 1000, events)
+    } catch (error) {
+      outage.begin(error)
+      return refuse(503, 'The events cannot be published now: send the webhook again later.')
+    }
+  }
+}
+
+const FAULTS = {
+  'too-large': [413, 'The body is too large.'],
+  'too-slow': [408, 'The body did not arrive in time.'],
+  'not-utf8': [400, 'The body is not UTF-8.'],
+  unreadable: [400, 'The body cannot be read.'],
+} as const
+
+function refuseBody(fault: keyof typeof FAULTS): Response {
+  const [status, error] = FAULTS[fault]
+  return refuse(status, error)
+}
+
+function toPublish({ bus, server }: EventWebhookTarget): Bus['publish'] {
+  if (typeof bus?.publish === 'function') return (event) => bus.publish(event)
+  if (server === undefined) throw new TypeError('createEventWebhook needs "bus" or "server".')
+  const { tools, prompts, resources } = server
+  return (event) => {
+    switch (event.type) {
+      case 'toolsListChanged':
+        return tools.notifyListChanged()
+      case 'promptsListChanged':
+        return prompts.notifyListChanged()
+      case 'resourcesListChanged':
+        return resources.notifyListChanged()
+      case 'resourceUpdated':
+        return resources.notifyUpdated(event)
+    }
+  }
+}
+
+function refuse(status: number, error: string, headers?: { readonly allow: string }): Response {
+  return answer(status, { error }, headers)
+}
+
+function answer(status: number, body: object, headers?: { readonly allow: string }): Response {
+  return Response.json(body, {
+    status,
+    headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },
+  })
+}

@@ -1,0 +1,33 @@
+/**
+ * Remembers the ids of webhooks, so that each is accepted once.
+ */
+
+/** Claims ids once. A `SingleUseStore` is one; share it if requests reach several processes. */
+export interface WebhookStore {
+  /** Returns true the first time it sees `id`, false after. May forget it after `expiresAt` (milliseconds since the epoch). */
+  claim(id: string, expiresAt: number): boolean | Promise<boolean>
+  /** Forgets `id`, whose event could not be published: its sender sends it again. */
+  release?(id: string): void | Promise<void>
+}
+
+/** Ids in memory. With 300 seconds of tolerance, this suffices for 300 webhooks a second. */
+const MAX_IDS = 100_000
+
+/** Creates a store for one process or isolate. When it is full, it rejects rather than forget an id. */
+export function createMemoryStore(): Required<WebhookStore> {
+  const expiries = new Map<string, number>()
+  const forgetExpired = (now: number): void => {
+    for (const [id, expiresAt] of expiries) if (expiresAt < now) expiries.delete(id)
+  }
+  return {
+    claim(id, expiresAt) {
+      const now = Date.now()
+      if ((expiries.get(id) ?? 0) >= now) return false
+      if (expiries.size >= MAX_IDS) forgetExpired(now)
+      if (expiries.size >= MAX_IDS) throw new Error(`More than ${MAX_IDS} webhooks within the tolerance.`)
+      expiries.set(id, expiresAt)
+      return true
+    },
+    release: (id) => void expiries.delete(id),
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, version 1): HMAC-SHA-256 over
+ * `id.timestamp.body`.
+ */
+import { fromBase64, toBase64 } from '../definition/base64.ts'
+
+/** The headers of a webhook; its body is not yet verified. */
+export interface Signed {
+  readonly id: string
+  readonly timestamp: string
+  readonly signatures: readonly Uint8Array<ArrayBuffer>[]
+}
+
+export interface Verifier {
+  /** Whether one of the signatures is that of one of the secrets. Compares in constant time. */
+  verify(signed: Signed, body: Uint8Array): Promise<boolean>
+}
+
+const PREFIX = 'whsec_'
+
+/** Bytes of a secret, as Standard Webhooks has them. */
+const MIN_SECRET_BYTES = 24
+const MAX_SECRET_BYTES = 64
+
+/** Bounds the work for one request. Senders sign with two secrets while they rotate them. */
+const MAX_SIGNATURES = 8
+
+/** A period would let the id reach into what is signed after it. */
+const ID = /^[!-\-/-~]{1,256}$/
+const TIMESTAMP = /^\d{1,12}$/
+const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
+
+const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
+
+/** @throws TypeError for a secret that is not `whsec_` and 24 to 64 bytes in base64. */
+export function createVerifier(secrets: readonly string[]): Verifier {
+  if (secrets.length === 0) throw new TypeError('createEventWebhook needs "secret".')
+  const raw = secrets.map(readSecret)
+  let imported: Promise<CryptoKey[]> | undefined
+  const importKeys = (): Promise<CryptoKey[]> =>
+    Promise.all(raw.map((bytes) => crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify'])))
+  return {
+    async verify({ id, timestamp, signatures }, body) {
+      // Not before the first request: platforms forbid it at the top level of a module.
+      imported ??= importKeys()
+      const keys = await imported
+      const content = join(new TextEncoder().encode(`${id}.${timestamp}.`), body)
+      for (const key of keys) {
+        for (const signature of signatures) {
+          if (await crypto.subtle.verify('HMAC', key, signature, content)) return true
+        }
+      }
+      return false
+    },
+  }
+}
+
+/** Reads the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; undefined if one is missing or malformed. */
+export function readSigned(headers: Headers): Signed | undefined {
+  const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+    headers.get(`webhook-${name}`),
+  )
+  if (!id || !timestamp || !signature || !ID.test(id) || !TIMESTAMP.test(timestamp)) return undefined
+  // Signatures of other versions, such as v1a, may stand beside ours.
+  const signatures = signature.split(' ', MAX_SIGNATURES).flatMap((one) => readSignature(one) ?? [])
+  return signatures.length === 0 ? undefined : { id, timestamp, signatures }
+}
+
+function readSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const encoded = SIGNATURE.exec(text)?.[1]
+  return encoded === undefined ? undefined : decode(encoded)
+}
+
+function readSecret(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes =
+    typeof secret === 'string' && secret.startsWith(PREFIX) ? decode(secret.slice(PREFIX.length)) : undefined
+  if (bytes === undefined || bytes.byteLength < MIN_SECRET_BYTES || bytes.byteLength > MAX_SECRET_BYTES) {
+    throw new TypeError(
+      `"secret" of a webhook must be "${PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${PREFIX}$(openssl rand -base64 32)".`,
+    )
+  }
+  return bytes
+}
+
+/** Undefined for all but the one way to write these bytes. */
+function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = fromBase64(text)
+    return toBase64(bytes) === text ? bytes : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function join(head: Uint8Array, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(head.byteLength + body.byteLength)
+  bytes.set(head)
+  bytes.set(body, head.byteLength)
+  return bytes
+}
