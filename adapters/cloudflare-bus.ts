@@ -3,7 +3,7 @@
  * object whose subscribers are idle is not in memory. Nothing is stored.
  */
 import { type Bus, type ChangeEvent, isChangeEvent } from '../src/events/bus.ts'
-import { createOutage, type OutageOptions, type Report, toReport, within } from '../src/events/outage.ts'
+import { createOutage, type OutageOptions, toReport, within } from '../src/events/outage.ts'
 import type { DurableObjectNamespace, SocketState, WorkerSocket } from './_cloudflare/durable-object.ts'
 import { PING, PONG, subscribeBySocket } from './_cloudflare/socket-subscription.ts'
 
@@ -19,16 +19,15 @@ export interface DurableObjectBusOptions extends OutageOptions {
   readonly pingMs?: number
 }
 
+const NO_EVENT = 'The Durable Object sent what is not a change event.'
+
 const OBJECT_URL = 'https://bus/'
 
-/** Bytes of one event. Far above any URI that a client may subscribe to in practice. */
-const MAX_EVENT_BYTES = 65_536
+/** Bytes of one event. A Worker receives WebSocket messages of at most 1 MiB. */
+const MAX_EVENT_BYTES = 1_000_000
 
 /** Cloudflare's limit for the hibernating WebSockets of one object. */
 const MAX_SUBSCRIBERS = 32_768
-
-/** Milliseconds between reports: streams may notice the same outage one after another. */
-const REPORT_EVERY_MS = 60_000
 
 /**
  * The Durable Object class: export it from your Worker and bind it.
@@ -104,8 +103,9 @@ export function durableObjectBus(
     )
   }
   const { name = 'mayfly', pingMs = 30_000, timeoutMs = 2000 } = options
-  const report = limitReports(toReport(options, 'Change notifications'))
+  const report = toReport(options, 'Change notifications')
   const outage = createOutage(report)
+  const foreign = createOutage(report)
 
   const ask = async (init: RequestInit): Promise<Response> => {
     const over = new AbortController()
@@ -117,7 +117,6 @@ export function durableObjectBus(
         await response.body?.cancel()
         throw new Error(`The Durable Object answered ${response.status}.`)
       }
-      outage.end()
       return response
     } catch (error) {
       over.abort()
@@ -129,16 +128,19 @@ export function durableObjectBus(
     isRequestBound: true,
     async publish(event) {
       await ask({ method: 'POST', body: JSON.stringify(event) })
+      outage.end()
     },
     subscribe: (listener) =>
       subscribeBySocket({
         connect: async () => toSocket(await ask({ headers: { upgrade: 'websocket' } })),
         onMessage: (data) => {
           const event = parseEvent(data)
-          if (event === undefined)
-            report(new TypeError('The Durable Object sent what is not a change event.'))
-          else listener(event)
+          if (event === undefined) return foreign.begin(new TypeError(NO_EVENT))
+          foreign.end()
+          listener(event)
         },
+        // Not when it connects: an object that drops each connection at once is still down.
+        onAlive: outage.end,
         onLost: outage.begin,
         onBack: () => listener({ type: 'gap' }),
         pingMs,
@@ -171,13 +173,4 @@ function toSocket(response: Response): WorkerSocket {
   const { webSocket } = response as Response & { readonly webSocket?: WorkerSocket | null }
   if (webSocket) return webSocket
   throw new TypeError('The Durable Object opened no WebSocket: bind the class MayflyBus.')
-}
-
-function limitReports(report: Report): Report {
-  let reportedAt = Number.NEGATIVE_INFINITY
-  return (error) => {
-    if (Date.now() - reportedAt < REPORT_EVERY_MS) return
-    reportedAt = Date.now()
-    report(error)
-  }
 }

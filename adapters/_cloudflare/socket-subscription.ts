@@ -17,6 +17,8 @@ export interface SubscriptionOptions {
   readonly connect: () => Promise<WorkerSocket>
   /** Called with each message but pongs. */
   readonly onMessage: (data: unknown) => void
+  /** Called with each pong. */
+  readonly onAlive: () => void
   /** Called when the connection is lost, but not for failed attempts to open it again. */
   readonly onLost: (error: Error) => void
   /** Called when a lost connection was opened again. */
@@ -74,7 +76,7 @@ export async function subscribeBySocket(options: SubscriptionOptions): Promise<(
 /** Returns a function that closes the socket. Calls `onLost` once if the socket ends in any other way. */
 function holdSocket(
   socket: WorkerSocket,
-  { onMessage, pingMs }: SubscriptionOptions,
+  { onMessage, onAlive, pingMs }: SubscriptionOptions,
   onLost: (error: Error) => void,
 ): () => void {
   let isOpen = true
@@ -99,8 +101,12 @@ function holdSocket(
     socket.send(PING)
   }, pingMs)
   socket.addEventListener('message', ({ data }) => {
-    if (data === PONG) isPongDue = false
-    else if (isOpen) onMessage(data)
+    if (data !== PONG) {
+      if (isOpen) onMessage(data)
+      return
+    }
+    isPongDue = false
+    onAlive()
   })
   socket.addEventListener('close', () => lose('was closed'))
   socket.addEventListener('error', () => lose('failed'))

@@ -142,7 +142,12 @@ describe('the object', () => {
     ['an event', 204, 'POST', '{"type":"promptsListChanged"}'],
     ['no JSON', 400, 'POST', 'not { json'],
     ['no event', 400, 'POST', '{"type":"unknown"}'],
-    ['an event of 64 KiB', 413, 'POST', JSON.stringify({ type: 'resourceUpdated', uri: 'a'.repeat(65_536) })],
+    [
+      'an event of 1 MB',
+      413,
+      'POST',
+      JSON.stringify({ type: 'resourceUpdated', uri: 'a'.repeat(1_000_000) }),
+    ],
     ['another method', 405, 'PUT', '{"type":"promptsListChanged"}'],
   ] as const)('%s → %i [bus.objects]', async (_what, status, method, body) => {
     expect((await fetch(at('one', '/raw'), { method, body })).status).toBe(status)
