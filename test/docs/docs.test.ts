@@ -51,7 +51,9 @@ it('every TypeScript block of the documentation type-checks', () => {
       ? getSourceFile(name, ...rest)
       : ts.createSourceFile(name, code, ts.ScriptTarget.ES2022)
   }
-  const program = ts.createProgram([...blocks.keys()], { ...options, noUnusedLocals: false }, host)
+  // For imports of `cloudflare:workers`.
+  const bindings = join(ROOT, 'examples/worker-configuration.d.ts')
+  const program = ts.createProgram([...blocks.keys(), bindings], { ...options, noUnusedLocals: false }, host)
   const faults = ts
     .getPreEmitDiagnostics(program)
     .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
