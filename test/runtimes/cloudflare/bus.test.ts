@@ -137,6 +137,12 @@ describe('two isolates', () => {
   })
 })
 
+it('1000 events, published at once, arrive in order, and none is lost [bus.objects]', async () => {
+  const heard = await ask<number[]>('/burst?events=1000')
+  expect(heard).toEqual([...heard.keys()])
+  expect(heard).toHaveLength(1000)
+})
+
 describe('the object', () => {
   it.each([
     ['an event', 204, 'POST', '{"type":"promptsListChanged"}'],

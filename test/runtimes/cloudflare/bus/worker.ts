@@ -166,6 +166,18 @@ function createServer(env: Env): MCPServer {
   return created
 }
 
+/** What a subscriber hears of events that are published at once. */
+async function hearBurst(events: number, env: Env): Promise<readonly number[]> {
+  const bus = durableObjectBus(env.Counting!, { name: 'burst', timeoutMs: 30_000 })
+  const heard: number[] = []
+  const leave = await bus.subscribe((event) => void ('uri' in event && heard.push(Number(event.uri))))
+  const all = Array.from({ length: events }, (_, index) => index)
+  await Promise.all(all.map((index) => bus.publish({ type: 'resourceUpdated', uri: String(index) })))
+  for (let turn = 0; turn < 100 && heard.length < events; turn++) await pause(100)
+  leave()
+  return heard
+}
+
 /** What one caller of an object gets within `forMs` milliseconds. */
 async function callObject(url: URL, env: Env): Promise<object> {
   const heard: ChangeEvent[] = []
@@ -209,6 +221,8 @@ export default {
           method: request.method,
           body: await request.text(),
         })
+      case '/burst':
+        return Response.json(await hearBurst(Number(url.searchParams.get('events')), env))
       case '/publish':
       case '/subscribe':
         return Response.json(await callObject(url, env))
