@@ -14,7 +14,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 /** Share of the limit that gets a warning, since another machine may be slower. */
 const NEAR_LIMIT = 0.8
 

@@ -27,7 +27,7 @@ describe('a question on the stream of no call', () => {
   })
 
   it('suspends no call’s time', async () => {
-    const { server, client, call } = await visit(asking(), { timeoutMs: 600 })
+    const { server, client, call } = await visit(asking(), { timeoutMs: 1500 })
     const { signals, handler } = createSilentHandler()
     client.elicitation.onRequest('evil', handler)
     await client.listTools()
@@ -37,7 +37,7 @@ describe('a question on the stream of no call', () => {
 
     for (const one of calls) await expect(one).rejects.toMatchObject({ code: 'TIMEOUT' })
 
-    expect(Date.now() - startedAt).toBeLessThan(3000)
+    expect(Date.now() - startedAt).toBeLessThan(8000)
     // Nobody is left who could want the answer.
     await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
     await expect.poll(() => server.answers.get('q')).toMatchObject({ result: { action: 'cancel' } })
@@ -46,7 +46,7 @@ describe('a question on the stream of no call', () => {
   it('while one is under way: is answered, for servers of SDK v1 ask there', async () => {
     const { server, client, call } = await visit(
       asking(() => {}),
-      { timeoutMs: 1000 },
+      { timeoutMs: 3000 },
     )
     client.elicitation.onRequest('evil', () => ({ action: 'decline' }))
     await client.listTools()
@@ -69,7 +69,7 @@ describe('a question on the stream of a call', () => {
         send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: FORM })
         finish = () => send({ jsonrpc: '2.0', id, result: { content: [] } })
       }),
-      { timeoutMs: 500 },
+      { timeoutMs: 1500 },
     )
     const { signals, handler } = createSilentHandler()
     client.elicitation.onRequest('evil', handler)
@@ -135,7 +135,7 @@ describe('a question on the stream of a call', () => {
       () => ({ secret: 'no action' }),
     ]
     for (const fail of failures) {
-      const { server, client, call, reported } = await visit(askingInCall(1), { timeoutMs: 600 })
+      const { server, client, call, reported } = await visit(askingInCall(1))
       client.elicitation.onRequest('evil', fail as never)
       const waiting = call().catch(() => {})
 
@@ -192,7 +192,6 @@ describe('a question on the stream of a call', () => {
   ])('a user is not sent to %s', async (url) => {
     const { server, client, call } = await visit(
       askingInCall(1, { mode: 'url', message: 'Go there', url, elicitationId: 'e' }),
-      { timeoutMs: 600 },
     )
     const asked: unknown[] = []
     client.elicitation.onRequest('evil', (request) => {
@@ -258,7 +257,7 @@ describe('a modern server', () => {
   })
 
   it('two calls that are asked under one name are told apart', async () => {
-    const { client } = await visit(askingModern(1), { timeoutMs: 500 })
+    const { client } = await visit(askingModern(1), { timeoutMs: 1500 })
     const { signals, handler } = createSilentHandler()
     client.elicitation.onRequest('evil', handler)
     await client.listTools()
@@ -270,7 +269,7 @@ describe('a modern server', () => {
     })
     await expect.poll(() => signals.length).toBe(2)
     // Longer than the calls may take: the user's time is not theirs.
-    await new Promise((resolve) => setTimeout(resolve, 1200))
+    await new Promise((resolve) => setTimeout(resolve, 2500))
 
     controllers[0]!.abort()
 
