@@ -41,7 +41,7 @@ function workerdPlot(rows: readonly RuntimeTiming[]): string {
   return barPlot(
     'CPU time of one tools/call on workerd',
     'µs',
-    '10 tools, over HTTP on loopback, without wrangler in front; medians. Each server in the newest revision that it speaks.',
+    '10 tools, over HTTP on loopback, without wrangler in front; medians, each in the newest revision that it speaks.',
     bars,
   )
 }
