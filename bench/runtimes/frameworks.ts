@@ -22,5 +22,8 @@ export function installFrameworks(): void {
   })
   if (isInstalled) return
   // Not npm ci: it takes the optional packages of other systems, which npm install leaves out of the lockfile, for missing.
-  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], { cwd: FRAMEWORKS, stdio: ['ignore', 2, 2] })
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], {
+    cwd: FRAMEWORKS,
+    stdio: ['ignore', 2, 2],
+  })
 }

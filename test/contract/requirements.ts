@@ -864,7 +864,8 @@ export const REQUIREMENTS = {
     source: ['docs/http.md'],
   },
   'log.line': {
-    statement: 'Each request is logged at most once, as one JSON object, when it is answered or its stream ends.',
+    statement:
+      'Each request is logged at most once, as one JSON object, when it is answered or its stream ends.',
     source: ['docs/http.md'],
   },
   'log.secrets': {
