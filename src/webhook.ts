@@ -59,8 +59,19 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   const { verify } = createVerifier([secret ?? []].flat())
   const outage = createOutage(toReport(options, 'Webhook'))
 
+  const claim = async (id: string, expiresAt: number): Promise<boolean> => {
+    const claimed = Promise.resolve(store.claim(id, expiresAt))
+    try {
+      return await within(claimed, BUS_TIMEOUT_MS, 'store')
+    } catch (error) {
+      // It may still claim the id, whose sender is asked to send it again.
+      claimed.then((isFirst) => isFirst && store.release?.(id)).catch(() => {})
+      throw error
+    }
+  }
+
   const accept = async (id: string, expiresAt: number, events: readonly ChangeEvent[]): Promise<Response> => {
-    if (!(await store.claim(id, expiresAt))) return refuse(409, 'This webhook-id was accepted before.')
+    if (!(await claim(id, expiresAt))) return refuse(409, 'This webhook-id was accepted before.')
     try {
       await Promise.all(events.map((event) => within(publish(event), BUS_TIMEOUT_MS, 'bus')))
     } catch (error) {

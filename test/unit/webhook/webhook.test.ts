@@ -147,6 +147,29 @@ describe('timestamps and replays', () => {
     expect((await failing.send()).status).toBe(503)
     expect(failing.published).toEqual([])
   })
+
+  it('a store that answers too late: 503, and the id can be sent again [webhook.replays]', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let claim = (_isFirst: boolean): void => {}
+    const claimed = new Promise<boolean>((resolve) => {
+      claim = resolve
+    })
+    const released: string[] = []
+    const asked = vi.fn(() => claimed)
+    const store = { claim: asked, release: (id: string) => void released.push(id) }
+    const { send, published } = createFixture({ store })
+    const response = send({ id: 'msg_1' })
+    await vi.waitUntil(() => asked.mock.calls.length > 0)
+
+    await vi.advanceTimersByTimeAsync(5000)
+
+    expect((await response).status).toBe(503)
+    expect(published).toEqual([])
+    claim(true)
+    await vi.waitUntil(() => released.length > 0)
+    expect(released).toEqual(['webhook:msg_1'])
+  })
 })
 
 describe('requests', () => {
