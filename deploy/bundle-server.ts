@@ -19,6 +19,7 @@ export interface ServerBundle {
   readonly conditions?: readonly string[]
   readonly format?: 'esm' | 'iife'
   readonly external?: readonly string[]
+  readonly plugins?: readonly Plugin[]
   readonly banner?: string
   /** Default `es2022`. */
   readonly target?: string
@@ -54,7 +55,11 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     // Packages choose their production code by this variable.
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
-    plugins: [entryPlugin(project.entry), ...(bundle.platform === 'node' ? [nodeModules] : [])],
+    plugins: [
+      ...(bundle.plugins ?? []),
+      entryPlugin(project.entry),
+      ...(bundle.platform === 'node' ? [nodeModules] : []),
+    ],
     logLevel: 'silent',
   }
   try {

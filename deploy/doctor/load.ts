@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'esbuild'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError, printable } from '../cli-error.ts'
 import { shown } from '../entry.ts'
@@ -46,22 +47,52 @@ class TooSlow extends CliError {
   }
 }
 
+/** What only workerd has is anything at all here: a server asks for its bindings as it loads, and is not served. */
+function workerdModules(onUse: () => void): Plugin {
+  return {
+    name: 'mayfly-workerd-modules',
+    setup(build) {
+      build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => {
+        onUse()
+        return { path, namespace: 'mayfly-workerd' }
+      })
+      build.onLoad({ filter: /./, namespace: 'mayfly-workerd' }, () => ({ contents: ANYTHING, loader: 'js' }))
+    },
+  }
+}
+
+/** A value that can be called, constructed and extended, and whose members are the same again. */
+const ANYTHING = `
+const anything = new Proxy(class {}, {
+  get: (target, name) => (name in target || name === 'then' || typeof name === 'symbol' ? target[name] : anything),
+  apply: () => anything,
+})
+// esbuild copies the members of a module, but inherits what it inherits.
+module.exports = Object.create(anything)
+`
+
 /** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
 export async function describeServer(project: Project, signal?: AbortSignal): Promise<Description> {
   const { folder, dispose } = createTempFolder()
   const outfile = join(folder, 'server.mjs')
+  let isGuessed = false
   try {
     await bundleServer(project, {
       main: MAIN,
       outfile,
       platform: 'node',
       banner: NODE_BANNER,
-      external: ['cloudflare:*'],
+      plugins: [
+        workerdModules(() => {
+          isGuessed = true
+        }),
+      ],
     })
     refuseSecrets(folder, unpublishable(project))
     const { stdout, stderr, isLate } = await run(outfile, project, signal)
     const description = parse(stdout.trim().split('\n').at(-1) ?? '')
-    if (description !== undefined) return description
+    // A tool that is described by a binding may be right.
+    if (description !== undefined) return isGuessed ? { ...description, fault: undefined } : description
     if (isLate) throw new TooSlow(project.entry)
     const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended its process'
     throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)

@@ -89,6 +89,25 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     expect(code).toBe(level === 'error' ? 1 : 0)
   })
 
+  test('a Worker that asks for its bindings as it loads is examined, and nothing is held against it', async () => {
+    await using project = arrange()
+    project.write(
+      'server.ts',
+      `import { DurableObject, env } from 'cloudflare:workers'
+import { createTool, MCPServer } from 'mayfly-mcp'
+import { durableObjectBus } from 'mayfly-mcp/cloudflare'
+export class Room extends DurableObject {}
+const hello = createTool({ id: 'hello', description: env.TEXT, execute: () => env.NAME.get('x') })
+export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { hello }, bus: durableObjectBus(env.CHANGES) })`,
+    )
+
+    const { findings } = await report(project, 'cloudflare')
+
+    const told = findings.map(({ level, message }) => `${level} ${message}`)
+    expect(told).toContainEqual(expect.stringMatching(/^ok the server loads/))
+    expect(told.filter((line) => line.includes('server.ts'))).toEqual([])
+  })
+
   test("legacy: 'arguments' without a secret is wrong", async () => {
     await using project = arrange(`legacy: 'arguments'`)
     const { findings, code } = await report(project)
