@@ -1,7 +1,9 @@
 /** Watches the files of a server: those that its entry imports. */
+import { spawnSync } from 'node:child_process'
 import type { Plugin } from 'esbuild'
 import { buildErrors, installedPackages, loadEsbuild } from './bundler.ts'
 import { CliError } from './cli-error.ts'
+import { afterDeath } from './ending.ts'
 import { terminal } from './terminal.ts'
 
 export interface EntryWatch {
@@ -68,14 +70,37 @@ export async function watchEntry(
   await context.watch()
   // Changes count from here on.
   await first
+  const forget = endEsbuildAfterDeath()
   return {
     dispose: async () => {
+      forget()
       isDisposed = true
       outdated.abort()
       await context.dispose()
       await running
     },
   }
+}
+
+/** Ends the processes `$1` and so on, where they are still esbuild's. */
+const END_ESBUILD = `for pid; do case $(ps -o comm= -p "$pid") in *esbuild) kill -s KILL "$pid";; esac; done`
+
+/**
+ * esbuild's own process ends with this one, but for one that waits for an answer to its last ping just then: it would wait for ever
+ * (esbuild 0.28). Returns a function that gives this up.
+ */
+function endEsbuildAfterDeath(): () => void {
+  const own = esbuildProcesses()
+  return own.length === 0 ? () => {} : afterDeath(END_ESBUILD, own)
+}
+
+/** Empty without `ps`. */
+function esbuildProcesses(): string[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' })
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [pid = '', parent, name = ''] = line.trim().split(/\s+/)
+    return Number(parent) === process.pid && name.endsWith('esbuild') ? [pid] : []
+  })
 }
 
 function report(error: unknown): void {

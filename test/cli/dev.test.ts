@@ -1,4 +1,5 @@
 /** `mayfly dev`, spawned for real on each target. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
@@ -45,6 +46,10 @@ function expectOneLine({ code, stdout, stderr }: Output, ...words: string[]): vo
   expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
   for (const word of words) expect(stderr).toContain(word)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+}
+
+function isEsbuild(pid: number): boolean {
+  return execFileSync('ps', ['-o', 'comm=', '-p', `${pid}`], { encoding: 'utf8' }).trim() === 'esbuild'
 }
 
 /** Folders of `mayfly dev` itself, and of wrangler for one run. */
@@ -166,6 +171,23 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     for (const name of left) expect(leftIn(project)).not.toContain(name)
     await second.signal('SIGINT')
     expect(leftIn(project)).toEqual([])
+  })
+
+  test('SIGKILL, and esbuild does not notice → it is ended all the same', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', `${await testPort()}`],
+      project.folder,
+    )
+    await mayfly.ready()
+    const started = mayfly.descendants()
+    // Stopped, it can hear of nothing, as one that waits for an answer to its ping.
+    const stopped = started.filter(isEsbuild)
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP')
+    mayfly.child.kill('SIGKILL')
+    await until(() => !areAlive(started))
+    expect(stopped.length).toBeGreaterThan(0)
   })
 
   test('two at once in one folder do not meet', async () => {
