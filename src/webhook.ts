@@ -34,6 +34,9 @@ export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
 /** Milliseconds within which a body must arrive. */
 const BODY_TIMEOUT_MS = 10_000
 
+/** How much longer an id is remembered than its timestamp is valid: its body may arrive late, and clocks of processes differ. */
+const REMEMBERED_MS = 60_000
+
 /** The same for every reason: a forger learns nothing from it. */
 const UNVERIFIED = 'The webhook is not signed with a known secret, or its timestamp is too far from now.'
 
@@ -75,7 +78,7 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
     try {
       await Promise.all(events.map((event) => within(publish(event), BUS_TIMEOUT_MS, 'bus')))
     } catch (error) {
-      await store.release?.(id)
+      await within(store.release?.(id), BUS_TIMEOUT_MS, 'store')
       throw error
     }
     outage.end()
@@ -93,8 +96,9 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
     if (!(await verify(signed, body))) return refuse(401, UNVERIFIED)
     const events = parseEvents(body)
     if (events === undefined) return refuse(400, 'The body must be a change event, or a list of 1 to 100.')
+    const expiresAt = (sentAt + toleranceSeconds) * 1000 + REMEMBERED_MS
     try {
-      return await accept(`webhook:${signed.id}`, (sentAt + toleranceSeconds) * 1000, events)
+      return await accept(`webhook:${signed.id}`, expiresAt, events)
     } catch (error) {
       outage.begin(error)
       return refuse(503, 'The events cannot be published now: send the webhook again later.')

@@ -10,7 +10,7 @@ export interface WebhookStore {
   release?(id: string): void | Promise<void>
 }
 
-/** Ids in memory. With 300 seconds of tolerance, this suffices for 300 webhooks a second. */
+/** Ids in memory. With 300 seconds of tolerance, this suffices for 270 webhooks a second. */
 const MAX_IDS = 100_000
 
 /** Creates a store for one process or isolate. When it is full, it rejects rather than forget an id. */

@@ -117,6 +117,44 @@ describe('timestamps and replays', () => {
     expect(published).toHaveLength(1)
   })
 
+  it('nor while its body arrives late, until after its timestamp is stale [webhook.replays]', async () => {
+    setClock(1_700_000_000)
+    const { webhook, published } = createFixture()
+    const sent = { id: 'msg_1', timestamp: '1699999700' }
+    const late = webhookRequest(sent)
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull(controller) {
+          vi.setSystemTime(1_700_000_009_000)
+          controller.enqueue(new TextEncoder().encode(CHANGE))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    expect((await webhook(webhookRequest(sent))).status).toBe(202)
+    const slow = new Request(late.url, {
+      method: 'POST',
+      headers: late.headers,
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    expect((await webhook(slow)).status).toBe(409)
+    expect(published).toHaveLength(1)
+  })
+
+  it('a store that never releases an id holds no request [webhook.replays]', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const release = vi.fn(() => new Promise<void>(() => {}))
+    const { bus, send } = createFixture({ store: { claim: () => true, release } })
+    bus.publish = () => Promise.reject(new Error('down'))
+    const response = send()
+    await vi.waitUntil(() => release.mock.calls.length > 0)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect((await response).status).toBe(503)
+  })
+
   it('a webhook that could not be published may be sent again [webhook.replays]', async () => {
     const { bus, send, errors } = createFixture()
     const { publish } = bus
