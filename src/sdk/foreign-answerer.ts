@@ -222,7 +222,9 @@ class ForeignListen extends ForeignRequest {
   }
 
   protected override limits(limits: CallLimits): CallLimits {
-    return { ...limits, maxCallMs: limits.maxListenMs }
+    // A stream does not outlive the token that it was opened with. 0 would mean no limit.
+    const expiresAt = (this.incoming.auth?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
+    return { ...limits, maxCallMs: Math.max(1, Math.min(limits.maxListenMs, expiresAt - Date.now())) }
   }
 
   protected override expire(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { staticTokens } from '../../../src/auth.ts'
+import { bearer, staticTokens } from '../../../src/auth.ts'
 import type { TracedRequest } from '../../../src/request/telemetry.ts'
 import { type FromSdkOptions, fromSdk, type HostedServer, type SdkContext } from '../../../src/sdk.ts'
 import { eventually } from '../../_eventually.ts'
@@ -306,6 +306,22 @@ describe('SDK v2', () => {
     ])
     expect(answer.result).toMatchObject({ resultType: 'complete', _meta: { [META.subscriptionId]: 1 } })
     await eventually(() => expect(listeners.size).toBe(0))
+  })
+
+  it.each<[string, FromSdkOptions]>([
+    ['maxListenMs: 0', { http: { maxListenMs: 0 } }],
+    [
+      'a token that expires',
+      { auth: bearer(() => ({ clientId: 'c', scopes: [], expiresAt: Date.now() / 1000 + 0.3 })) },
+    ],
+  ])('%s ends them, too', async (_what, options) => {
+    const request = modernRequest(
+      'subscriptions/listen',
+      { notifications: { toolsListChanged: true } },
+      { headers: { authorization: 'Bearer token' } },
+    )
+    const answer = await readAnswer(await create('v2', options).fetch(request))
+    expect(answer.result).toMatchObject({ resultType: 'complete' })
   })
 })
 
