@@ -96,6 +96,8 @@ export interface Subscription {
   next(waitMs: number): Promise<Change | undefined>
   /** Ends the wait for the next event at once. */
   wake(): void
+  /** Takes no further events. What waits stays. */
+  leave(): void
   close(): void
 }
 
@@ -116,11 +118,16 @@ export async function subscribe(join: Feed['join'], filter: SubscriptionFilter):
   const queue = new Set<Wanted>()
   let endsAt = 0
   let wake: (() => void) | undefined
-  const leave = await join((event) => {
+  const unsubscribe = await join((event) => {
     const wanted = event.type === 'gap' ? all.values() : [all.get(keyOf(event))]
     for (const one of wanted) if (one !== undefined) queue.add(one)
     if (queue.size > 0) wake?.()
   })
+  let hasLeft = false
+  const leave = (): void => {
+    if (!hasLeft) unsubscribe()
+    hasLeft = true
+  }
   const end = (): void => {
     endsAt = 0
     wake?.()
@@ -152,6 +159,7 @@ export async function subscribe(join: Feed['join'], filter: SubscriptionFilter):
       }
     },
     wake: end,
+    leave,
     close() {
       leave()
       queue.clear()

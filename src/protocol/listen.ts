@@ -14,6 +14,7 @@ import {
   toNotification,
 } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
+import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { mayRead } from '../request/resources.ts'
 import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
@@ -38,6 +39,8 @@ export function createListen(options: EngineOptions): Listen {
   const { definition, bus, feed } = options
   const streams = new Set<ListenStream>()
   let opening = 0
+  /** How often the server was closed: a stream that was opening meanwhile ends, too. */
+  let closings = 0
 
   const serve = async (call: Call, incoming: Incoming): Promise<Reply> => {
     const { id } = call
@@ -48,6 +51,8 @@ export function createListen(options: EngineOptions): Listen {
       filter.resourceSubscriptions = filter.resourceSubscriptions.filter((uri) =>
         mayRead(definition.resources, incoming.access, uri),
       )
+      // Otherwise a stream would be held open that can never deliver anything.
+      if (filter.resourceSubscriptions.length === 0) delete filter.resourceSubscriptions
     }
     const acknowledged = sseEvent(
       notificationMessage('notifications/subscriptions/acknowledged', { notifications: filter, _meta: meta }),
@@ -65,6 +70,7 @@ export function createListen(options: EngineOptions): Listen {
     if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
     // Counted while it subscribes: otherwise many at once would exceed the limit.
     opening++
+    const closingsBefore = closings
     const subscription = await subscribe(feed.join, filter)
       .catch((cause) => {
         throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
@@ -78,12 +84,14 @@ export function createListen(options: EngineOptions): Listen {
     const stream = new ListenStream(subscription, meta, sseEvent(ended), incoming, options, onEnd)
     streams.add(stream)
     stream.begin()
+    if (closings > closingsBefore) stream.finish()
     return new Response(stream.read(acknowledged), { headers })
   }
 
   return {
     serve,
     close: () => {
+      closings++
       for (const stream of streams) stream.finish()
     },
   }
@@ -100,6 +108,9 @@ class ListenStream {
   readonly #encoder = new TextEncoder()
   #endsAt: number
   #isOpen = true
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** The result, for a client that reads on after its time was up. */
+  #late: string | undefined
 
   constructor(
     subscription: Subscription,
@@ -123,10 +134,21 @@ class ListenStream {
     this.#signal = signal
   }
 
-  /** Watches for the client to disconnect. */
+  /** Watches for the client to disconnect, and for one that does not read: its stream ends one keep-alive after its time is up. */
   begin(): void {
-    if (this.#signal.aborted) this.#close()
-    else this.#signal.addEventListener('abort', this.#close)
+    if (this.#signal.aborted) {
+      this.#close()
+      return
+    }
+    this.#signal.addEventListener('abort', this.#close)
+    const leftMs = this.#endsAt - Date.now() + this.#keepAliveMs
+    this.#timer = setTimeout(
+      () => {
+        this.#late = this.#ended
+        this.#close()
+      },
+      Math.min(Math.max(0, leftMs), MAX_TIMER_MS),
+    )
   }
 
   /** Pulled by the reader: each event is written by the listening request, whichever request published it. */
@@ -150,8 +172,10 @@ class ListenStream {
 
   async #next(): Promise<string | undefined> {
     const waitMs = Math.max(0, Math.min(this.#keepAliveMs, this.#endsAt - Date.now()))
+    // What waits is still sent, but nothing new: otherwise a slow reader of frequent changes would keep it open for ever.
+    if (waitMs === 0) this.#subscription.leave()
     const event = this.#isOpen ? await this.#subscription.next(waitMs) : undefined
-    if (!this.#isOpen) return undefined
+    if (!this.#isOpen) return this.#late
     if (event !== undefined) {
       const { method, params } = toNotification(event)
       return sseEvent(notificationMessage(method, { ...params, _meta: this.#meta }))
@@ -164,6 +188,7 @@ class ListenStream {
   readonly #close = (): void => {
     if (!this.#isOpen) return
     this.#isOpen = false
+    clearTimeout(this.#timer)
     this.#subscription.close()
     this.#onEnd()
   }

@@ -132,6 +132,16 @@ describe('access', () => {
     await stream.cancel()
   })
 
+  it('a caller who may hear of nothing it names → completed at once [listen.delivery] [auth.scopes]', async () => {
+    const resources = [...(everything.resources as never[]), notes, secrets]
+    const { bus, listen } = fixture({ resources, auth: auth() })
+    const headers = { authorization: 'Bearer user' }
+    const { stream } = await listen({ resourceSubscriptions: ['secret://1'] }, { headers })
+    expect(await stream.next()).toMatchObject({ params: { notifications: {} } })
+    expect(await stream.next()).toMatchObject({ result: { resultType: 'complete' } })
+    expect(bus.listeners).toBe(0)
+  })
+
   it('a stream ends with the token that it was opened with [listen.graceful]', async () => {
     const { listen } = fixture({ auth: auth(), http: { keepAliveMs: 3_600_000, maxListenMs: 3_600_000 } })
     const { stream } = await listen(ALL, { headers: { authorization: 'Bearer user' } })

@@ -312,6 +312,59 @@ describe('the end of a stream', () => {
   })
 })
 
+describe('a stream whose time is up', () => {
+  it('ends although its client reads slowly and everything changes all the time [listen.graceful]', async () => {
+    const { bus, server, listen } = fixture({ http: { maxListenMs: 1000 } })
+    const { stream } = await listen()
+    await stream.next()
+    const changeAll = async (): Promise<void> => {
+      await server.tools.notifyListChanged()
+      await server.prompts.notifyListChanged()
+      await server.resources.notifyListChanged()
+    }
+    const heard: unknown[] = []
+    for (let read = 0; read < 20; read++) {
+      await changeAll()
+      await vi.advanceTimersByTimeAsync(200)
+      const message = await stream.next()
+      if (message === undefined) break
+      heard.push(message)
+    }
+    expect(heard.at(-1)).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
+    expect(heard.length).toBeLessThan(11)
+    expect(bus.listeners).toBe(0)
+  })
+
+  it('frees its place if its client reads nothing; read later, it ends with its result [listen.limit]', async () => {
+    const { bus, listen } = fixture({ http: { maxListenMs: 1000, keepAliveMs: 500, maxListenStreams: 1 } })
+    const { stream } = await listen()
+    await vi.advanceTimersByTimeAsync(1499)
+    expect((await listen()).response.status).toBe(503)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(bus.listeners).toBe(0)
+    const other = await listen()
+    expect(other.response.status).toBe(200)
+    await other.stream.cancel()
+    expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED })
+    let last = await stream.next()
+    for (let message = last; message !== undefined; message = await stream.next()) last = message
+    expect(last).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
+  })
+
+  it('a server that closes while one is opened ends it, too [listen.close]', async () => {
+    const { bus, server, listen } = fixture()
+    const { subscribe } = bus
+    bus.subscribe = async (listener) => {
+      await server.close()
+      return subscribe(listener)
+    }
+    const { stream } = await listen()
+    expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED })
+    expect(await stream.next()).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
+    expect(bus.listeners).toBe(0)
+  })
+})
+
 describe('maxListenStreams', () => {
   it('one more → 503; once one has ended, served again [listen.limit]', async () => {
     const { server, listen } = fixture({ http: { maxListenStreams: 2 } })
