@@ -52,9 +52,18 @@ export function natsBus(options: NatsBusOptions): Bus {
         return client.flush()
       },
       receive(events) {
-        const { onText, onReady, onLost } = events
-        const { unsubscribe } = begin(client, subject, onText)
-        const stop = connection.follow(events)
+        const { onText, onLost } = events
+        let isRefused = false
+        const onReady = (): void => {
+          if (!isRefused) events.onReady()
+        }
+        // The server ends a subscription that it does not permit, and keeps the connection.
+        const onRefused = (error: Error): void => {
+          isRefused = true
+          onLost(error)
+        }
+        const { unsubscribe } = begin(client, subject, onText, onRefused)
+        const stop = connection.follow({ ...events, onReady })
         if (connection.lost === undefined) client.flush().then(onReady, onLost)
         else onLost(connection.lost)
         return () => {
@@ -67,11 +76,17 @@ export function natsBus(options: NatsBusOptions): Bus {
   )
 }
 
-function begin(client: NatsClient, subject: string, onText: (text: string) => void): { unsubscribe(): void } {
+function begin(
+  client: NatsClient,
+  subject: string,
+  onText: (text: string) => void,
+  onRefused: (error: Error) => void,
+): { unsubscribe(): void } {
   if (client.isClosed()) return { unsubscribe: () => {} }
   const subscription = client.subscribe(subject, {
     callback: (error, message) => {
       if (error === null) onText(message.string())
+      else onRefused(error)
     },
   })
   return { unsubscribe: () => client.isClosed() || subscription.unsubscribe() }

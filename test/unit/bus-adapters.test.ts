@@ -66,3 +66,22 @@ it('natsBus over a connection that is closed for good: publishing and subscribin
   await expect(bus.subscribe(() => {})).rejects.toThrow('maxReconnectAttempts: -1')
   expect(onError).toHaveBeenCalledOnce()
 })
+
+it('natsBus whose server forbids to subscribe: rejects, with one report, and is not taken for ready [bus.outage]', async () => {
+  const onError = vi.fn()
+  const forbidden = new Error('Permissions Violation for Subscription to "mayfly.changes"')
+  let refuse = (): void => {}
+  const client: NatsClient = {
+    publish: () => {},
+    flush: async () => refuse(),
+    subscribe: (_subject, { callback }) => {
+      refuse = () => callback(forbidden, { string: () => '' })
+      return { unsubscribe: () => {} }
+    },
+    status: async function* () {},
+    isClosed: () => false,
+  }
+  const bus = natsBus({ client, onError })
+  await expect(bus.subscribe(() => {})).rejects.toBe(forbidden)
+  expect(onError.mock.calls).toEqual([[forbidden]])
+})
