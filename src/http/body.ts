@@ -67,6 +67,8 @@ async function readPieces(
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
   if (request.body === null) return new Uint8Array()
+  // Somebody else reads it, or has read it.
+  if (request.body.locked || request.bodyUsed) return UNREADABLE
   const reader = request.body.getReader()
   let bytes: Uint8Array | undefined
   let length = 0

@@ -211,6 +211,17 @@ describe('timestamps and replays', () => {
 })
 
 describe('requests', () => {
+  it.each(['read', 'being read'])(
+    'a body that was %s by somebody else → 400 [webhook.body]',
+    async (state) => {
+      const { webhook } = createFixture()
+      const request = webhookRequest()
+      if (state === 'read') await request.text()
+      else request.body!.getReader()
+      expect((await webhook(request)).status).toBe(400)
+    },
+  )
+
   it.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD'])('%s → 405 [webhook.body]', async (method) => {
     const { webhook } = createFixture()
     const response = await webhook(new Request('https://mcp.shop.example/events', { method }))
