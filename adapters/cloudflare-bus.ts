@@ -50,7 +50,7 @@ export class MayflyBus {
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
   }
 
-  /** A WebSocket subscribes; a `POST` publishes the event in its body. Whoever has the binding may do both. */
+  /** A WebSocket subscribes; a `POST` publishes the event in its body. Every Worker with the binding may do both. */
   async fetch(request: Request): Promise<Response> {
     if (request.headers.get('upgrade') === 'websocket') return this.#subscribe()
     if (request.method !== 'POST') return empty(405)

@@ -3,11 +3,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ENTRIES, type EntryRow, GUARDS, type GuardId } from '../test/guards/matrix.ts'
+import { withMarked } from './marked.ts'
 
 const FILE = new URL('../SECURITY.md', import.meta.url)
-
-const BEGIN = '<!-- guards:begin -->'
-const END = '<!-- guards:end -->'
 
 /** The table, and the reasons for the cells without a tick. */
 export function renderGuards(): string {
@@ -31,10 +29,7 @@ export function renderGuards(): string {
 /** SECURITY.md as it is on disk, and as it should be. @throws Error where the markers are gone. */
 export function securityPage(): { readonly written: string; readonly rendered: string } {
   const written = readFileSync(FILE, 'utf8')
-  const [begin, end] = [written.indexOf(BEGIN), written.indexOf(END)]
-  if (begin < 0 || end < begin) throw new Error(`SECURITY.md needs the lines "${BEGIN}" and "${END}".`)
-  const head = written.slice(0, begin + BEGIN.length)
-  return { written, rendered: `${head}\n\n${renderGuards()}\n\n${written.slice(end)}` }
+  return { written, rendered: withMarked(written, 'guards', renderGuards()) }
 }
 
 if (import.meta.main) writeFileSync(FILE, securityPage().rendered)

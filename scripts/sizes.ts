@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import manifest from '../package.json' with { type: 'json' }
+import { withMarked } from './marked.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BUDGETS = join(ROOT, 'bench/size-budgets.json')
@@ -81,7 +82,12 @@ function nameOf(entry: string): string {
   return entry.replace('.', 'mayfly-mcp')
 }
 
-async function sizeOf(contents: string): Promise<number> {
+async function sizeOf(source: string): Promise<number> {
+  return Math.round((await bundledBytes(source, [sources])) / 100) / 10
+}
+
+/** Bytes, gzipped, of a Worker of this source. */
+export async function bundledBytes(contents: string, plugins: Plugin[] = []): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT, loader: 'ts' },
     bundle: true,
@@ -92,9 +98,9 @@ async function sizeOf(contents: string): Promise<number> {
     conditions: ['workerd', 'worker', 'browser'],
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [sources],
+    plugins,
   })
-  return Math.round(gzipSync(outputFiles[0]!.contents, { level: 9 }).length / 100) / 10
+  return gzipSync(outputFiles[0]!.contents, { level: 9 }).length
 }
 
 /** Our own entry points are read from source; what a user brings is not counted, but for the schema library of an example. */
@@ -127,16 +133,11 @@ export function performancePage({ entries, features }: SizeReport): { written: s
     ['features', ['| a Worker with | KB |', '|---|---|', ...featureRows]],
     ['entries', ['| all of | KB |', '|---|---|', ...entryRows]],
   ] as const
-  const rendered = tables.reduce((page, [name, rows]) => between(page, name, rows.join('\n')), written)
+  const rendered = tables.reduce(
+    (page, [name, rows]) => withMarked(page, `sizes:${name}`, rows.join('\n')),
+    written,
+  )
   return { written, rendered }
-}
-
-function between(page: string, name: string, text: string): string {
-  const marks = [`<!-- sizes:${name}:begin -->`, `<!-- sizes:${name}:end -->`] as const
-  const [begin, end] = [page.indexOf(marks[0]), page.indexOf(marks[1])]
-  if (begin < 0 || end < begin)
-    throw new Error(`docs/performance.md needs the lines "${marks.join('" and "')}".`)
-  return `${page.slice(0, begin + marks[0].length)}\n\n${text}\n\n${page.slice(end)}`
 }
 
 if (import.meta.main) {

@@ -1,33 +1,16 @@
 /** Sizes that the documentation names are those of today’s code: gzipped, as a Worker is bundled. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { measureSizes, performancePage, readBudgets } from '../../scripts/sizes.ts'
+import { bundledBytes, measureSizes, performancePage, readBudgets } from '../../scripts/sizes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-
-/** Bytes, gzipped, of a Worker of this source. */
-async function bundled(contents: string): Promise<number> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    conditions: ['workerd', 'worker', 'browser'],
-    legalComments: 'none',
-  })
-  return gzipSync(outputFiles[0]!.contents, { level: 9 }).length
-}
 
 const written = (file: string, pattern: RegExp): number =>
   Number(pattern.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1]) * 1000
 
 it('docs/client.md: a Worker with the client alone', async () => {
-  const size = await bundled(`
+  const size = await bundledBytes(`
     import { MCPClient } from './src/client.ts'
     export default { fetch: () => Response.json(Object.keys(new MCPClient({ servers: {} }))) }`)
   const said = written('docs/client.md', /client alone is (\d+) KB\s+gzipped/)
@@ -39,8 +22,8 @@ it('docs/tools.md: the validator of jsonSchema()', async () => {
     import { createTool, jsonSchema, MCPServer } from './src/index.ts'
     const t = createTool({ id: 't', ${schema} execute: () => '' })
     export default new MCPServer({ id: 'x', name: 'X', version: '1', tools: { t } })`
-  const without = await bundled(server(''))
-  const withIt = await bundled(server("inputSchema: jsonSchema({ type: 'object' }),"))
+  const without = await bundledBytes(server(''))
+  const withIt = await bundledBytes(server("inputSchema: jsonSchema({ type: 'object' }),"))
   const said = written('docs/tools.md', /ship a validator \((\d+) KB\)/)
   expect([Math.abs(withIt - without - said) < 700, withIt - without]).toEqual([true, withIt - without])
 })
