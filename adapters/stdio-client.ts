@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ByteBuffer } from '../src/client/byte-buffer.ts'
+import { afterDeath } from './_stdio/after-death.ts'
 
 /** Options of `createStdioTransport`. */
 export interface StdioTransportOptions {
@@ -58,6 +59,8 @@ class ProcessTransport implements Transport {
   }
 
   async start(): Promise<void> {
+    // Nobody would end the process.
+    if (this.#ended !== undefined) throw new Error('The transport was closed before it was started.')
     const { command, args = [], env, cwd, stderr = 'inherit' } = this.#options
     const child = spawn(command, args, {
       env: { ...getDefaultEnvironment(), ...env },
@@ -130,18 +133,22 @@ class ProcessTransport implements Transport {
   }
 }
 
-/** Running process groups. */
-const running = new Set<number>()
+/** Ends a group whose input is closed, as `endGroup` does; `$1` is the group. */
+const END_GROUP = `sleep 2; kill -s TERM -- "-$1" || exit; sleep 2; kill -s KILL -- "-$1"`
+
+/** Running process groups, each with what forgets it after the death of this process. */
+const running = new Map<number, () => void>()
 
 /** For when this process ends without closing its transports, for example by `process.exit()`. */
 const killAll = (): void => {
-  for (const pid of running) signalGroup(pid, 'SIGKILL')
+  for (const pid of running.keys()) signalGroup(pid, 'SIGKILL')
 }
 
 function keepTrack(pid: number | undefined): void {
   if (pid === undefined) return
   if (running.size === 0) process.on('exit', killAll)
-  running.add(pid)
+  // Of a signal that ends this process, no listener is told; and Ctrl-C does not reach other groups.
+  running.set(pid, afterDeath(END_GROUP, [String(pid)]))
 }
 
 /** Its input has been closed: waits for the process to end, then sends SIGTERM to the group, then SIGKILL. */
@@ -155,6 +162,7 @@ async function endGroup(child: ChildProcess | undefined): Promise<void> {
     if (!signalGroup(pid, signal)) break
     await until(() => !signalGroup(pid, 0), GRACE_MS)
   }
+  running.get(pid)?.()
   running.delete(pid)
   if (running.size === 0) process.off('exit', killAll)
 }

@@ -1,5 +1,6 @@
 /** The exports of `mayfly-mcp/client`: a client for MCP servers that runs on the same platforms. */
 export type { ResourceUpdate } from './client/changes.ts'
+export type { ClientTasks } from './client/client-tasks.ts'
 export type {
   HttpServerConfig,
   MCPClientConfig,
@@ -29,4 +30,13 @@ export type { ElicitationContext, ElicitationHandler } from './client/questions.
 export type { ClientPrompts, ClientResources, PromptQuery, ResourceQuery } from './client/resources.ts'
 export type { ServerLogEntry } from './client/server-logs.ts'
 export type { ServerLogMessage } from './client/spellings.ts'
-export type { CallSettings, ClientTool, ToolCallContext } from './client/tools.ts'
+export type { DetailedTask, Task, TaskInputRequest, TaskStatus } from './client/task.ts'
+export type { TaskInputResponses } from './client/task-requests.ts'
+export type { WaitSettings } from './client/task-wait.ts'
+export type {
+  CallOutcome,
+  CallSettings,
+  ClientTool,
+  HandleSettings,
+  ToolCallContext,
+} from './client/tools.ts'

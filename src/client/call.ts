@@ -8,12 +8,28 @@ export interface Askers {
 }
 
 export class Call {
-  /** The number of unanswered questions. While there are any, the call's timeout is paused. */
-  asking = 0
   /** The number of questions so far. */
   asked = 0
   #over: AbortController | undefined
   #isOver = false
+  /** The number of unanswered questions. */
+  #asking = 0
+  #askedSince = 0
+  #askedMs = 0
+
+  /** Milliseconds so far in which the user was asked. They do not count against the call's timeout. */
+  get askedMs(): number {
+    return this.#askedMs + (this.#asking === 0 ? 0 : Date.now() - this.#askedSince)
+  }
+
+  /** A question begins: the user's time. */
+  suspend(): void {
+    if (this.#asking++ === 0) this.#askedSince = Date.now()
+  }
+
+  resume(): void {
+    if (--this.#asking === 0) this.#askedMs += Date.now() - this.#askedSince
+  }
 
   /** Aborts when the call is over. */
   get signal(): AbortSignal {

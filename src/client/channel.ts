@@ -17,12 +17,15 @@ import type { Askers, Call } from './call.ts'
 import type { Exchanges } from './exchanges.ts'
 import { isList, keepWellFormed, Walks } from './lists.ts'
 import { Rounds } from './rounds.ts'
+import { isTaskResult, readStarted } from './task.ts'
 import { Unasked } from './unasked.ts'
 
 export interface ChannelOptions {
   /** The key of the parameter that marks a request as a call; never sent. */
   readonly callKey: symbol
   readonly maxResponseBytes: number
+  /** Whether modern servers may answer calls with tasks. */
+  readonly allowsTasks: boolean
   /** Undefined if the transport's requests do not use this client's `fetch`. */
   readonly exchanges: Exchanges | undefined
   /** Called with a description of what the server does wrong; once for each kind. */
@@ -128,7 +131,7 @@ export class Channel implements Transport {
 
   async #ask(message: JSONRPCRequest, options: TransportSendOptions): Promise<void> {
     const { id, method } = message
-    const params = this.#rounds.restore(message.params)
+    const params = this.#outgoing(message)
     const call: Call | undefined = params && Reflect.get(params, this.#options.callKey)
     const exchange = this.#options.exchanges?.begin(call)
     const pending: Pending = {
@@ -157,6 +160,12 @@ export class Channel implements Transport {
       this.#drop(id, pending)
       throw error
     }
+  }
+
+  #outgoing({ method, params }: JSONRPCRequest): JSONRPCRequest['params'] {
+    // The answers to a task have the server's own keys.
+    if (method === 'tasks/update') return params
+    return method === 'initialize' ? withoutExtensions(params) : this.#rounds.restore(params)
   }
 
   /** The client has given up the request: its messages are dropped from now on. */
@@ -231,7 +240,11 @@ export class Channel implements Transport {
 
   #checked(id: RequestId, { method, call, bytesBefore }: Pending, message: JSONRPCResultResponse) {
     try {
-      if (!isList(method)) return { ...message, result: this.#rounds.name(call, message.result) }
+      const { allowsTasks } = this.#options
+      if (method === 'tools/call' && isTaskResult(message.result))
+        throw readStarted(message.result, allowsTasks && this.#isModern)
+      if (!isList(method))
+        return { ...message, result: this.#rounds.name(call, toComplete(method, message.result)) }
       this.#walks.add(bytesBefore, message.result)
       const { result, leftOut } = keepWellFormed(method, message.result, this.#isModern ? 'modern' : 'legacy')
       if (leftOut !== undefined) this.#options.report(leftOut, method)
@@ -251,6 +264,17 @@ export class Channel implements Transport {
     const calls = [...this.#pending.values()].flatMap(({ call }) => call ?? [])
     return calls.length === 0 ? undefined : { calls, isCertain: 'pid' in this }
   }
+}
+
+/** Legacy servers are not told of extensions, which modern servers alone may use. */
+function withoutExtensions(params: JSONRPCRequest['params']): JSONRPCRequest['params'] {
+  const { extensions: _extensions, ...capabilities } = (params?.capabilities ?? {}) as { extensions?: object }
+  return { ...params, capabilities }
+}
+
+/** The extension's own examples answer `tasks/get` as if it made a task; the text of the specification says `complete`. */
+function toComplete<R extends object>(method: string, result: R): R {
+  return method === 'tasks/get' && isTaskResult(result) ? { ...result, resultType: 'complete' } : result
 }
 
 function toFailure(id: RequestId, error: unknown): JSONRPCErrorResponse {

@@ -34,6 +34,16 @@ interface AnyServerConfig {
   enableProgressTracking?: boolean
   /** What `execute` of a tool does with an `isError` result: `throw` (default) or `return` it. */
   onToolError?: 'throw' | 'return'
+  /**
+   * Whether the server may answer a call with a task (the extension `io.modelcontextprotocol/tasks`, modern servers only). Default
+   * `true`; with `false` the extension is not declared, and the server has to answer in another way.
+   */
+  tasks?: boolean
+  /**
+   * Maximum milliseconds to wait for the end of a task; the time a user takes to answer does not count. The task itself goes on.
+   * Default: the client's `maxTaskMs`.
+   */
+  maxTaskMs?: number
 }
 
 /** A server over HTTP: modern, Streamable HTTP, or, if it refuses POST, the deprecated HTTP+SSE. */
@@ -85,6 +95,8 @@ export interface MCPClientConfig<Name extends string = string> {
   timeout?: number
   /** Maximum bytes of one response. Default 8 388 608 (8 MiB). */
   maxResponseBytes?: number
+  /** Maximum milliseconds to wait for the end of a task. Default 3 600 000, an hour. */
+  maxTaskMs?: number
   /** The name and version that this client sends to servers. Default: the name `mayfly-mcp`. */
   clientInfo?: { name: string; version: string }
   /**
@@ -96,17 +108,19 @@ export interface MCPClientConfig<Name extends string = string> {
 
 export const DEFAULT_TIMEOUT_MS = 60_000
 export const DEFAULT_MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+export const DEFAULT_MAX_TASK_MS = 3_600_000
 /** The maximum delay of a timer. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
 /** @throws TypeError naming an option that could never work, or not safely. */
-export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientConfig): void {
+export function checkConfig({ servers, timeoutMs, maxResponseBytes, maxTaskMs }: MCPClientConfig): void {
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
   checkTimeout('timeoutMs', timeoutMs)
   checkBytes('maxResponseBytes', maxResponseBytes)
+  checkTimeout('maxTaskMs', maxTaskMs)
   for (const [name, server] of Object.entries(servers)) {
     const label = `servers.${name}`
     if (!/^[\w-]+$/.test(name)) {
@@ -116,6 +130,7 @@ export function checkConfig({ servers, timeoutMs, maxResponseBytes }: MCPClientC
     }
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
+    checkTimeout(`${label}.maxTaskMs`, server.maxTaskMs)
     checkChoices(label, server)
     const kinds = KINDS.filter((kind) => Object.hasOwn(server, kind))
     if (kinds.length !== 1) throw new TypeError(`${label} must have one of url, command and transport.`)
@@ -152,7 +167,7 @@ function checkProviders(servers: MCPClientConfig['servers']): void {
   }
 }
 
-function checkTimeout(label: string, timeoutMs: number | undefined): void {
+export function checkTimeout(label: string, timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) return
   throw new TypeError(`${label} must be milliseconds from 1 to ${MAX_TIMEOUT_MS}, not ${timeoutMs}.`)
 }
@@ -163,7 +178,9 @@ function checkBytes(label: string, bytes: number | undefined): void {
 }
 
 function checkChoices(label: string, server: ServerConfig): void {
-  const { onToolError } = server
+  const { onToolError, tasks } = server
+  if (tasks !== undefined && typeof tasks !== 'boolean')
+    throw new TypeError(`${label}.tasks must be true or false, not ${String(tasks)}.`)
   if (onToolError !== undefined && onToolError !== 'throw' && onToolError !== 'return') {
     throw new TypeError(`${label}.onToolError must be "throw" or "return", not ${String(onToolError)}.`)
   }

@@ -1,5 +1,6 @@
 /** The client's connection to one server: gives each request a deadline, and each failure a code. */
 import type { Client, Progress, RequestOptions } from '@modelcontextprotocol/client'
+import type { JsonSchema } from '../definition/schema.ts'
 import { Call } from './call.ts'
 import { Changes } from './changes.ts'
 import type { Channel } from './channel.ts'
@@ -11,7 +12,8 @@ import { type ElicitationHandler, Questions } from './questions.ts'
 import { createRate } from './rate.ts'
 import { ReconnectingClient } from './reconnecting-client.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
-import { connect, disconnect, finishAuth } from './transport.ts'
+import { TASKS_EXTENSION } from './task.ts'
+import { connect, finishAuth } from './transport.ts'
 
 /** The progress of a call. */
 export interface ProgressUpdate extends Progress {
@@ -37,6 +39,7 @@ export interface CallParams {
 export interface ConnectionOptions {
   readonly timeoutMs: number
   readonly maxResponseBytes: number
+  readonly maxTaskMs: number
   readonly clientInfo: { readonly name: string; readonly version: string }
   /** Called with errors that no caller receives. */
   report(error: MCPClientError): void
@@ -52,12 +55,17 @@ export class Connection {
   readonly progress: Set<(update: ProgressUpdate) => void> = new Set()
   /** The server's last error; undefined once it has answered again. */
   lastError: MCPClientError | undefined
+  /** The output schemas of the tools that were listed last, by name. */
+  outputSchemas: ReadonlyMap<string, JsonSchema> = new Map()
   /** Facts of the last connection; undefined before the first. */
   peer: Peer | undefined
+  readonly questions: Questions
+  readonly maxTaskMs: number
+  /** Whether the server is told that this client handles tasks. */
+  readonly allowsTasks: boolean
   readonly #options: ConnectionOptions
   readonly #client: ReconnectingClient
   readonly #ended = new AbortController()
-  readonly #questions: Questions
   /** The key of the parameter that marks a call inside this client; never sent. */
   readonly #callKey = Symbol('call')
   readonly #mayReport = createRate(BACKGROUND_REPORTS.burst, BACKGROUND_REPORTS.perSecond)
@@ -67,7 +75,9 @@ export class Connection {
     this.config = config
     const { timeoutMs = options.timeoutMs, maxResponseBytes = options.maxResponseBytes } = config
     this.#options = { ...options, timeoutMs, maxResponseBytes }
-    this.#questions = new Questions(this)
+    this.maxTaskMs = config.maxTaskMs ?? options.maxTaskMs
+    this.allowsTasks = config.tasks !== false
+    this.questions = new Questions(this)
     this.changes = new Changes({
       server,
       request: (operation, work) => this.request(operation, work),
@@ -85,9 +95,14 @@ export class Connection {
     this.#options.report(error)
   }
 
+  /** Aborts when the client is disconnected. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
+  }
+
   /**
-   * Runs `work` on the open connection. If the server has lost the session, it is repeated if that is safe; `tools/call` only if it
-   * cannot have run.
+   * Runs `work` on the open connection. `call` is the one that the request belongs to; without it, it is a call of its
+   * own. If the server has lost the session, it is repeated if that is safe; `tools/call` only if it cannot have run.
    *
    * @throws MCPClientError
    */
@@ -95,8 +110,9 @@ export class Connection {
     operation: string,
     work: (client: Client, options: RequestOptions, params: CallParams) => Promise<T>,
     settings: RequestSettings = {},
+    ofCall?: Call,
   ): Promise<T> {
-    const call = new Call()
+    const call = ofCall ?? new Call()
     const mayRepeat = operation !== 'tools/call'
     const run = (signal: AbortSignal): Promise<T> =>
       this.#client.use(
@@ -108,7 +124,9 @@ export class Connection {
           ),
         { mayRepeat },
       )
-    return this.#within(operation, settings, run, call).finally(() => call.end())
+    return this.#within(operation, settings, run, call).finally(() => {
+      if (ofCall === undefined) call.end()
+    })
   }
 
   /** @throws MCPClientError, also for a redirect that belongs to no sign-in of this storage. */
@@ -126,12 +144,12 @@ export class Connection {
 
   /** A connection declares its capabilities when it opens, so one without elicitation is replaced. */
   onElicitation(handler: ElicitationHandler): () => void {
-    const isDeclared = this.#questions.handler !== undefined
-    this.#questions.handler = handler
+    const isDeclared = this.questions.handler !== undefined
+    this.questions.handler = handler
     if (!isDeclared) this.#client.replace()
     return () => {
-      if (this.#questions.handler !== handler) return
-      this.#questions.handler = undefined
+      if (this.questions.handler !== handler) return
+      this.questions.handler = undefined
       this.#client.replace()
     }
   }
@@ -155,7 +173,7 @@ export class Connection {
     const deadline = {
       timeoutMs,
       signals: [this.#ended.signal, signal],
-      isPaused: () => call !== undefined && call.asking > 0,
+      ...(call !== undefined && { pausedMs: () => call.askedMs }),
       onTimeout: () => this.#timeout(operation, timeoutMs),
     }
     try {
@@ -163,7 +181,7 @@ export class Connection {
       this.lastError = undefined
       return result
     } catch (cause) {
-      const error = this.#toError(operation, cause, signal)
+      const error = this.toError(operation, cause, signal)
       if (error.code !== 'ABORTED' && error.code !== 'DISCONNECTED') this.lastError = error
       throw error
     }
@@ -178,11 +196,15 @@ export class Connection {
     }
     const options = {
       clientInfo,
-      capabilities: this.#questions.handler === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      capabilities: {
+        ...(this.questions.handler !== undefined && { elicitation: { form: {}, url: {} } }),
+        ...(this.allowsTasks && { extensions: { [TASKS_EXTENSION]: {} } }),
+      },
       timeoutMs,
       maxResponseBytes,
       ended: this.#ended.signal,
       callKey: this.#callKey,
+      allowsTasks: this.allowsTasks,
       report: (what: string, operation: string) => this.#reportMisconduct(what, operation),
       closing: (closed: Promise<void>) => this.#client.await(closed),
       prepare: (client: Client, channel: Channel) => this.#prepare(client, channel),
@@ -195,8 +217,6 @@ export class Connection {
           const details = { server: this.server, operation: 'logging/setLevel' }
           if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
         })
-        // Already timed out or aborted: no caller waits for this connection.
-        if (signal.aborted) await disconnect(client)
         this.peer = peerOf(client)
         return client
       })
@@ -208,9 +228,9 @@ export class Connection {
   #prepare(client: Client, channel: Channel): void {
     this.changes.attach(client)
     receiveLogs(this, this.config, client)
-    if (this.#questions.handler === undefined) return
+    if (this.questions.handler === undefined) return
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq: { id, signal } }) =>
-      this.#questions.answer(channel.askersOf(id), params, signal),
+      this.questions.answer(channel.askersOf(id), params, signal),
     )
   }
 
@@ -233,7 +253,8 @@ export class Connection {
     )
   }
 
-  #toError(operation: string, error: unknown, signal: AbortSignal | undefined): MCPClientError {
+  /** The error for the caller of `operation`. */
+  toError(operation: string, error: unknown, signal: AbortSignal | undefined): MCPClientError {
     const details = { server: this.server, operation }
     if (signal?.aborted && !(error instanceof MCPClientError)) {
       const text = `${operation} of MCP server "${this.server}" was aborted.`

@@ -4,8 +4,8 @@ export interface Deadline {
   readonly timeoutMs: number
   /** The caller's own signals. */
   readonly signals?: readonly (AbortSignal | undefined)[]
-  /** Called when the time is up: while it returns true, the wait is extended by the same time. */
-  readonly isPaused?: () => boolean
+  /** Milliseconds so far that do not count. */
+  readonly pausedMs?: () => number
   /** Creates the error for when the time is up. */
   onTimeout(): Error
 }
@@ -15,7 +15,7 @@ export interface Deadline {
  * signal no longer changes.
  */
 export async function withDeadline<T>(
-  { timeoutMs, signals = [], isPaused = () => false, onTimeout }: Deadline,
+  { timeoutMs, signals = [], pausedMs = () => 0, onTimeout }: Deadline,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
@@ -23,8 +23,13 @@ export async function withDeadline<T>(
   const present = signals.filter((one) => one !== undefined)
   const forward = (): void => controller.abort(present.find(({ aborted }) => aborted)?.reason)
   let timer: ReturnType<typeof setTimeout> | undefined
-  const arm = (): void => {
-    timer = setTimeout(() => (isPaused() ? arm() : controller.abort(onTimeout())), timeoutMs)
+  const startedAt = Date.now()
+  const arm = (ms: number): void => {
+    timer = setTimeout(() => {
+      const left = pausedMs() === 0 ? 0 : timeoutMs + pausedMs() - (Date.now() - startedAt)
+      if (left > 0) arm(left)
+      else controller.abort(onTimeout())
+    }, ms)
   }
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -34,7 +39,7 @@ export async function withDeadline<T>(
   if (present.some(({ aborted }) => aborted)) forward()
   try {
     signal.throwIfAborted()
-    arm()
+    arm(timeoutMs)
     return await Promise.race([work(signal), ended])
   } finally {
     clearTimeout(timer)

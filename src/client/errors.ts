@@ -3,13 +3,15 @@ import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { ResponseTooLarge } from './body-limit.ts'
-import { printable } from './printable.ts'
+import { printable, printableLines } from './printable.ts'
+
+import type { Task } from './task.ts'
 
 /**
  * - `DUPLICATE_CLIENT`: another connected `MCPClient` has this configuration.
  * - `DISCONNECTED`: `disconnect()` was called.
  * - `UNAUTHORIZED`: the server needs a token, another token, or the user to sign in.
- * - `TIMEOUT`: no answer within `timeoutMs`.
+ * - `TIMEOUT`: no answer within `timeoutMs`; or, where the error has a `task`, the task has not ended within `maxTaskMs`.
  * - `ABORTED`: the caller's signal aborted.
  * - `CONNECTION_FAILED`: no connection; `cause` says why.
  * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the error of the protocol or the transport.
@@ -17,6 +19,9 @@ import { printable } from './printable.ts'
  * - `MALFORMED`: the server sent something invalid. It is left out; the error is only reported.
  * - `UNSUPPORTED`: the server, or this platform, does not support the operation.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
+ * - `TASK_FAILED`: the server could not finish the task; `cause` is its error.
+ * - `TASK_CANCELLED`: the task was cancelled, by anybody.
+ * - `TASK_GONE`: the server does not know the task (any more), or its time to live is over.
  * - `LISTENER_FAILED`: one of your listeners failed with `cause`.
  * - `NAME_COLLISION`: a server has two tools with one name; the first is kept. Only reported.
  */
@@ -32,6 +37,9 @@ export type MCPClientErrorCode =
   | 'MALFORMED'
   | 'UNSUPPORTED'
   | 'TOOL_FAILED'
+  | 'TASK_FAILED'
+  | 'TASK_CANCELLED'
+  | 'TASK_GONE'
   | 'LISTENER_FAILED'
   | 'NAME_COLLISION'
 
@@ -42,6 +50,7 @@ export interface MCPClientErrorDetails {
   readonly operation?: string
   readonly cause?: unknown
   readonly result?: unknown
+  readonly task?: Task | undefined
 }
 
 /** Match `code`; the text of `message` may change. It is one line without control characters, except for `TOOL_FAILED`. */
@@ -52,6 +61,8 @@ export class MCPClientError extends Error {
   readonly operation: string | undefined
   /** The complete result of the tool, if `code` is `TOOL_FAILED`. */
   readonly result: unknown
+  /** The task that the call has become, as it was last seen. It may go on: see `client.tasks`. */
+  readonly task: Task | undefined
 
   constructor(code: MCPClientErrorCode, message: string, details: MCPClientErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -59,6 +70,7 @@ export class MCPClientError extends Error {
     this.server = details.server
     this.operation = details.operation
     this.result = details.result
+    this.task = details.task
   }
 }
 
@@ -76,6 +88,7 @@ export function toClientError(
   const known = findKnown(error)
   if (known instanceof MCPClientError) return known
   const { server, operation } = details
+  makeStackPrintable(error)
   const text = printable(textOf(known ?? error))
   const settled = { ...details, cause: error }
   const of = `MCP server "${server}"`
@@ -94,6 +107,18 @@ export function toClientError(
   }
   const what = code === 'CONNECTION_FAILED' ? 'cannot be reached' : `failed at ${operation}`
   return new MCPClientError(code, `${of} ${what}: ${text}`, settled)
+}
+
+/** Runtimes print the stack of a `cause` as it is, and it begins with the message, which may be the server's. */
+function makeStackPrintable(error: unknown, depth = 0): void {
+  if (!(error instanceof Error) || depth > 4) return
+  const { message, stack, cause, data, errors } = error as Error & { data?: unknown; errors?: unknown }
+  if (typeof stack === 'string') {
+    const safe = printableLines(stack.replace(message, () => printable(message)))
+    Reflect.defineProperty(error, 'stack', { value: safe, configurable: true, writable: true })
+  }
+  for (const inner of [cause, data, ...(Array.isArray(errors) ? errors : [])])
+    makeStackPrintable(inner, depth + 1)
 }
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused

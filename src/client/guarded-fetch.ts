@@ -9,11 +9,12 @@ import { withDeadline } from './deadline.ts'
 import { SignInRefused } from './errors.ts'
 import { limitEvents } from './event-limit.ts'
 import type { Exchanges } from './exchanges.ts'
+import { printableDocument } from './oauth-document.ts'
 import { isOwn, mayReach } from './reach.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number
-  /** Milliseconds for a request without a signal; the requests of OAuth have none. */
+  /** Milliseconds for a request without a signal, which those of OAuth are, and for a message that is answered elsewhere. */
   readonly timeoutMs: number
   /** Ends these requests, too. */
   readonly ended: AbortSignal
@@ -49,14 +50,15 @@ export function createGuardedFetch(
     const tag = exchanges.untag(headers)
     const own = isOwnOrigin ? withOwn(config, init, headers) : { ...init, headers }
     if (init.signal === undefined || init.signal === null) return askWithin(ask, url, own, limits)
+    if (tag === undefined && init.method === 'POST') return sendWithin(ask, url, own, limits)
     const response = await ask(url, own)
     checkSession(response)
-    // Only then does the official client read single events; other bodies it reads as a whole.
-    const isRead = response.ok && response.status !== 202 && (tag !== undefined || init.method !== 'POST')
-    const filter =
-      isRead && isEventStream(response)
-        ? limitEvents(limits.maxResponseBytes, exchanges.watcher(tag, headers.get('last-event-id')))
-        : limitBody(limits.maxResponseBytes)
+    // Only then does the official client read single events; other bodies of a POST it reads as a whole, and of others none.
+    const isRead = response.ok && response.status !== 202 && isEventStream(response)
+    if (!isRead && init.method !== 'POST') return withoutBody(response)
+    const filter = isRead
+      ? limitEvents(limits.maxResponseBytes, exchanges.watcher(tag, headers.get('last-event-id')))
+      : limitBody(limits.maxResponseBytes)
     return withFilter(response, filter)
   }
 }
@@ -95,8 +97,49 @@ function askWithin(
     const limited = withFilter(await ask(url, { ...init, signal }), limitBody(maxBytes))
     if (limited.body === null) return limited
     const { status, statusText, headers } = limited
-    return new Response(await limited.arrayBuffer(), { status, statusText, headers })
+    const safe = printableDocument(await limited.text(), limited.ok)
+    return new Response(safe, { status, statusText, headers })
   })
+}
+
+/**
+ * Sends a message that is not answered here: a notification, an answer to the server, or anything over HTTP+SSE. If the server does
+ * not say in time that it has it, that is no error: nobody waits for this, and a call has its own deadline.
+ */
+async function sendWithin(
+  ask: FetchLike,
+  url: URL,
+  init: RequestInit,
+  { maxResponseBytes, timeoutMs }: FetchLimits,
+): Promise<Response> {
+  const late = new Error(`${url.origin} did not take the message within ${timeoutMs} ms`)
+  const deadline = { timeoutMs, signals: [init.signal ?? undefined], onTimeout: () => late }
+  try {
+    return await withDeadline(deadline, async (signal) => {
+      const response = await ask(url, { ...init, signal })
+      checkSession(response)
+      return response.ok ? withoutBody(response) : await readWhole(response, maxResponseBytes)
+    })
+  } catch (error) {
+    if (error === late) return new Response(null, { status: 202 })
+    throw error
+  }
+}
+
+/** A caller that does not read the body does not always end it either, and its connection would stay open. */
+function withoutBody(response: Response): Response {
+  const { status, statusText, headers, body } = response
+  if (body === null) return response
+  // Not awaited: some platforms never settle this if the server goes on sending.
+  body.cancel().catch(() => {})
+  return new Response(null, { status, statusText, headers })
+}
+
+async function readWhole(response: Response, maxBytes: number): Promise<Response> {
+  const limited = withFilter(response, limitBody(maxBytes))
+  if (limited.body === null) return limited
+  const { status, statusText, headers } = limited
+  return new Response(await limited.arrayBuffer(), { status, statusText, headers })
 }
 
 function checkSession({ headers }: Response): void {

@@ -1,5 +1,6 @@
 /** `MCPClient`: several MCP servers behind one object. */
 import type { CallToolResult } from '../definition/content.ts'
+import { type ClientTasks, createClientTasks } from './client-tasks.ts'
 import type { MCPClientConfig } from './config.ts'
 import type { ProgressUpdate } from './connection.ts'
 import { listDefinitions, type ToolCatalog, type ToolDefinition, toolOf } from './definitions.ts'
@@ -14,7 +15,15 @@ import {
 } from './resources.ts'
 import { Servers } from './servers.ts'
 import { refusedMethod } from './spellings.ts'
-import { type CallSettings, type ClientTool, callTool, listTools } from './tools.ts'
+import {
+  type CallOutcome,
+  type CallSettings,
+  type ClientTool,
+  callTool,
+  type HandleSettings,
+  listTools,
+  startTool,
+} from './tools.ts'
 
 /** `client.elicitation`. */
 export interface ClientQuestions<Name extends string> {
@@ -42,7 +51,8 @@ export interface ClientToolChanges<Name extends string> {
 /**
  * Talks to several MCP servers at once, each in the newest protocol it supports: 2026-07-28, Streamable HTTP of 2025, or HTTP+SSE.
  * Connects when a server is first used, and again when a connection is lost. A server that fails is reported (`onError`, `errors`) and
- * does not affect the others. Every wait ends after `timeoutMs`, except while the user answers a question.
+ * does not affect the others. Every wait ends after `timeoutMs`, that for a task after `maxTaskMs`, except while the user answers a
+ * question.
  *
  * ```ts
  * const client = new MCPClient({ servers: { shop: { url: 'https://shop.example/mcp', token: env.SHOP_TOKEN } } })
@@ -58,11 +68,13 @@ export class MCPClient<Name extends string = string> {
   readonly #servers: Servers<Name>
   readonly resources: ClientResources<Name>
   readonly prompts: ClientPrompts<Name>
+  readonly tasks: ClientTasks<Name>
 
   constructor(config: MCPClientConfig<Name>) {
     this.#servers = new Servers(config)
     this.resources = createClientResources(this.#servers)
     this.prompts = createClientPrompts(this.#servers)
+    this.tasks = createClientTasks(this.#servers)
   }
 
   readonly elicitation: ClientQuestions<Name> = {
@@ -171,17 +183,31 @@ export class MCPClient<Name extends string = string> {
   }
 
   /**
-   * Calls a tool by its own name, and resolves with its complete result, also if it is `isError`.
+   * Calls a tool by its own name, and resolves with its complete result, also if it is `isError`. If the server makes a task of the
+   * call, waits for its end; with `task: 'handle'`, resolves with the task instead, and `client.tasks` has the rest.
    *
    * @throws MCPClientError if the tool gives no answer.
    */
   async callTool(
     server: Name,
     name: string,
+    args: { readonly [name: string]: unknown } | undefined,
+    settings: HandleSettings,
+  ): Promise<CallOutcome>
+  async callTool(
+    server: Name,
+    name: string,
     args?: { readonly [name: string]: unknown },
     settings?: CallSettings,
-  ): Promise<CallToolResult> {
-    return callTool(this.#servers.of(server), name, args, settings)
+  ): Promise<CallToolResult>
+  async callTool(
+    server: Name,
+    name: string,
+    args?: { readonly [name: string]: unknown },
+    settings?: CallSettings & Partial<HandleSettings>,
+  ): Promise<CallToolResult | CallOutcome> {
+    const call = settings?.task === 'handle' ? startTool : callTool
+    return call(this.#servers.of(server), name, args, settings)
   }
 
   /**

@@ -65,13 +65,20 @@ const TYPES: { readonly [type: string]: (value: unknown) => boolean } = {
   object: isObject,
 }
 
+/** None for a list of more than there are: it names one twice or a wrong one, and would be read for each value. */
+function typesOf(type: unknown): string[] {
+  const names: readonly unknown[] = Array.isArray(type) ? type : [type]
+  if (names.length > Object.keys(TYPES).length) return []
+  return names.filter((name) => typeof name === 'string' && Object.hasOwn(TYPES, name)) as string[]
+}
+
 function findOfAny(
   { type, enum: values, const: only }: Json,
   place: Place,
   budget: Budget,
 ): string | undefined {
   const { value, path } = place
-  const types = (Array.isArray(type) ? type : [type]).filter((one) => Object.hasOwn(TYPES, one))
+  const types = typesOf(type)
   if (types.length > 0 && !types.some((one) => TYPES[one]?.(value)))
     return `${path} must be ${types.join(' or ')}`
   // Objects are not compared, since that could take long.

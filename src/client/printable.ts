@@ -6,7 +6,17 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 /** The text on one line, with control characters as `\u001b`, cut to about `maxLength` characters. */
 export function printable(text: string, maxLength = 1000): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
-  return cut
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return escaped(cut.replaceAll(/\s+/g, ' '))
+}
+
+/** A text of several lines with the other control characters escaped. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(escaped).join('\n')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

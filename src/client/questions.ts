@@ -55,14 +55,14 @@ export class Questions {
     const { calls, isCertain } = this.#admit(askers, params)
     const suspended = isCertain ? calls : []
     this.#asking++
-    for (const call of suspended) call.asking++
+    for (const call of suspended) call.suspend()
     const over = untilOver(signal, calls)
     try {
       return await Promise.race([this.#ask(handler, params, over.signal), over.cancelled])
     } finally {
       over.release()
       this.#asking--
-      for (const call of suspended) call.asking--
+      for (const call of suspended) call.resume()
     }
   }
 

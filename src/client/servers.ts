@@ -4,6 +4,7 @@ import { callHook } from '../definition/hook.ts'
 import {
   checkConfig,
   DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_MAX_TASK_MS,
   DEFAULT_TIMEOUT_MS,
   type MCPClientConfig,
   type ServerConfig,
@@ -30,6 +31,7 @@ export class Servers<Name extends string> {
       servers,
       timeoutMs = DEFAULT_TIMEOUT_MS,
       maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
+      maxTaskMs = DEFAULT_MAX_TASK_MS,
       clientInfo = { name: 'mayfly-mcp', version: '1.0.0' },
     } = config
     this.#release = claimConfig(config)
@@ -37,6 +39,7 @@ export class Servers<Name extends string> {
     const options = {
       timeoutMs,
       maxResponseBytes,
+      maxTaskMs,
       clientInfo,
       report: (error: MCPClientError) => this.report(error),
     }

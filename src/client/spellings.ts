@@ -8,10 +8,12 @@ import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
 export type { ServerLogMessage }
 
 /** The names of the supported options. */
-const CLIENT_OPTIONS = ['id', 'servers', 'timeoutMs', 'timeout', 'maxResponseBytes', 'clientInfo', 'onError']
+const CLIENT_OPTIONS = [
+  ...['id', 'servers', 'timeoutMs', 'timeout', 'maxResponseBytes', 'maxTaskMs', 'clientInfo', 'onError'],
+]
 const SERVER_OPTIONS = [
   ...['timeoutMs', 'timeout', 'maxResponseBytes', 'log', 'logger', 'logLevel', 'serverLogLevel'],
-  ...['enableServerLogs', 'enableProgressTracking', 'onToolError'],
+  ...['enableServerLogs', 'enableProgressTracking', 'onToolError', 'tasks', 'maxTaskMs'],
   ...['url', 'fetch', 'headers', 'requestInit', 'authProvider', 'token'],
   ...['command', 'args', 'env', 'cwd', 'stderr', 'transport'],
 ]

@@ -1,12 +1,21 @@
 /** The tools of servers as single callable objects, in the shape of `createTool`. */
-import type { Tool as ListedTool, CallToolResult as RemoteResult } from '@modelcontextprotocol/client'
+import type {
+  Tool as ListedTool,
+  Progress,
+  CallToolResult as RemoteResult,
+} from '@modelcontextprotocol/client'
 import type { CallToolResult, Icon, Meta } from '../definition/content.ts'
 import type { JsonSchemaAsStandard } from '../definition/json-schema.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import type { Tool, ToolAnnotations } from '../definition/tool.ts'
+import { Call } from './call.ts'
+import { checkTimeout } from './config.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import { callListener, MCPClientError } from './errors.ts'
+import { outputValidator } from './output-schema.ts'
 import { printable } from './printable.ts'
+import { type DetailedTask, findStarted, type Task } from './task.ts'
+import { type WaitSettings, waitForTask } from './task-wait.ts'
 
 /** The part of a caller's context that a call uses. The context of a Mayfly tool fits, and that of other frameworks. */
 export interface ToolCallContext {
@@ -15,6 +24,8 @@ export interface ToolCallContext {
   reportProgress?(progress: { progress: number; total?: number; message?: string }): unknown
   /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
   readonly runId?: string | undefined
+  /** Called when the call has become a task, and when that changes. */
+  onTask?(task: DetailedTask): unknown
 }
 
 /** A tool of a server. Give it to an agent, or to your own `MCPServer`. */
@@ -39,12 +50,26 @@ export interface ClientTool {
   execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
 }
 
-/** Settings of `callTool`. */
-export interface CallSettings extends RequestSettings {
+/** Settings of `callTool`. Those of `WaitSettings` are for a call that becomes a task. */
+export interface CallSettings extends WaitSettings {
   onProgress?: ToolCallContext['reportProgress']
   /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
   progressToken?: string | undefined
 }
+
+/** Maximum names in one report. */
+const MAX_REPORTED = 5
+
+/** Settings of `callTool` that do not wait for a task. */
+export interface HandleSettings extends CallSettings {
+  /** A call that becomes a task resolves with the task as it began. */
+  readonly task: 'handle'
+}
+
+/** The answer to a call with `task: 'handle'`: what the server made of it. */
+export type CallOutcome =
+  | { readonly task: Task; readonly result?: undefined }
+  | { readonly result: CallToolResult; readonly task?: undefined }
 
 export async function listTools(connection: Connection, settings?: RequestSettings): Promise<ClientTool[]> {
   const { tools } = await connection.request(
@@ -53,56 +78,120 @@ export async function listTools(connection: Connection, settings?: RequestSettin
     settings,
   )
   const byName = new Map<string, ClientTool>()
+  const repeated = new Set<string>()
   for (const tool of tools) {
-    if (byName.has(tool.name)) connection.report(collision(connection.server, tool.name))
+    if (byName.has(tool.name)) repeated.add(tool.name)
     else byName.set(tool.name, toClientTool(connection, tool))
   }
+  if (repeated.size > 0) connection.report(collision(connection.server, [...repeated]))
+  connection.outputSchemas = new Map(
+    [...byName.values()].flatMap(({ definition: { name, outputSchema } }) =>
+      outputSchema === undefined ? [] : [[name, outputSchema]],
+    ),
+  )
   return [...byName.values()]
 }
 
-function collision(server: string, tool: string): MCPClientError {
+/** One report for a whole list, which may consist of nothing else. */
+function collision(server: string, names: readonly string[]): MCPClientError {
+  const shown = names.slice(0, MAX_REPORTED).map((name) => printable(name, 60))
+  const more = names.length > MAX_REPORTED ? `, and ${names.length - MAX_REPORTED} more` : ''
   return new MCPClientError(
     'NAME_COLLISION',
-    `MCP server "${server}" lists several tools named ${printable(tool, 100)}: the first is kept.`,
+    `MCP server "${server}" lists several tools named ${shown.join(', ')}${more}: the first is kept.`,
     { server, operation: 'tools/list' },
   )
 }
 
+type ToolArguments = { readonly [name: string]: unknown }
+
+/** Calls a tool, and waits for the task that the call may become. */
 export async function callTool(
   connection: Connection,
   name: string,
-  input: { readonly [name: string]: unknown } = {},
-  { onProgress, progressToken = crypto.randomUUID(), ...settings }: CallSettings = {},
+  input: ToolArguments = {},
+  settings: CallSettings = {},
 ): Promise<CallToolResult> {
+  checkTimeout('maxTaskMs', settings.maxTaskMs)
+  const call = new Call()
+  try {
+    const { result, task } = await requestTool(connection, name, input, settings, call)
+    if (task === undefined) return result
+    return checkOutput(connection, name, await waitForTask(connection, task, call, settings), task)
+  } finally {
+    call.end()
+  }
+}
+
+/** Calls a tool, without waiting for a task. */
+export async function startTool(
+  connection: Connection,
+  name: string,
+  input: ToolArguments = {},
+  settings: CallSettings = {},
+): Promise<CallOutcome> {
+  const call = new Call()
+  return requestTool(connection, name, input, settings, call).finally(() => call.end())
+}
+
+async function requestTool(
+  connection: Connection,
+  name: string,
+  input: ToolArguments,
+  { onProgress, progressToken = crypto.randomUUID(), signal, timeoutMs }: CallSettings,
+  call: Call,
+): Promise<CallOutcome> {
   const listeners = [...connection.progress]
   const isWatched =
     connection.config.enableProgressTracking !== false && (onProgress !== undefined || listeners.length > 0)
-  const result: RemoteResult = await connection.request(
+  const onprogress = ({ progress, total, message }: Progress): void => {
+    const update = {
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    }
+    if (onProgress !== undefined) callListener(onProgress, update, connection)
+    for (const listener of listeners) {
+      callListener(listener, { tool: name, progressToken, ...update }, connection)
+    }
+  }
+  return connection.request(
     'tools/call',
-    (client, options, params) =>
-      client.callTool(
-        { name, arguments: { ...input }, ...params },
-        {
-          ...options,
-          ...(isWatched && {
-            onprogress: ({ progress, total, message }) => {
-              const update = {
-                progress,
-                ...(total !== undefined && { total }),
-                ...(message !== undefined && { message }),
-              }
-              if (onProgress !== undefined) callListener(onProgress, update, connection)
-              for (const listener of listeners) {
-                callListener(listener, { tool: name, progressToken, ...update }, connection)
-              }
-            },
-          }),
-        },
-      ),
-    settings,
+    async (client, options, params) => {
+      try {
+        const result: RemoteResult = await client.callTool(
+          { name, arguments: { ...input }, ...params },
+          { ...options, ...(isWatched && { onprogress }) },
+        )
+        // The official type is the same, except for `| undefined` on optional properties.
+        return { result: result as CallToolResult }
+      } catch (error) {
+        const task = findStarted(error)
+        if (task === undefined) throw error
+        return { task }
+      }
+    },
+    { signal, timeoutMs },
+    call,
   )
-  // The official type is the same, except for `| undefined` on optional properties.
-  return result as CallToolResult
+}
+
+/** As the official client checks the result of an ordinary call. @throws MCPClientError */
+function checkOutput(
+  connection: Connection,
+  name: string,
+  result: CallToolResult,
+  task: Task,
+): CallToolResult {
+  const schema = connection.outputSchemas.get(name)
+  if (schema === undefined || result.isError === true) return result
+  const { structuredContent } = result
+  const { valid, errorMessage } = outputValidator.getValidator(schema)(structuredContent)
+  if (structuredContent !== undefined && valid) return result
+  const { server } = connection
+  const fault = structuredContent === undefined ? 'there is no structuredContent' : errorMessage
+  const text = `MCP server "${server}" answered with a result that does not match the outputSchema of its tool: ${printable(String(fault))}.`
+  throw new MCPClientError('REQUEST_FAILED', text, { server, operation: 'tasks/get', task })
 }
 
 export function toClientTool(connection: Connection, listed: ListedTool | Tool): ClientTool {
@@ -152,8 +241,9 @@ function toArguments(input: unknown): { readonly [name: string]: unknown } {
 
 function toSettings(context: ToolCallContext = {}): CallSettings {
   const signal = context.signal ?? context.abortSignal
-  const { reportProgress, runId } = context
+  const { reportProgress, runId, onTask } = context
   return {
+    ...(onTask !== undefined && { onTask: (task) => onTask.call(context, task) }),
     ...(runId !== undefined && { progressToken: runId }),
     ...(signal !== undefined && { signal }),
     ...(reportProgress !== undefined && { onProgress: (progress) => reportProgress.call(context, progress) }),

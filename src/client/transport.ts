@@ -20,6 +20,7 @@ import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts'
 import type { SignInProvider } from './oauth.ts'
 import { outputValidator } from './output-schema.ts'
 import { createReconnection } from './reconnection.ts'
+import { ResponseCache } from './response-cache.ts'
 import { createSafeProvider } from './safe-provider.ts'
 import { createStdioTransport } from './stdio.ts'
 
@@ -27,6 +28,7 @@ export interface ConnectOptions extends FetchLimits {
   readonly clientInfo: { readonly name: string; readonly version: string }
   readonly capabilities: ClientCapabilities
   readonly callKey: symbol
+  readonly allowsTasks: boolean
   /** Called with a description of what the server does wrong. */
   report(what: string, operation: string): void
   /** Called with the promise of an abandoned connection that is still closing. */
@@ -46,7 +48,7 @@ const PROCESS_GOODBYE_MS = 10_000
 
 /**
  * Connects in the newest protocol that the server supports: modern, else legacy, or HTTP+SSE if it refuses POST with 400, 404 or
- * 405 (MCP 2025-11-25, "Backwards Compatibility").
+ * 405 (MCP 2025-11-25, "Backwards Compatibility"). If `signal` aborts, also after this has resolved, the connection is closed.
  */
 export async function connect(
   server: string,
@@ -80,8 +82,8 @@ export async function connect(
 }
 
 function createChannel(transport: Transport, options: ConnectOptions, exchanges?: Exchanges): Channel {
-  const { callKey, maxResponseBytes, report } = options
-  return new Channel(transport, { callKey, maxResponseBytes, report, exchanges })
+  const { callKey, maxResponseBytes, allowsTasks, report } = options
+  return new Channel(transport, { callKey, maxResponseBytes, allowsTasks, report, exchanges })
 }
 
 /** Some legacy processes exit when they receive `server/discover`: then another one is started. */
@@ -102,7 +104,7 @@ async function attemptProcess(
 async function attempt(
   channel: Channel,
   mode: 'auto' | 'legacy',
-  { clientInfo, capabilities, timeoutMs, closing, prepare }: ConnectOptions,
+  { clientInfo, capabilities, timeoutMs, maxResponseBytes, closing, prepare }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
   signal.throwIfAborted()
@@ -111,23 +113,25 @@ async function attempt(
     capabilities,
     listMaxPages: MAX_PAGES,
     jsonSchemaValidator: outputValidator,
+    responseCacheStore: new ResponseCache(maxResponseBytes),
     versionNegotiation: {
       mode,
       ...(isProcess && { probe: { timeoutMs: Math.min(STDIO_PROBE_MS, timeoutMs / 2) } }),
     },
   })
   prepare(client, channel)
-  const close = (): void => closing(channel.close().catch(() => {}))
-  // Also ends a probe and an SSE handshake, which do not use the signal.
+  let isConnected = false
+  const close = (): void => closing(isConnected ? disconnect(client) : channel.close().catch(() => {}))
+  // Also ends a probe and an SSE handshake, which do not use the signal; and a connection that is open when nobody waits for it any more.
   signal.addEventListener('abort', close, { once: true })
   try {
     await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS })
+    isConnected = true
     return client
   } catch (error) {
+    signal.removeEventListener('abort', close)
     close()
     throw error
-  } finally {
-    signal.removeEventListener('abort', close)
   }
 }
 

@@ -98,14 +98,55 @@ export const dripping = (era?: Era): Promise<HostileServer> =>
   onCall(async (exchange) => {
     const { response } = exchange
     response.writeHead(200, JSON_TYPE).write(opening(exchange))
-    while (!response.destroyed) {
-      response.write('a')
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await drip(response)
   }, era)
 
 /** Nothing at all. */
 export const silent = (era?: Era): Promise<HostileServer> => onCall(() => {}, era)
+
+/** Nothing to a call, nor to the message that it is given up. */
+export const deaf = (): Promise<HostileServer> =>
+  startHostile(({ message }) => message?.method === 'tools/call' || message?.method === CANCELLED)
+
+const CANCELLED = 'notifications/cancelled'
+
+/** The same over HTTP+SSE. With `isDripping`, it sends a byte at a time. */
+export function deafOverSse(isDripping: boolean): Promise<HostileServer> {
+  let send = (_message: object): void => {}
+  return startHostile((exchange) => {
+    const { method, path, message, response } = exchange
+    if (method === 'GET') {
+      response.writeHead(200, EVENTS_TYPE).write('event: endpoint\ndata: /messages\n\n')
+      send = (answer) => void response.write(`data: ${JSON.stringify(answer)}\n\n`)
+    } else if (path !== '/messages') response.writeHead(405).end()
+    else if (message?.method === 'tools/call' || message?.method === CANCELLED) {
+      if (isDripping) return drip(response.writeHead(200))
+    } else {
+      response.writeHead(202).end()
+      const serverInfo = { name: 'hostile', version: '1' }
+      const result = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo }
+      if (message?.method === 'initialize') send({ jsonrpc: '2.0', id: message.id, result })
+    }
+    return true
+  })
+}
+
+/** No POST, and for a GET something that is no stream of events, a byte at a time. */
+export const drippingPage = (status: number): Promise<HostileServer> =>
+  startHostile(({ method, response }) => {
+    if (method === 'GET') return drip(response.writeHead(status, { 'content-type': 'text/html' }))
+    response.writeHead(405).end()
+    return true
+  })
+
+/** A byte at a time, until the client goes away. */
+async function drip(response: ServerResponse): Promise<true> {
+  while (!response.destroyed) {
+    response.write('a')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return true
+}
 
 /** An answer, and a stream that goes on after it. */
 export const lingering = (): Promise<HostileServer> =>
@@ -207,6 +248,18 @@ export const withSessionId = (id: string): Promise<HostileServer> =>
     json({ jsonrpc: '2.0', id: message.id, result }, 200, { 'mcp-session-id': id })
     return true
   })
+
+/** Resources of this size, which may all be kept for this time. */
+export const keeping = (characters: number, ttlMs: number): Promise<HostileServer> =>
+  startHostile(
+    ({ message, result }) => {
+      if (message?.method !== 'resources/read') return false
+      const contents = [{ uri: message.params?.uri, text: 'a'.repeat(characters) }]
+      result({ resultType: 'complete', ttlMs, cacheScope: 'private', contents })
+      return true
+    },
+    { era: 'modern', capabilities: { resources: {} } },
+  )
 
 /** Pages without end, each with a cursor that was not there before and `perPage` tools. */
 export function endlessList(perPage: number, description = ''): Promise<HostileServer> {

@@ -13,17 +13,24 @@ export interface Astray {
   readonly accepts?: (token: string) => boolean
   /** The scope that the challenge to the nth request names. */
   readonly scope?: (count: number) => string | undefined
+  /** Answers requests for a fresh token. Default: tokens cannot be refreshed. */
+  readonly refresh?: (exchange: Exchange) => void
 }
 
 /** A server, and its own authorization server, that wants a token. */
 export function wantingToken(astray: Astray = {}): Promise<HostileServer> {
   let challenges = 0
   return startHostile((exchange) => {
-    const { path, headers, json, server, response } = exchange
+    const { path, headers, body, json, server, response } = exchange
     if (path.startsWith('/.well-known/')) return metadata(exchange, astray)
     if (path === '/register') return registration(exchange)
     if (path === '/token') {
-      json({ access_token: `token-of-${server.origin}`, token_type: 'Bearer', expires_in: 600 })
+      if (body.includes('refresh_token')) astray.refresh?.(exchange)
+      else {
+        const refreshing = astray.refresh === undefined ? {} : { refresh_token: 'fresh' }
+        const access_token = `token-of-${server.origin}`
+        json({ access_token, token_type: 'Bearer', expires_in: 600, ...refreshing })
+      }
       return true
     }
     if (!path.startsWith('/mcp')) return false

@@ -107,6 +107,13 @@ export const TEDIOUS_SCHEMAS: { readonly [what: string]: readonly [schema: objec
     object({ type: 'array', uniqueItems: true }),
     { v: Array.from({ length: 60_000 }, (_, index) => ({ index })) },
   ],
+  'very many types': [
+    object({
+      type: 'array',
+      items: { type: Array.from({ length: 150_000 }, () => 'text').concat('string') },
+    }),
+    { v: Array.from({ length: 20_000 }, () => 'a') },
+  ],
   'very many branches': [
     object({
       type: 'array',

@@ -60,7 +60,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const serverInfo = { name: 'hostile', version: '1' }
     answer(id, {
       protocolVersion: '2025-06-18',
-      capabilities: { tools: {}, resources: { subscribe: true } },
+      capabilities: { tools: {}, resources: { subscribe: true }, logging: {} },
       serverInfo,
     })
   } else if (method === 'tools/list') {
@@ -68,6 +68,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (method === 'resources/subscribe') {
     answer(id, {})
     if (behaviour === 'ending once subscribed') setTimeout(() => process.exit(0), 20)
+  } else if (method === 'logging/setLevel') {
+    if (behaviour === 'stubborn and without logs') writeFileSync(`${file}.asked`, '')
+    else answer(id, {})
   } else if (method === 'tools/call') {
     const act = ON_CALL[behaviour]
     if (act === undefined) answer(id, { content: [{ type: 'text', text: 'Hello' }] })

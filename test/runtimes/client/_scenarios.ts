@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createTool } from '../../../src/index.ts'
+import { memoryTasks } from '../../../src/tasks.ts'
 import { deadUrl, startMayfly, startSessionServer, startSseServer } from '../../unit/client/_servers.ts'
 
 /** `_worker.ts`, running on a platform. */
@@ -59,6 +60,16 @@ export function clientScenarios(
 
       expect(errors).toEqual({})
       expect(answers).toMatchObject({ mayfly_add: { sum: 3 }, mayfly_ask: { content: [{ text: 'Ann' }] } })
+    })
+
+    it('waits through a task, and answers what it asks', async () => {
+      const tools = { add, ask: createTool({ ...ask, task: { mode: 'required', fallback: 'refuse' } }) }
+      const url = await startMayfly({ tools, tasks: memoryTasks({ pollIntervalMs: 100 }) })
+
+      const { answers, errors } = await run({ mayfly: { url } })
+
+      expect(errors).toEqual({})
+      expect(answers).toMatchObject({ mayfly_ask: { content: [{ text: 'Ann' }] } })
     })
 
     it('calls a legacy server, and ends the session', async () => {

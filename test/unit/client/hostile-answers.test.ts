@@ -1,9 +1,13 @@
 /** Answers that would take a client's memory, its time or its place in the protocol. */
+import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { MCPClientConfig, MCPClientError } from '../../../src/client.ts'
 import {
   crossed,
+  deaf,
+  deafOverSse,
   dripping,
+  drippingPage,
   endlessEvent,
   endlessEvents,
   endlessJson,
@@ -12,6 +16,7 @@ import {
   failing,
   gzipBomb,
   hugeJson,
+  keeping,
   lingering,
   NO_ANSWERS,
   onCall,
@@ -21,7 +26,7 @@ import {
   withSessionId,
 } from '../../hostile/server/answers.ts'
 import { collector, told } from '../../hostile/server/authorization.ts'
-import type { Era, HostileServer } from '../../hostile/server/server.ts'
+import { type Era, type HostileServer, startHostile } from '../../hostile/server/server.ts'
 import { createClient } from './_servers.ts'
 
 const MIB = 1024 * 1024
@@ -170,6 +175,21 @@ describe('an answer that is too large', () => {
     expect(client.errors.evil).toMatchObject({ code: 'RESPONSE_TOO_LARGE', operation: 'tools/list' })
   })
 
+  it('of resources that may be kept, no more than one answer’s worth is', async () => {
+    const { server, client } = await open(keeping(400_000, 1e9), { maxResponseBytes: MIB })
+    const read = async (name: number) => {
+      const before = server.seen.length
+      const { contents } = await client.resources.read('evil', `news://${name}`)
+      expect(contents).toMatchObject([{ uri: `news://${name}` }])
+      return server.seen.length > before ? 'asked' : 'kept'
+    }
+
+    const reads: string[] = []
+    for (const name of [1, 1, 2, 3, 4, 4, 3, 2, 1, 1]) reads.push(await read(name))
+
+    expect(reads.join(' ')).toBe('asked kept asked asked asked kept kept asked asked kept')
+  })
+
   it('of the text of an error a little is told, on one line', async () => {
     const text = `no\u001b[2J\nway\u2028\u202e${'!'.repeat(MIB)}`
     const { call } = await open(failing(500, text))
@@ -182,6 +202,37 @@ describe('an answer that is too large', () => {
     expect((error as Error).message).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
   })
 })
+
+describe('an error that nobody catches', () => {
+  const TEXT = `\u001b[2J\u009b2J\u202e\nERROR all is lost\n    at home\u2028${'!'.repeat(MIB)}`
+
+  it.each<[string, () => Promise<HostileServer>]>([
+    ['an error over HTTP', () => failing(500, TEXT)],
+    ['an error of the protocol', () => onCall(({ json, message }) => json(errorTo(message?.id, TEXT)))],
+    ['JSON that is none', () => onCall(({ response }) => response.writeHead(200, JSON_TYPE).end(TEXT))],
+    ['neither POST nor a stream', () => refusing(TEXT)],
+  ])('is printed with its causes in few lines, without control characters: %s', async (_what, start) => {
+    const { call } = await open(start())
+
+    const error = await call().catch((thrown: unknown) => thrown)
+
+    expect(error).toMatchObject({ name: 'MCPClientError', cause: expect.any(Error) })
+    const printed = inspect(error, { depth: 10, maxStringLength: 100 })
+    expect(printed.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+    expect(printed).not.toMatch(/^ERROR all is lost/m)
+    expect(printed.length).toBeLessThan(15_000)
+  })
+})
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const errorTo = (id: unknown, message: string) => ({ jsonrpc: '2.0', id, error: { code: -32000, message } })
+
+const refusing = (text: string): Promise<HostileServer> =>
+  startHostile(({ response }) => {
+    response.writeHead(405).end(text)
+    return true
+  })
 
 describe('an answer that takes its time', () => {
   it.each(ERAS)('a byte at a time (%s) → TIMEOUT, and the connection is given up', async (era) => {
@@ -209,6 +260,33 @@ describe('an answer that takes its time', () => {
       await expect(call()).rejects.toMatchObject({ code: 'TIMEOUT' })
     }
   })
+
+  it.each<[what: string, stays: number, start: () => Promise<HostileServer>]>([
+    ['nothing', 0, deaf],
+    ['nothing, over HTTP+SSE', 1, () => deafOverSse(false)],
+    ['a byte at a time, over HTTP+SSE', 1, () => deafOverSse(true)],
+  ])(
+    'calls that are given up leave no connection behind, where they and their end are answered with %s',
+    async (_what, ofTheServer, start) => {
+      const { server, call } = await open(start(), { timeoutMs: 1000 })
+
+      for (let count = 0; count < 3; count++) await expect(call()).rejects.toMatchObject({ code: 'TIMEOUT' })
+
+      // The server's own stream, if it has one, stays.
+      await expect.poll(() => server.openAnswers(), { timeout: 10_000 }).toBeLessThanOrEqual(ofTheServer)
+    },
+  )
+
+  it.each([200, 401, 405, 500])(
+    'a page without end (%d) in place of a stream is not kept open',
+    async (status) => {
+      const { server, call } = await open(drippingPage(status), { timeoutMs: 2000 })
+
+      for (let count = 0; count < 3; count++) await expect(call()).rejects.toMatchObject({ server: 'evil' })
+
+      await expect.poll(() => server.openAnswers(), { timeout: 10_000 }).toBe(0)
+    },
+  )
 
   it('a stream that goes on after its answer is given up', async () => {
     const { server, call } = await open(lingering())

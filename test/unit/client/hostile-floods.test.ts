@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createMemoryOAuthStorage, createOAuthProvider } from '../../../src/client.ts'
 import { failing, onCall } from '../../hostile/server/answers.ts'
+import { wantingToken } from '../../hostile/server/authorization.ts'
 import { dropping, endingSubscriptions, FLOODS, flooding } from '../../hostile/server/floods.ts'
-import { startHostile } from '../../hostile/server/server.ts'
+import { type Exchange, startHostile } from '../../hostile/server/server.ts'
 import { visit } from './_hostile.ts'
 import { createClient } from './_servers.ts'
 
@@ -157,6 +159,43 @@ describe('the console', () => {
     expect(line).toContain('MCP server "evil"')
     expect(line.length).toBeLessThan(600)
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  })
+
+  const TEXT = `\u001b[2J\u009b2J\u202e\n${'x'.repeat(100_000)}`
+  it.each<[what: string, refusal: (exchange: Exchange) => unknown]>([
+    ['a text', ({ response }) => response.writeHead(500).end(TEXT)],
+    ['a text with status 200', ({ response }) => response.writeHead(200).end(TEXT)],
+    ['a list', ({ json }) => json([TEXT], 400)],
+    ['an error', ({ json }) => json({ error: 'invalid_grant', error_description: TEXT }, 400)],
+    ['an error with status 200', ({ json }) => json({ error: 'server_error', error_description: TEXT })],
+    ['an error of no form', ({ json }) => json({ error: { TEXT }, error_description: TEXT }, 400)],
+    ['an error of no form with status 200', ({ json }) => json({ error: { TEXT }, more: TEXT })],
+    ['an error with a page', ({ json }) => json({ error: 'invalid_client', error_uri: [TEXT] }, 401)],
+  ])('gets a short line where a token cannot be refreshed: %s', async (_what, refresh) => {
+    const spies = (['log', 'info', 'warn', 'error'] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation(() => {}),
+    )
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore()
+    })
+    const redirects: URL[] = []
+    const authProvider = createOAuthProvider({
+      storage: createMemoryOAuthStorage(),
+      redirectUrl: 'http://127.0.0.1:9/callback',
+      onRedirect: (url) => redirects.push(url),
+    })
+    const { client } = await visit(wantingToken({ refresh }), { authProvider })
+    await client.listTools()
+    const state = redirects[0]?.searchParams.get('state') ?? ''
+    await client.finishAuth('evil', new URLSearchParams({ code: 'code', state }))
+
+    await client.listTools()
+
+    expect(redirects).toHaveLength(2)
+    const lines = spies.flatMap(({ mock }) => mock.calls.map(([line]) => String(line)))
+    expect(lines).toHaveLength(1)
+    expect(lines[0]!.length).toBeLessThan(1000)
+    expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   })
 
   it('gets nothing else, whatever a server sends', async () => {

@@ -86,18 +86,74 @@ it('one that never answered is gone as well', async () => {
   expect([isAlive(own), isAlive(child)]).toEqual([false, false])
 })
 
-it('what a program leaves running when it exits is ended', async () => {
-  const file = join(folder, 'left.json')
+it.each(['disconnect', 'timeout'])(
+  'one that is connected and never sets the level of logs (%s) is gone as well',
+  async (end) => {
+    const file = join(folder, `${crypto.randomUUID()}.json`)
+    const client = createClient({
+      id: crypto.randomUUID(),
+      timeoutMs: end === 'timeout' ? 2500 : 15_000,
+      servers: {
+        evil: { command: process.execPath, args: [FILE, 'stubborn and without logs', file], log: () => {} },
+      },
+      onError: () => {},
+    })
+    const listed = client.listTools().catch(() => {})
+    if (end === 'timeout') await listed
+    else await expect.poll(() => existsSync(`${file}.asked`)).toBe(true)
+    const [own, child] = JSON.parse(readFileSync(file, 'utf8')) as [number, number]
+
+    await client.disconnect()
+
+    expect([isAlive(own), isAlive(child)]).toEqual([false, false])
+  },
+)
+
+it('one whose transport was closed before it began is not started', async () => {
+  const file = join(folder, `${crypto.randomUUID()}.json`)
+  const transport = createStdioTransport({ command: process.execPath, args: [FILE, 'stubborn', file] })
+
+  await transport.close()
+
+  await expect(transport.start()).rejects.toThrow('closed')
+  expect(existsSync(file)).toBe(false)
+})
+
+/** A program that starts a process which will not end, and then does this. */
+function runProgram(file: string, then: string) {
   const code = `
     import { MCPClient } from ${JSON.stringify(new URL('../../../src/client.ts', import.meta.url).pathname)}
     import { createStdioTransport } from ${JSON.stringify(new URL('../../../adapters/stdio-client.ts', import.meta.url).pathname)}
     const options = { command: process.execPath, args: ${JSON.stringify([FILE, 'stubborn', file])} }
     const client = new MCPClient({ servers: { evil: { transport: () => createStdioTransport(options) } } })
     await client.listTools()
-    process.exit(0)`
-  const program = join(folder, 'program.ts')
+    ${then}`
+  const program = join(folder, `${crypto.randomUUID()}.ts`)
   writeFileSync(program, code)
-  const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 15_000 })
+  return spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 30_000 })
+}
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])(
+  'what a program leaves running that %s ends is ended',
+  async (signal) => {
+    const file = join(folder, `${signal}.json`)
+    const { signal: ended, stderr } = runProgram(file, `process.kill(process.pid, '${signal}')`)
+    expect(ended, stderr).toBe(signal)
+
+    const pids = JSON.parse(readFileSync(file, 'utf8')) as number[]
+
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false])
+  },
+)
+
+it('a program that has disconnected its client ends by itself', () => {
+  const { status, stderr } = runProgram(join(folder, 'ended.json'), 'await client.disconnect()')
+  expect(status, stderr).toBe(0)
+})
+
+it('what a program leaves running when it exits is ended', async () => {
+  const file = join(folder, 'left.json')
+  const { status, stderr } = runProgram(file, 'process.exit(0)')
   expect(status, stderr).toBe(0)
 
   const [own, child] = JSON.parse(readFileSync(file, 'utf8')) as [number, number]

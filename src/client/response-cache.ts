@@ -1,0 +1,67 @@
+/**
+ * What a server allows to be kept for a while (`ttlMs`), within a number of characters: the official store counts entries, each of
+ * which may be as large as a response, and also keeps what it will never return.
+ */
+import { type CacheEntry, type CacheKey, InMemoryResponseCacheStore } from '@modelcontextprotocol/client'
+
+/** The one method with a result for each of many parameters; there is one list of each kind. */
+const READ = 'resources/read'
+const MAX_READS = 512
+
+interface Kept {
+  readonly key: CacheKey
+  readonly length: number
+}
+
+export class ResponseCache extends InMemoryResponseCacheStore {
+  readonly #maxCharacters: number
+  /** The contents of resources, the oldest first. */
+  readonly #reads = new Map<string, Kept>()
+  #characters = 0
+
+  /** @param maxCharacters of the contents of all resources together. */
+  constructor(maxCharacters: number) {
+    super({ maxEntries: 0 })
+    this.#maxCharacters = maxCharacters
+  }
+
+  override set(key: CacheKey, entry: Omit<CacheEntry, 'stamp'>): number {
+    if (key.method !== READ) return super.set(key, entry)
+    this.delete(key)
+    const { expiresAt = 0, value } = entry
+    // The stamp of an entry that is not kept is never compared.
+    if (expiresAt <= Date.now() || value.length > this.#maxCharacters) return 0
+    this.#reads.set(nameOf(key), { key, length: value.length })
+    this.#characters += value.length
+    for (const [, { key: oldest }] of this.#reads) {
+      if (this.#characters <= this.#maxCharacters && this.#reads.size <= MAX_READS) break
+      this.delete(oldest)
+    }
+    return super.set(key, entry)
+  }
+
+  override delete(key: CacheKey): void {
+    const name = nameOf(key)
+    this.#characters -= this.#reads.get(name)?.length ?? 0
+    this.#reads.delete(name)
+    super.delete(key)
+  }
+
+  override evict(method: string): void {
+    if (method === READ) this.#forget()
+    super.evict(method)
+  }
+
+  override clear(): void {
+    this.#forget()
+    super.clear()
+  }
+
+  #forget(): void {
+    this.#reads.clear()
+    this.#characters = 0
+  }
+}
+
+const nameOf = ({ method, params, partition }: CacheKey): string =>
+  JSON.stringify([method, params, partition])

@@ -1,0 +1,52 @@
+/** Repeats a request of a task that failed in a way that may pass: a task outlives a server that is restarted. */
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { MCPClientError } from './errors.ts'
+import { MalformedTask } from './task.ts'
+
+/** Repetitions, after growing delays. */
+const MAX_REPEATS = 5
+const RETRY_MS = 500
+/** What may pass: the server's own failure, and one of the transport that became an error of the protocol. */
+const PASSING_CODES = [-32603, -32000]
+
+/** Repeats `work` while it fails in a way that may pass, a few times, and until `signal` aborts. */
+export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted || repeats >= MAX_REPEATS || !mayPass(error)) throw error
+    }
+    await sleep(RETRY_MS * 2 ** repeats, signal)
+  }
+}
+
+/** Whether the next attempt may succeed: the server or the network was away for a moment. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof MCPClientError)) return false
+  if (error.code === 'CONNECTION_FAILED' || error.code === 'TIMEOUT') return true
+  const { cause } = error
+  if (error.code !== 'REQUEST_FAILED' || cause instanceof MalformedTask) return false
+  if (cause instanceof ProtocolError) return PASSING_CODES.includes(cause.code)
+  if (cause instanceof SdkHttpError) return cause.data.status === 429 || cause.data.status >= 500
+  const isWrong =
+    cause instanceof SdkError &&
+    [SdkErrorCode.InvalidResult, SdkErrorCode.UnsupportedResultType].includes(cause.code)
+  return !isWrong
+}
+
+/** Rejects when `signal` aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}
