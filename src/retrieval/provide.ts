@@ -1,0 +1,69 @@
+/**
+ * What a server gives its retrieval tools: stores by name, and values from the client's `_meta`.
+ */
+import type { RequestContext } from '../definition/context.ts'
+import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
+import type { SearchableStore } from './store.ts'
+
+export interface RetrievalValues {
+  /** Stores by name, for tools with a `vectorStoreName`. */
+  readonly vectorStores?: { readonly [name: string]: SearchableStore }
+  /**
+   * Members of the request's `_meta` that clients may set in the request context, such as `topK`. Any client may send any value,
+   * so name none that decides what it may see.
+   */
+  readonly fromMeta?: readonly string[]
+}
+
+/** Values that are objects of this server, never from a client. */
+const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'providerOptions', 'user']
+
+/**
+ * Creates a `setup` that fills the request context, which tools read as `ctx.requestContext`. What is there already is kept: a
+ * client replaces nothing, and its `filter` is joined to the server's by `and`.
+ *
+ * @throws TypeError for a name in `fromMeta` that a client must not set.
+ *
+ * ```ts
+ * const setup = provideRetrieval({ vectorStores: { docs: store }, fromMeta: ['topK'] })
+ * ```
+ */
+export function provideRetrieval({
+  vectorStores,
+  fromMeta = [],
+}: RetrievalValues): (server: {
+  readonly context: Pick<RequestContext, 'requestContext' | '_meta'>
+}) => void {
+  const wrong = fromMeta.find((key) => NEVER.includes(key) || key.startsWith('mcp.'))
+  if (wrong !== undefined)
+    throw new TypeError(`"fromMeta" must not contain "${wrong}": a client must not set it.`)
+  const stores = vectorStores && hidden(vectorStores)
+  return ({ context }) => {
+    const { requestContext, _meta: meta = {} } = context
+    if (stores !== undefined) requestContext.set('vectorStores', stores)
+    for (const key of fromMeta) {
+      if (!Object.hasOwn(meta, key)) continue
+      const given = (meta as { readonly [key: string]: unknown })[key]
+      if (key === 'filter') requestContext.set(key, joined(requestContext.get(key), given))
+      else if (!requestContext.has(key)) requestContext.set(key, given)
+    }
+  }
+}
+
+/** The values of a request context are stored with the runs of workflows, and traced: as JSON, which must not show a store's secrets. */
+function hidden(stores: object): object {
+  const members = Object.entries(stores).map(([name, value]) => [name, { value, enumerable: false }] as const)
+  return Object.create(null, Object.fromEntries(members)) as object
+}
+
+/** A client's filter that is none makes the whole one wrong: each tool that searches then refuses it, with a reason. */
+function joined(own: unknown, given: unknown): unknown {
+  const server = parseFilter(own)
+  try {
+    const condition = allOf([server, parseFilter(given)])
+    return condition && toFilter(condition)
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error
+    return server === undefined ? given : { $and: [toFilter(server), given] }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Calls to the HTTP API of a store.
+ */
+import { VectorStoreError, withCause } from '../store.ts'
+
+export interface HttpStoreOptions {
+  /** Milliseconds for one call. Default 30 000. */
+  readonly timeoutMs?: number
+}
+
+export interface HttpCall {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly body?: unknown
+}
+
+/** A reading function of one store: resolves with the parsed body. */
+export type CallStore = <Body>(url: string, call?: HttpCall) => Promise<Body>
+
+/**
+ * Creates the function that calls a store. What a store says of an error is the `cause`, for the operator's log: it can quote the
+ * request.
+ */
+export function createCall(
+  store: string,
+  headers: { readonly [name: string]: string },
+  { timeoutMs = 30_000 }: HttpStoreOptions,
+): CallStore {
+  return async (url, { method = 'POST', body } = {}) => {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((cause: unknown) => {
+      const late = (cause as { name?: unknown }).name === 'TimeoutError'
+      const what = late ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
+      throw withCause(new VectorStoreError('STORE_FAILED', `${store} ${what}.`), cause)
+    })
+    if (response.ok) return (await response.json()) as never
+    const text = (await response.text()).slice(0, 500)
+    throw withCause(
+      new VectorStoreError(
+        'STORE_FAILED',
+        `${store} answered with HTTP ${response.status}.`,
+        response.status,
+      ),
+      text,
+    )
+  }
+}
+
+/** The base of URLs, without a slash at its end. @throws TypeError for a text that is no URL. */
+export function toBase(store: string, url: string): string {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new TypeError(`"url" of ${store} must be an http or https URL.`)
+  return url.replace(/\/+$/, '')
+}
+
+/** @throws TypeError naming a missing option. */
+export function requireText(store: string, options: { readonly [option: string]: string | undefined }): void {
+  for (const [option, value] of Object.entries(options))
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${store} needs "${option}".`)
+}
+
+export function inParts<Value>(values: readonly Value[], size: number): Value[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, at) =>
+    values.slice(at * size, (at + 1) * size),
+  )
+}
+
+/** Leaves out results with a lower score, for stores that cannot. */
+export function withMinScore<Result extends { readonly score: number }>(
+  results: Result[],
+  minScore: number | undefined,
+): Result[] {
+  return minScore === undefined ? results : results.filter(({ score }) => score >= minScore)
+}
+
+/** An index that a store answers with 404 for. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof VectorStoreError && error.status === 404
+}
+
+/** For `catch`: undefined where there is no index. Throws everything else. */
+export function orNoIndex(error: unknown): undefined {
+  if (error instanceof VectorStoreError && error.code === 'NO_INDEX') return undefined
+  throw error
+}
+
+export function noIndex(store: string, indexName: string): VectorStoreError {
+  return new VectorStoreError(
+    'NO_INDEX',
+    `There is no index "${indexName}" in ${store}: create it, or ingest into it.`,
+  )
+}

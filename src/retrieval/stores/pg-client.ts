@@ -1,0 +1,60 @@
+/**
+ * Any driver of Postgres as one function.
+ */
+
+export type Rows = readonly { readonly [column: string]: unknown }[]
+
+/** Runs one statement and resolves with its rows. */
+export type RunSql = (sql: string, parameters: string[]) => PromiseLike<Rows>
+
+/** A pool or client of `pg`, `neon(url)`, or a PGlite. */
+export interface QueryingClient {
+  query(sql: string, parameters: unknown[]): PromiseLike<unknown>
+}
+
+/** `postgres(url)`. */
+export interface UnsafeClient {
+  unsafe(sql: string, parameters: never[]): PromiseLike<unknown>
+}
+
+export interface PgConnection {
+  readonly client?: QueryingClient | UnsafeClient | RunSql
+  readonly connectionString?: string
+}
+
+/** @throws TypeError without a client or a connection string. */
+export function toRun({ client, connectionString }: PgConnection): RunSql {
+  if (client === undefined) {
+    if (!connectionString) throw new TypeError('pgVector needs "client" or "connectionString".')
+    let connected: Promise<RunSql> | undefined
+    return async (sql, parameters) => {
+      connected ??= connect(connectionString)
+      return (await connected)(sql, parameters)
+    }
+  }
+  // First `query`: that of Neon also has an `unsafe`, which runs nothing.
+  if ('query' in client) return async (sql, parameters) => toList(await client.query(sql, parameters))
+  if ('unsafe' in client)
+    return async (sql, parameters) => toList(await client.unsafe(sql, parameters as never[]))
+  if (typeof client === 'function') return client
+  throw new TypeError(
+    '"client" of pgVector must be a driver with query() or unsafe(), or a function (sql, parameters) => rows.',
+  )
+}
+
+function toList(result: unknown): Rows {
+  return Array.isArray(result) ? result : (result as { rows: Rows }).rows
+}
+
+// In a `try`, so that bundlers treat a package that is not installed as optional.
+async function connect(connectionString: string): Promise<RunSql> {
+  try {
+    const { default: postgres } = await import('postgres')
+    const client = postgres(connectionString, { onnotice: () => {} })
+    return async (sql, parameters) => toList(await client.unsafe(sql, parameters))
+  } catch (cause) {
+    throw new Error('pgVector with a connection string needs the package postgres: npm install postgres', {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createVectorQueryTool, memoryVectorStore, type RerankerConfig } from '../../../src/retrieval.ts'
+
+const indexName = 'i'
+const query = { queryText: 'what' }
+
+/** Three chunks, whose scores are 1, 0.8 and 0.6. */
+async function tool(reranker: RerankerConfig) {
+  const store = memoryVectorStore()
+  await store.createIndex({ indexName, dimension: 2 })
+  await store.upsert({
+    indexName,
+    vectors: [
+      [1, 0],
+      [0.8, 0.6],
+      [0.6, 0.8],
+    ],
+    ids: ['a', 'b', 'c'],
+    metadata: ['one', 'two', 'three'].map((text) => ({ text })),
+  })
+  return createVectorQueryTool({ vectorStore: store, indexName, model: () => [[1, 0]], reranker })
+}
+
+const found = async (reranker: RerankerConfig) => {
+  const { sources, notice } = await (await tool(reranker)).execute(query)
+  return {
+    ids: sources.map(({ id }) => id),
+    scores: sources.map(({ score }) => Math.round(score * 1000) / 1000),
+    notice,
+  }
+}
+
+describe('a reranker', () => {
+  it('orders by the weighted sum of what the model says, the score and the position', async () => {
+    const model = (text: string, texts: string[]) => {
+      expect([text, texts]).toEqual(['what', ['one', 'two', 'three']])
+      return [0, 0.5, 1]
+    }
+    const weights = { semantic: 0.5, vector: 0.3, position: 0.2 }
+    expect(await found({ model, options: { weights } })).toEqual({
+      ids: ['c', 'b', 'a'],
+      scores: [0.747, 0.623, 0.5],
+      notice: undefined,
+    })
+    expect((await found({ model, options: { weights, topK: 1 } })).ids).toEqual(['c'])
+  })
+
+  it.each([
+    ['a relevance scorer', { getRelevanceScore: async (_: string, text: string) => text.length / 10 }],
+    [
+      'a reranking model of the AI SDK',
+      {
+        doRerank: async ({ documents }: { documents: { values: string[] } }) => ({
+          ranking: documents.values.map((_, index) => ({ index: 2 - index, relevanceScore: 1 - index / 3 })),
+        }),
+      },
+    ],
+    [
+      'a language model',
+      {
+        doGenerate: async () => ({
+          content: [{ type: 'reasoning' }, { type: 'text', text: 'Here: [0.1, 0.2, 1]' }],
+        }),
+      },
+    ],
+  ])('takes %s', async (_, model) => {
+    expect(
+      (await found({ model, options: { weights: { semantic: 1, vector: 0, position: 0 } } })).ids[0],
+    ).toBe('c')
+  })
+
+  it('that is late is not waited for: the order of the vectors is used, and the answer says so', async () => {
+    let signal: AbortSignal | undefined
+    const model = (_: string, __: string[], options: { signal: AbortSignal }) => {
+      signal = options.signal
+      return new Promise<number[]>(() => {})
+    }
+    expect(await found({ model, options: { timeoutMs: 20, topK: 2 } })).toEqual({
+      ids: ['a', 'b'],
+      scores: [1, 0.8],
+      notice: 'Reranking took over 20 ms: the results are in the order of their vectors.',
+    })
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('secret'))],
+    ['returns too few scores', () => [1]],
+    ['returns no numbers', () => [1, Number.NaN, 2]],
+  ])('that %s leaves the order of the vectors, and says so without its reason', async (_, model) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { ids, notice } = await found({ model })
+    expect([ids, notice]).toEqual([
+      ['a', 'b', 'c'],
+      'Reranking failed: the results are in the order of their vectors.',
+    ])
+    expect(error).toHaveBeenCalledOnce()
+    error.mockRestore()
+  })
+
+  it('without a share of the result, the model is not asked', async () => {
+    const model = vi.fn(() => [0, 0, 0])
+    await found({ model, options: { weights: { semantic: 0, vector: 0.5, position: 0.5 } } })
+    expect(model).not.toHaveBeenCalled()
+  })
+
+  it('ends with the call', async () => {
+    const controller = new AbortController()
+    const reason = new Error('gone')
+    const model = () => {
+      controller.abort(reason)
+      return Promise.reject(new Error('aborted'))
+    }
+    const search = await tool({ model })
+    await expect(search.execute(query, { signal: controller.signal })).rejects.toThrow('gone')
+  })
+})
