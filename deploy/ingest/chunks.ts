@@ -1,0 +1,54 @@
+/** Chunks with ids that depend on nothing but what is in them, so that the same content is known again. */
+import { createHash } from 'node:crypto'
+import type { SourceDocument } from './sources.ts'
+import { createSplit } from './split.ts'
+
+export interface Chunk {
+  /** The name of what is ingested together, and a hash: at most 61 bytes. */
+  readonly id: string
+  /** What is embedded: the path, which often names the subject, the headings and the text. */
+  readonly input: string
+  readonly metadata: ChunkMetadata
+}
+
+/** Flat, since some stores take nothing else. A type, so that it is a record. */
+export type ChunkMetadata = {
+  readonly text: string
+  /** The path of the file, or the URL. */
+  readonly source: string
+  /** The headings above it, as `Guide > Install`. */
+  readonly heading: string
+}
+
+export interface ChunkOptions {
+  readonly name: string
+  readonly chunkSize: number
+  /** With another model, every chunk is another. */
+  readonly modelId: string
+}
+
+/** Throws `CliError` where a package is missing. */
+export async function toChunks(
+  documents: readonly SourceDocument[],
+  options: ChunkOptions,
+): Promise<Chunk[]> {
+  const split = await createSplit(options.chunkSize, new Set(documents.map(({ kind }) => kind)))
+  const seen = new Map<string, number>()
+  return documents.flatMap(({ source, kind, text: whole }) =>
+    split(whole, kind)
+      .filter(({ text }) => text.trim() !== '')
+      .map(({ text, headings }) => {
+        const heading = headings.join(' > ')
+        const content = JSON.stringify([options.modelId, source, heading, text])
+        // The same text twice in one document is two chunks.
+        const count = seen.get(content) ?? 0
+        seen.set(content, count + 1)
+        const hash = createHash('sha256').update(`${count}${content}`).digest('hex').slice(0, 40)
+        return {
+          id: `${options.name}:${hash}`,
+          input: [source, heading, text].filter((part) => part !== '').join('\n'),
+          metadata: { text, source, heading },
+        }
+      }),
+  )
+}

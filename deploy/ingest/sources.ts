@@ -1,0 +1,139 @@
+/** The documents to ingest: files of a folder, single files, and pages. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { extname, join, relative, resolve, sep } from 'node:path'
+import { CliError, printable } from '../cli-error.ts'
+import { isSystemError } from '../system-error.ts'
+import { terminal } from '../terminal.ts'
+import { fetchPage } from './page.ts'
+import { checkBytes, toText } from './text.ts'
+
+export type DocumentKind = 'markdown' | 'html' | 'text'
+
+export interface SourceDocument {
+  /** The path from the current folder, with `/`, or the URL. */
+  readonly source: string
+  readonly kind: DocumentKind
+  readonly text: string
+}
+
+export interface Found {
+  readonly documents: readonly SourceDocument[]
+  /** Sources that could not be read, each of which was warned of. */
+  readonly failed: readonly string[]
+}
+
+const KINDS: { readonly [extension: string]: DocumentKind } = {
+  '.md': 'markdown',
+  '.mdx': 'markdown',
+  '.markdown': 'markdown',
+  '.html': 'html',
+  '.htm': 'html',
+  '.txt': 'text',
+}
+
+const PAGES_AT_ONCE = 4
+
+/** Throws `CliError` for a file that does not exist, and where there is no document at all. */
+export async function findDocuments(
+  cwd: string,
+  given: readonly string[],
+  urlFiles: readonly string[],
+): Promise<Found> {
+  const isUrl = (one: string): boolean => /^https?:\/\//.test(one)
+  const files = given.filter((one) => !isUrl(one)).flatMap((one) => filesOf(cwd, one))
+  const urls = [...given.filter(isUrl), ...urlFiles.flatMap((file) => urlsOf(cwd, file))]
+  const documents: SourceDocument[] = []
+  const failed: string[] = []
+  const warn = (source: string, error: unknown): void => {
+    failed.push(source)
+    terminal.warn(`${printable(source)}: ${printable((error as Error).message)}`)
+  }
+  for (const file of [...new Set(files)].sort()) {
+    const document = readDocument(cwd, file, warn)
+    if (document !== undefined) documents.push(document)
+  }
+  const queue = [...new Set(urls)]
+  const work = async (): Promise<void> => {
+    for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
+      try {
+        documents.push(await readPage(url))
+      } catch (error) {
+        warn(url, error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PAGES_AT_ONCE }, work))
+  if (documents.length === 0 && failed.length > 0)
+    throw new CliError('none of the documents could be read: nothing was changed')
+  if (documents.length === 0)
+    throw new CliError(
+      `there is no document in ${printable(given.join(', '))}: it reads ${Object.keys(KINDS).join(', ')}`,
+    )
+  return { documents: documents.sort((one, other) => (one.source < other.source ? -1 : 1)), failed }
+}
+
+function filesOf(cwd: string, given: string): string[] {
+  const path = resolve(cwd, given)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined)
+    throw new CliError(`there is no ${printable(given)}: pass a folder, a file or a URL`)
+  if (stats.isDirectory()) return filesIn(path)
+  if (kindOf(path) === undefined)
+    throw new CliError(`${printable(given)} is no document: it reads ${Object.keys(KINDS).join(', ')}`)
+  return [path]
+}
+
+/** Links to folders are not followed, which could lead in a circle. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') return []
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return filesIn(path)
+    return entry.isFile() && kindOf(path) !== undefined ? [path] : []
+  })
+}
+
+function kindOf(path: string): DocumentKind | undefined {
+  const extension = extname(path).toLowerCase()
+  return Object.hasOwn(KINDS, extension) ? KINDS[extension] : undefined
+}
+
+/** Undefined for a file that has no text, which was warned of. Throws what the system says of one that cannot be read. */
+function readDocument(
+  cwd: string,
+  path: string,
+  warn: (source: string, error: unknown) => void,
+): SourceDocument | undefined {
+  const source = relative(cwd, path).split(sep).join('/')
+  try {
+    checkBytes(statSync(path).size)
+    return { source, kind: kindOf(path)!, text: toText(readFileSync(path)) }
+  } catch (error) {
+    if (isSystemError(error)) throw error
+    warn(source, error)
+    return undefined
+  }
+}
+
+function urlsOf(cwd: string, file: string): string[] {
+  const path = resolve(cwd, file)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new CliError(`there is no file ${printable(file)}: pass one with a URL a line`)
+  const lines = readFileSync(path, 'utf8')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+  const urls = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const wrong = urls.find((url) => !URL.canParse(url) || !/^https?:/.test(url))
+  if (wrong !== undefined) throw new CliError(`${printable(file)}: "${printable(wrong)}" is no URL`)
+  return urls
+}
+
+async function readPage(url: string): Promise<SourceDocument> {
+  const { type, text } = await fetchPage(url)
+  const kind = /html/.test(type)
+    ? 'html'
+    : /markdown/.test(type)
+      ? 'markdown'
+      : (kindOf(new URL(url).pathname) ?? 'text')
+  return { source: url, kind, text }
+}

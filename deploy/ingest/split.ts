@@ -1,0 +1,99 @@
+/** Splits documents by headings and size. Markdown is split by `chunkdown`; HTML is turned into Markdown by `turndown` first. */
+import { CliError } from '../cli-error.ts'
+import type { DocumentKind } from './sources.ts'
+
+export interface Piece {
+  readonly text: string
+  /** The headings above it, the topmost first. */
+  readonly headings: readonly string[]
+}
+
+/** Splits one document. */
+export type Split = (text: string, kind: DocumentKind) => Piece[]
+
+/** How much a piece may exceed the size, so that a list or a block of code stays whole. */
+const MAX_OVERFLOW = 1.5
+
+/** Throws `CliError` without the packages that the kinds of documents need. */
+export async function createSplit(chunkSize: number, kinds: ReadonlySet<DocumentKind>): Promise<Split> {
+  const toMarkdown = kinds.has('html') ? await loadTurndown() : undefined
+  const splitMarkdown =
+    kinds.has('html') || kinds.has('markdown') ? await loadChunkdown(chunkSize) : undefined
+  return (text, kind) => {
+    if (kind === 'text') return splitText(text, chunkSize)
+    return splitMarkdown!(kind === 'html' ? toMarkdown!(text) : withoutFrontMatter(text))
+  }
+}
+
+// In a `try`, so that a package that is not installed is told of in one line.
+async function loadChunkdown(chunkSize: number): Promise<(text: string) => Piece[]> {
+  try {
+    const { chunkdown } = await import('chunkdown')
+    const splitter = chunkdown({ chunkSize, maxOverflowRatio: MAX_OVERFLOW })
+    return (markdown) =>
+      splitter.split(markdown).chunks.map(({ text, breadcrumbs }) => ({
+        text,
+        headings: breadcrumbs.map((one) => one.text),
+      }))
+  } catch (error) {
+    throw missing('chunkdown', error)
+  }
+}
+
+async function loadTurndown(): Promise<(html: string) => string> {
+  try {
+    const { default: Turndown } = await import('turndown')
+    const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
+    turndown.remove([
+      'script',
+      'style',
+      'noscript',
+      'template',
+      'nav',
+      'title',
+    ] as (keyof HTMLElementTagNameMap)[])
+    return (html) => turndown.turndown(html)
+  } catch (error) {
+    throw missing('turndown', error)
+  }
+}
+
+function missing(name: string, error: unknown): unknown {
+  if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') return error
+  return new CliError(
+    `documents are split by the package ${name}, which is not installed: run npm install --save-dev chunkdown turndown`,
+  )
+}
+
+function withoutFrontMatter(markdown: string): string {
+  return markdown.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, '')
+}
+
+/** Paragraphs, as many as fit; a longer one by its sentences. */
+function splitText(text: string, chunkSize: number): Piece[] {
+  const paragraphs = text.split(/\r?\n\s*\n/).map((one) => one.trim())
+  const parts = paragraphs.flatMap((one) => (one.length > chunkSize ? sentencesOf(one, chunkSize) : [one]))
+  const pieces: string[] = []
+  for (const part of parts) {
+    const last = pieces.at(-1)
+    if (part === '') continue
+    if (last !== undefined && last.length + part.length + 2 <= chunkSize)
+      pieces[pieces.length - 1] = `${last}\n\n${part}`
+    else pieces.push(part)
+  }
+  return pieces.map((one) => ({ text: one, headings: [] }))
+}
+
+function sentencesOf(paragraph: string, chunkSize: number): string[] {
+  const segments = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(paragraph)
+  const parts: string[] = ['']
+  for (const { segment } of segments) {
+    // A sentence without an end, such as a table of numbers, is cut.
+    for (let at = 0; at < segment.length; at += chunkSize) {
+      const piece = segment.slice(at, at + chunkSize)
+      if (parts.at(-1)!.length + piece.length > chunkSize) parts.push('')
+      parts[parts.length - 1] += piece
+    }
+  }
+  return parts.map((one) => one.trim())
+}

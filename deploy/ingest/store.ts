@@ -1,0 +1,102 @@
+/** The store that the command line names, with what the environment says of it. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type MemorySnapshot, memoryVectorStore } from '../../src/retrieval/memory-store.ts'
+import { chromaVector } from '../../src/retrieval/stores/chroma.ts'
+import { type LibSqlClient, libSqlVector } from '../../src/retrieval/stores/libsql.ts'
+import { pgVector } from '../../src/retrieval/stores/pgvector.ts'
+import { type PineconeOptions, pineconeVector } from '../../src/retrieval/stores/pinecone.ts'
+import { qdrantVector } from '../../src/retrieval/stores/qdrant.ts'
+import { upstashVector } from '../../src/retrieval/stores/upstash.ts'
+import { CliError, printable } from '../cli-error.ts'
+import { isSystemError, systemError } from '../system-error.ts'
+import { loadDefault, loadPackage } from './module.ts'
+import { type IngestStore, vectorizeHttp } from './vectorize.ts'
+
+export interface OpenedStore {
+  readonly store: IngestStore
+  /** Writes what is only in memory. */
+  save(): Promise<void>
+}
+
+const NAMED: { readonly [name: string]: (cwd: string) => IngestStore | Promise<IngestStore> } = {
+  pgvector: () => pgVector({ connectionString: variable('DATABASE_URL') }),
+  libsql: async (cwd) => {
+    const { createClient } = (await loadPackage(cwd, '@libsql/client')) as {
+      createClient(config: { url: string; authToken?: string }): LibSqlClient
+    }
+    const authToken = process.env.LIBSQL_AUTH_TOKEN
+    return libSqlVector({
+      client: createClient({ url: variable('LIBSQL_URL'), ...(authToken && { authToken }) }),
+    })
+  },
+  upstash: () =>
+    upstashVector({ url: variable('UPSTASH_VECTOR_REST_URL'), token: variable('UPSTASH_VECTOR_REST_TOKEN') }),
+  pinecone: () => pineconeVector({ apiKey: variable('PINECONE_API_KEY'), ...serverless() }),
+  qdrant: () => qdrantVector({ url: variable('QDRANT_URL'), ...apiKey('QDRANT_API_KEY') }),
+  vectorize: () =>
+    vectorizeHttp({
+      accountId: variable('CLOUDFLARE_ACCOUNT_ID'),
+      apiToken: variable('CLOUDFLARE_API_TOKEN'),
+      ...(process.env.CLOUDFLARE_API_BASE_URL && { url: process.env.CLOUDFLARE_API_BASE_URL }),
+    }),
+  chroma: () =>
+    chromaVector({
+      ...(process.env.CHROMA_URL && { url: process.env.CHROMA_URL }),
+      ...apiKey('CHROMA_API_KEY'),
+    }),
+}
+
+/** Throws `CliError` for a variable that is missing, and for a module that exports no store. */
+export async function openStore(cwd: string, name: string): Promise<OpenedStore> {
+  if (name.endsWith('.json')) return openSnapshot(cwd, name)
+  const store = Object.hasOwn(NAMED, name)
+    ? await NAMED[name]!(cwd)
+    : ((await loadDefault(cwd, name, 'a vector store')) as IngestStore)
+  for (const method of ['createIndex', 'upsert', 'deleteVectors', 'describeIndex', 'listIds'] as const)
+    if (typeof store[method] !== 'function')
+      throw new CliError(
+        `the store of ${printable(name)} has no ${method}(), which ingesting needs: use a store of mayfly-mcp/retrieval (pgvector and libsql fill indexes of Mastra’s PgVector and LibSQLVector)`,
+      )
+  return { store, save: async () => {} }
+}
+
+function openSnapshot(cwd: string, name: string): OpenedStore {
+  const path = resolve(cwd, name)
+  const store = memoryVectorStore(existsSync(path) ? readSnapshot(path, name) : undefined)
+  const save = async (): Promise<void> => {
+    try {
+      // Whole or not at all: a server may be reading it.
+      writeFileSync(`${path}.${process.pid}.tmp`, JSON.stringify(store.snapshot()))
+      renameSync(`${path}.${process.pid}.tmp`, path)
+    } catch (error) {
+      throw isSystemError(error) ? systemError(`cannot write ${printable(name)}`, error) : error
+    }
+  }
+  return { store, save }
+}
+
+function readSnapshot(path: string, name: string): MemorySnapshot {
+  try {
+    const snapshot = JSON.parse(readFileSync(path, 'utf8')) as Partial<MemorySnapshot> | null
+    if (snapshot?.version === 1 && typeof snapshot.indexes === 'object') return snapshot as MemorySnapshot
+  } catch {}
+  throw new CliError(`${printable(name)} is no index of mayfly ingest: pass another file, or delete it`)
+}
+
+function variable(name: string): string {
+  const value = process.env[name]
+  if (value) return value
+  throw new CliError(`${name} is not set: put it into .env, or into the environment`)
+}
+
+/** Only for an index that does not exist yet. */
+function serverless(): Pick<PineconeOptions, 'serverless'> {
+  const { PINECONE_CLOUD: cloud, PINECONE_REGION: region } = process.env
+  return cloud && region ? { serverless: { cloud, region } } : {}
+}
+
+function apiKey(name: string): { apiKey?: string } {
+  const value = process.env[name]
+  return value ? { apiKey: value } : {}
+}

@@ -1,0 +1,114 @@
+/** Makes an index hold exactly these chunks: embeds and adds what is new, removes what is gone. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { EmbeddingError } from '../../src/retrieval/embed.ts'
+import { VectorStoreError } from '../../src/retrieval/store.ts'
+import { CliError } from '../cli-error.ts'
+import type { Chunk } from './chunks.ts'
+import type { Progress } from './progress.ts'
+import type { IngestStore } from './vectorize.ts'
+
+export interface SynchroniseOptions {
+  readonly indexName: string
+  /** Only ids that begin with it belong to these documents. */
+  readonly prefix: string
+  readonly embed: (texts: readonly string[]) => Promise<number[][]>
+  readonly removes: boolean
+  readonly isDryRun: boolean
+  readonly progress: Progress
+  /** Milliseconds before the first repetition. Default 1000. */
+  readonly retryMs?: number
+}
+
+export interface Changes {
+  readonly added: number
+  readonly removed: number
+  readonly kept: number
+}
+
+/** Chunks that are embedded and added together: what is added stays, if it is interrupted. */
+const BATCH = 64
+const ATTEMPTS = 4
+
+/** Throws `CliError` when the model or the store fails again and again. */
+export async function synchronise(
+  store: IngestStore,
+  chunks: readonly Chunk[],
+  options: SynchroniseOptions,
+): Promise<Changes> {
+  const { indexName, prefix, embed, progress, retryMs = 1000 } = options
+  const again = <Value>(what: string, act: () => Promise<Value>): Promise<Value> => repeat(what, act, retryMs)
+  const existing = await again('listing the index', () => idsOf(store, indexName, prefix))
+  const wanted = new Set(chunks.map(({ id }) => id))
+  const missing = chunks.filter(({ id }) => existing?.has(id) !== true)
+  const gone = options.removes ? [...(existing ?? [])].filter((id) => !wanted.has(id)) : []
+  const changes = { added: missing.length, removed: gone.length, kept: chunks.length - missing.length }
+  if (options.isDryRun) return changes
+  let isCreated = existing !== undefined
+  try {
+    for (let at = 0; at < missing.length; at += BATCH) {
+      progress.show(at, missing.length)
+      const batch = missing.slice(at, at + BATCH)
+      const vectors = await again('embedding', () => embed(batch.map(({ input }) => input)))
+      if (!isCreated)
+        await again('creating the index', () =>
+          store.createIndex({ indexName, dimension: vectors[0]!.length }),
+        )
+      isCreated = true
+      await again('adding to the index', () =>
+        store.upsert({
+          indexName,
+          vectors,
+          ids: batch.map(({ id }) => id),
+          metadata: batch.map(({ metadata }) => metadata),
+        }),
+      )
+    }
+    // At the end, so that nothing is missing meanwhile.
+    if (gone.length > 0)
+      await again('removing from the index', () => store.deleteVectors({ indexName, ids: gone }))
+  } finally {
+    progress.end()
+  }
+  return changes
+}
+
+/** Undefined without the index. */
+async function idsOf(
+  store: IngestStore,
+  indexName: string,
+  prefix: string,
+): Promise<Set<string> | undefined> {
+  try {
+    return new Set(await store.listIds({ indexName, prefix }))
+  } catch (error) {
+    if (error instanceof VectorStoreError && error.code === 'NO_INDEX') return undefined
+    throw error
+  }
+}
+
+async function repeat<Value>(what: string, act: () => Promise<Value>, retryMs: number): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await act()
+    } catch (error) {
+      const { message, cause } = error as { message: string; cause?: unknown }
+      const reason =
+        cause === undefined
+          ? message
+          : `${message} (${cause instanceof Error ? cause.message : String(cause)})`
+      if (attempt === ATTEMPTS || !mayPass(error))
+        throw new CliError(`${what} failed: ${reason.replaceAll('\n', ' ')}`)
+      await delay(retryMs * 2 ** (attempt - 1))
+    }
+  }
+}
+
+/** Not what would fail again in the same way. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof TypeError && !/fetch failed/.test(error.message)) return false
+  const { status, code } = error as { status?: unknown; code?: unknown }
+  // Such as a key that is missing.
+  if (error instanceof EmbeddingError && status === undefined) return false
+  if (typeof status === 'number') return status === 408 || status === 429 || status >= 500
+  return code !== 'WRONG_DIMENSION' && code !== 'UNSUPPORTED_FILTER' && code !== 'NO_INDEX'
+}

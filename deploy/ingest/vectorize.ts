@@ -1,0 +1,109 @@
+/** Vectorize from outside of a Worker, by Cloudflare's HTTP API: the calls that wrangler makes. Only what ingesting needs. */
+import { checkIndexName, toRows, type VectorStore, VectorStoreError } from '../../src/retrieval/store.ts'
+import { inParts, noIndex } from '../../src/retrieval/stores/http.ts'
+
+export interface VectorizeHttpOptions {
+  readonly accountId: string
+  readonly apiToken: string
+  /** Default `https://api.cloudflare.com/client/v4`. */
+  readonly url?: string
+}
+
+/** What ingesting needs of a store. */
+export type IngestStore = Pick<
+  VectorStore,
+  'createIndex' | 'upsert' | 'deleteVectors' | 'describeIndex' | 'listIds'
+>
+
+const METRICS = { cosine: 'cosine', euclidean: 'euclidean', dotproduct: 'dot-product' } as const
+const TIMEOUT_MS = 60_000
+/** What one call takes at most. */
+const UPSERT_ROWS = 1000
+const DELETE_IDS = 100
+const LIST_IDS = 1000
+
+/** Its changes are queued: they can be seen after some seconds. */
+export function vectorizeHttp({
+  accountId,
+  apiToken,
+  url = 'https://api.cloudflare.com/client/v4',
+}: VectorizeHttpOptions): IngestStore {
+  const base = `${url.replace(/\/+$/, '')}/accounts/${encodeURIComponent(accountId)}/vectorize/v2/indexes`
+  const ask = async <Result>(path: string, method: 'GET' | 'POST', body?: object): Promise<Result> => {
+    const isForm = body instanceof FormData
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiToken}`,
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (response.ok) return ((await response.json()) as { result: Result }).result
+    const cause = (await response.text()).slice(0, 500)
+    const failure = new VectorStoreError(
+      'STORE_FAILED',
+      `Vectorize answered with HTTP ${response.status}`,
+      response.status,
+    )
+    throw Object.assign(failure, { cause })
+  }
+  const askIndex = async <Result>(
+    indexName: string,
+    path: string,
+    method: 'GET' | 'POST',
+    body?: object,
+  ): Promise<Result> => {
+    try {
+      return await ask<Result>(`/${checkIndexName(indexName)}${path}`, method, body)
+    } catch (error) {
+      throw (error as { status?: unknown }).status === 404 ? noIndex('Vectorize', indexName) : error
+    }
+  }
+
+  return {
+    async createIndex({ indexName, dimension, metric = 'cosine' }) {
+      await ask('', 'POST', {
+        name: checkIndexName(indexName),
+        config: { dimensions: dimension, metric: METRICS[metric] },
+      })
+    },
+    async upsert(params) {
+      const rows = toRows(params)
+      for (const part of inParts(rows, UPSERT_ROWS)) {
+        const lines = part.map(({ id, vector, metadata }) => JSON.stringify({ id, values: vector, metadata }))
+        const form = new FormData()
+        form.append(
+          'vectors',
+          new File([lines.join('\n')], 'vectors.ndjson', { type: 'application/x-ndjson' }),
+        )
+        await askIndex(params.indexName, '/upsert', 'POST', form)
+      }
+      return rows.map(({ id }) => id)
+    },
+    async deleteVectors({ indexName, ids }) {
+      for (const part of inParts(ids, DELETE_IDS))
+        await askIndex(indexName, '/delete_by_ids', 'POST', { ids: part })
+    },
+    async describeIndex({ indexName }) {
+      const { dimensions, vectorCount } = await askIndex<{ dimensions: number; vectorCount: number }>(
+        indexName,
+        '/info',
+        'GET',
+      )
+      return { dimension: dimensions, count: vectorCount }
+    },
+    async listIds({ indexName, prefix }) {
+      const ids: string[] = []
+      for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
+        const query = new URLSearchParams({ count: String(LIST_IDS), ...(cursor !== '' && { cursor }) })
+        const page: { vectors: { id: string }[]; isTruncated: boolean; nextCursor?: string | null } =
+          await askIndex(indexName, `/list?${query}`, 'GET')
+        ids.push(...page.vectors.map(({ id }) => id))
+        cursor = page.isTruncated ? page.nextCursor : undefined
+      }
+      return ids.filter((id) => id.startsWith(prefix))
+    },
+  }
+}
