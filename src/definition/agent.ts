@@ -4,7 +4,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { type CallToolResult, errorResult } from './content.ts'
 import type { RequestContext } from './context.ts'
-import { MastraRequestContext } from './mastra-request-context.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Anything that answers a message. Its description must not be empty: models choose tools by it. */
@@ -68,8 +67,8 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
     description: `Ask agent '${agent.name ?? key}' a question. Agent description: ${description}`,
     inputSchema: MESSAGE,
     execute: async ({ message }: { message: string }, context: RequestContext) => {
-      const requestContext = new MastraRequestContext(context)
-      const answer = await agent.generate(message, { abortSignal: context.signal, requestContext })
+      const { signal: abortSignal, requestContext } = context
+      const answer = await agent.generate(message, { abortSignal, requestContext })
       const text = (answer as { text?: unknown } | null | undefined)?.text
       return typeof text === 'string' ? text : answer
     },
@@ -98,11 +97,8 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
       const run = await (workflow.createRunAsync?.() ?? workflow.createRun!())
       const cancel = async (): Promise<unknown> => run.cancel?.()
       context.signal.addEventListener('abort', () => context.waitUntil(cancel()), { once: true })
-      const requestContext = new MastraRequestContext(context)
-      return toWorkflowResult(
-        key,
-        await run.start({ inputData, abortSignal: context.signal, requestContext }),
-      )
+      const { signal: abortSignal, requestContext } = context
+      return toWorkflowResult(key, await run.start({ inputData, abortSignal, requestContext }))
     },
   }
 }

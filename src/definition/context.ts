@@ -148,7 +148,7 @@ export interface RequestContext {
    *
    * @throws TypeError for a name used twice in one call.
    */
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
+  step<Value>(name: string, fn: (step: StepInfo) => Value | Promise<Value>): Promise<Jsonified<Value>>
   /** The same functions under the names that other frameworks use. */
   readonly mcp: McpContext
 
@@ -179,12 +179,38 @@ export interface RequestContext {
   readonly http?: SdkHttp
 }
 
-/** Values by name, for one request: Mastra's `RequestContext`. */
+/** What the function of a step receives. */
+export interface StepInfo {
+  /**
+   * The same each time this step of this call runs: pass it to a service that does nothing twice for one key. Only in a task does it
+   * stay the same when the process has died between doing a thing and remembering it.
+   */
+  readonly idempotencyKey: string
+}
+
+/**
+ * The types of values in the request context, by name. Declare yours once:
+ *
+ * ```ts
+ * declare module 'mayfly-mcp' {
+ *   interface RequestContextEntries { tenant: string }
+ * }
+ * ```
+ */
+export interface RequestContextEntries {
+  'mcp.extra': McpContext['extra']
+}
+
+/** Values by name, for one request: Mastra's `RequestContext`. `setup` fills it; tools, agents and workflows read it. */
 export interface RequestContextValues {
   get(key: 'mcp.extra'): McpContext['extra']
+  get<Key extends keyof RequestContextEntries>(key: Key): RequestContextEntries[Key] | undefined
   // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller states the type of the value.
   get(key: string): any
-  set(key: string, value: unknown): void
+  set<Key extends string>(
+    key: Key,
+    value: Key extends keyof RequestContextEntries ? RequestContextEntries[Key] : unknown,
+  ): void
   has(key: string): boolean
   delete(key: string): boolean
   keys(): Iterable<string>

@@ -4,8 +4,7 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorResult } from './content.ts'
-import type { McpContext, RequestContext } from './context.ts'
-import { MastraRequestContext } from './mastra-request-context.ts'
+import type { McpContext, RequestContext, RequestContextValues } from './context.ts'
 import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
 import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
 
@@ -27,7 +26,7 @@ interface ConvertedTool {
 
 interface MastraContext {
   readonly mcp: McpContext
-  readonly requestContext: MastraRequestContext
+  readonly requestContext: RequestContextValues
   readonly abortSignal: AbortSignal
   readonly suspend: (payload: unknown) => Promise<void>
   readonly resumeData: unknown
@@ -73,7 +72,7 @@ async function run(
   input: unknown,
   context: RequestContext,
 ): Promise<unknown> {
-  const { mcpReq, mcp, signal } = context
+  const { mcpReq, mcp, signal, requestContext } = context
   const state = mcpReq.requestState()
   // An answer without the sealed state is ignored: its client has skipped the part before the question.
   const answered = state === undefined ? undefined : mcpReq.inputResponses?.[QUESTION]
@@ -85,7 +84,7 @@ async function run(
   let suspension: { readonly payload: unknown } | undefined
   const given: MastraContext = {
     mcp,
-    requestContext: new MastraRequestContext(context),
+    requestContext,
     abortSignal: signal,
     suspend: async (payload) => {
       suspension = { payload }

@@ -46,11 +46,22 @@ export type ReadOutput =
 /** The result of a read. Undefined or null means an unknown URI: the client receives "resource not found". */
 export type ReadAnswer = ReadOutput | undefined | null
 
+/** The caller that subscribes. */
+export type SubscribeContext = Pick<RequestContext, 'auth' | 'env'>
+
+/** A caller for whom it is not true, or that it throws for, hears nothing of that URI, and is not told so. */
+export type CanSubscribe = (
+  request: { uri: string; variables: Record<string, string> },
+  context: SubscribeContext,
+) => boolean | Promise<boolean>
+
 /** A resource at a fixed URI. */
 export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   name?: string
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
+  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  canSubscribe?: CanSubscribe
   read(
     request: { uri: string; variables: Record<string, string> },
     context: RequestContext,
@@ -62,6 +73,8 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   name?: string
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
+  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  canSubscribe?: CanSubscribe
   /** Suggests values for the template's variables. */
   complete?: Completers
   read(
@@ -86,6 +99,8 @@ export interface ResourceCallbacks {
   resourceTemplates?(
     request: ResourceRequest,
   ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
+  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  canSubscribe?: CanSubscribe
 }
 
 /** The same as `ResourceCallbacks`, under Mastra's name. */
@@ -165,7 +180,13 @@ export function compileResources(
     if (typeof resource.read !== 'function')
       throw new TypeError(`Resource ${JSON.stringify(resource.name)} has no read function.`)
     if ('uriTemplate' in resource) {
-      const { read: _read, complete: _complete, scopes: _scopes, ...facts } = resource
+      const {
+        read: _read,
+        complete: _complete,
+        scopes: _scopes,
+        canSubscribe: _canSubscribe,
+        ...facts
+      } = resource
       const resourceTemplate = { ...facts, name: resource.name ?? resource.uriTemplate }
       const template = compileUriTemplate(resource.uriTemplate)
       templates.push({ resourceTemplate, template, json: JSON.stringify(resourceTemplate), config: resource })
@@ -173,7 +194,7 @@ export function compileResources(
     }
     if (typeof resource.uri !== 'string') throw new TypeError('A resource needs a uri or a uriTemplate.')
     if (fixed.has(resource.uri)) throw new TypeError(`Resource ${resource.uri} is declared twice.`)
-    const { read: _read, scopes: _scopes, ...facts } = resource
+    const { read: _read, scopes: _scopes, canSubscribe: _canSubscribe, ...facts } = resource
     const listed = { ...facts, name: resource.name ?? resource.uri }
     fixed.set(resource.uri, { resource: listed, json: JSON.stringify(listed), config: resource })
   }

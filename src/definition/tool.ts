@@ -15,6 +15,7 @@ import {
   type PlainJsonSchema,
   type Schema,
 } from './schema.ts'
+import type { TaskOption, ToolContext } from './task-option.ts'
 import type { ToolHooks } from './tool-hooks.ts'
 import { checkExecute, checkToolShape } from './tool-mistakes.ts'
 import { type ToolOutput, toResultConverter } from './tool-result.ts'
@@ -46,6 +47,7 @@ export interface ToolConfig<
   Input extends Schema | PlainJsonSchema | undefined,
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
+  Task extends TaskOption | undefined = undefined,
 > extends ToolHooks<Input, Output> {
   /** Identifies the tool in your code; clients see its key in `tools`. */
   id: string
@@ -58,9 +60,11 @@ export interface ToolConfig<
   enabled?: boolean
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
+  /** Whether calls become tasks, on a server with `tasks`. Default: never. */
+  task?: Task
   execute(
     input: ToolInput<Input>,
-    context: RequestContext,
+    context: ToolContext<Task>,
   ): ToolOutput<Output> | Promise<ToolOutput<Output>> | Result | Promise<Result>
 }
 
@@ -79,6 +83,7 @@ export interface AnyTool {
   mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
   enabled?: boolean
   scopes?: readonly string[]
+  task?: TaskOption | undefined
   onInputStart?: ((event: never) => unknown) | undefined
   onInputDelta?: ((event: never) => unknown) | undefined
   onInputAvailable?: ((event: never) => unknown) | undefined

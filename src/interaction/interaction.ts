@@ -1,32 +1,30 @@
 /**
  * How one call asks: by replay in the modern era, by one of three policies in the legacy one.
  */
-import type { CallToolResult } from '../definition/content.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
+import type { Ending } from './ending.ts'
 import type { Journal } from './journal.ts'
 import type { Question } from './question.ts'
-import { neverSettles, type OpenQuestion, Replay, type Suspension } from './replay.ts'
+import {
+  neverSettles,
+  type OpenQuestion,
+  Replay,
+  type ReplayHooks,
+  type StepFunction,
+  type Suspension,
+} from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealIfNeeded } from './state.ts'
-
-/** How a call ends that cannot continue. Whatever the tool does after that is not sent. */
-export type Ending =
-  | {
-      readonly kind: 'inputRequired'
-      /** Undefined if the client is to call again without a question. */
-      readonly inputRequests: object | undefined
-      readonly requestState: string | undefined
-    }
-  | { readonly kind: 'result'; readonly result: CallToolResult }
-  | { readonly kind: 'error'; readonly error: unknown }
 
 export interface CallControl {
   readonly signal: AbortSignal
   end(ending: Ending): void
   /** Sends a request on the response stream. Legacy era only. Returns false if nothing can be streamed. */
   sendRequest(id: string, method: string, params: object): boolean
+  /** Set for a call that may become a task. */
+  readonly hooks?: ReplayHooks | undefined
 }
 
 /** The implementation behind `ctx.elicit`, `createMessage`, `listRoots` and `step`. */
@@ -37,7 +35,7 @@ export interface Interaction {
    * and `state`. Otherwise resolves with the answers by key, for the tool to run again in this call.
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>>
+  step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>>
   /** Whether the tool waits for an answer that this call does not get. */
   isSuspended(): boolean
   /** Called when the tool has answered, or its call was aborted. */
@@ -50,14 +48,21 @@ export function createReplay(
   control: CallControl,
   conclude: (suspension: Suspension) => Promise<Ending>,
 ): Replay {
+  const { hooks } = control
   const fail = (error: unknown): void => control.end({ kind: 'error', error })
-  return new Replay({
+  const replay = new Replay({
     journal: call.journal,
     responses: call.responses,
     signal: () => control.signal,
-    onSuspend: (suspension) => void conclude(suspension).then((ending) => control.end(ending), fail),
+    onSuspend: (suspension) => {
+      const ending = hooks?.conclude(suspension) ?? conclude(suspension)
+      void ending.then((end) => control.end(end), fail)
+    },
     onStuck: fail,
+    hooks,
   })
+  hooks?.onReplay(replay)
+  return replay
 }
 
 /** Ends the call: nothing new starts in it, and user code cannot catch its end. */

@@ -6,6 +6,9 @@ import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, ClientCapabilities, Era, Feature } from '../definition/context.ts'
 import { missingCapabilities } from './capabilities.ts'
 
+/** The identifier of the tasks extension. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
 /** What an entry of the matrix depends on. */
 export interface Conditions {
   readonly era: Era
@@ -16,13 +19,16 @@ export interface Conditions {
   readonly protocolVersion: string
   readonly hasSecret: boolean
   readonly hasRendezvous: boolean
+  /** Whether the subscriptions of legacy clients are stored. */
+  readonly hasSubscriptions?: boolean
   /** What happens when a legacy client must be asked. */
   readonly legacyPolicy: LegacyPolicy
   /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
+  readonly hasTasks: boolean
 }
 
-export type Need = 'streaming' | 'bus' | 'secret' | 'rendezvous' | 'client'
+export type Need = 'streaming' | 'bus' | 'subscriptions' | 'secret' | 'rendezvous' | 'tasks' | 'client'
 
 export interface Cell {
   /** All conditions that must be met; with an empty list the feature is always available. */
@@ -51,10 +57,7 @@ const QUESTION: Row = { modern: ASK, legacy: MEET, session: ASK }
 const CHANGES: Row = {
   modern: BUS,
   session: ALWAYS,
-  legacy: unavailable(
-    'A legacy client expects changes on a session stream, and a stateless server has none.',
-    'Connect with a client of 2026-07-28 or later, or list again.',
-  ),
+  legacy: { needs: ['subscriptions', 'bus', 'secret', 'streaming'] },
 }
 
 /** Entries by feature and column. */
@@ -101,12 +104,15 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
     session: ALWAYS,
   },
   completions: all(ALWAYS),
-  tasks: all(
-    unavailable(
-      'The tasks extension is not implemented.',
-      'Return a handle, and offer a tool that reports on it.',
+  tasks: {
+    ...all(
+      unavailable(
+        'The tasks extension needs MCP 2026-07-28.',
+        "Choose the tool's task.fallback: wait in the call, return a handle, or refuse.",
+      ),
     ),
-  ),
+    modern: { needs: ['tasks', 'client'] },
+  },
 }
 
 /** Alternatives: the model can ask for a legacy form, and 2025-11-25 has a special error for a URL. */
@@ -121,6 +127,7 @@ const DECLARED: { readonly [F in Feature]?: ClientCapabilities } = {
   'elicitation.url': { elicitation: { url: {} } },
   sampling: { sampling: {} },
   roots: { roots: {} },
+  tasks: { extensions: { [TASKS_EXTENSION]: {} } },
 }
 
 const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remedy: string } } = {
@@ -132,6 +139,10 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
     reason: 'No bus is configured.',
     remedy: 'Pass `bus: createMemoryBus()` for one process, or a shared bus for several.',
   },
+  subscriptions: {
+    reason: 'A legacy client expects changes on a session stream, and a stateless server has none.',
+    remedy: 'Connect with a client of 2026-07-28 or later, or configure `subscriptions`.',
+  },
   secret: {
     reason: 'No secret is configured.',
     remedy: 'Set MAYFLY_SECRET (32 or more random characters) on this deployment.',
@@ -139,6 +150,10 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   rendezvous: {
     reason: 'A legacy client can only be asked on an open connection, and this server keeps none.',
     remedy: 'Connect with a client of MCP 2026-07-28 or later, or configure a rendezvous.',
+  },
+  tasks: {
+    reason: 'The server has no "tasks".',
+    remedy: 'Pass `tasks: memoryTasks()`, or tasks in a shared store.',
   },
   client: {
     reason: 'The client did not declare that it can do this.',
@@ -178,10 +193,14 @@ function holds(need: Need, feature: Feature, conditions: Conditions): boolean {
       return conditions.canStream
     case 'bus':
       return conditions.hasBus
+    case 'subscriptions':
+      return conditions.hasSubscriptions === true
     case 'secret':
       return conditions.hasSecret
     case 'rendezvous':
       return conditions.hasRendezvous && conditions.legacyPolicy === 'rendezvous'
+    case 'tasks':
+      return conditions.hasTasks
     case 'client':
       return (
         Object.keys(missingCapabilities(DECLARED[feature] ?? {}, conditions.clientCapabilities)).length === 0
@@ -195,6 +214,7 @@ export interface ServerCapabilities {
   resources?: { listChanged?: true; subscribe?: true }
   completions?: object
   logging?: object
+  extensions?: { [name: string]: object }
 }
 
 /** What `initialize` and `server/discover` advertise: only capabilities that work here. */
@@ -213,5 +233,6 @@ export function advertise(
     ...(offers.hasResources && { resources: { ...listChanged('resources.listChanged'), ...subscribe } }),
     ...(offers.hasCompletions && { completions: {} }),
     ...(availability('logging', conditions).available && { logging: {} }),
+    ...(conditions.hasTasks && conditions.era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
   }
 }

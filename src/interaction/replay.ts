@@ -3,8 +3,10 @@
  * question, and the server keeps nothing. The client calls again with the answers and the tool runs again from the top: earlier
  * answers and step results come from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
+import type { StepInfo } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { digest } from './digest.ts'
+import type { Ending } from './ending.ts'
 import { copy, type Journal, own, toJson } from './journal.ts'
 import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
 import { QuestionError } from './question-error.ts'
@@ -19,6 +21,8 @@ export interface OpenQuestion {
 export interface Suspension {
   readonly questions: readonly OpenQuestion[]
   readonly journal: Journal
+  /** The tool returned an input_required result: it has used what was answered to an earlier one. */
+  readonly isReturned?: boolean
 }
 
 export interface ReplayOptions {
@@ -31,6 +35,21 @@ export interface ReplayOptions {
   readonly onSuspend: (suspension: Suspension) => void
   /** Called if a question waits too long for running steps: one of them may itself wait for the question. */
   readonly onStuck: (error: QuestionError) => void
+  readonly hooks?: ReplayHooks | undefined
+}
+
+/** For a call whose journal is also kept elsewhere: a task. */
+export interface ReplayHooks {
+  /** Before a step runs: a promise that never settles if the step must not begin any more. */
+  readonly beforeStep: (name: string) => Promise<never> | undefined
+  readonly stepInfo: (name: string) => StepInfo | Promise<StepInfo>
+  /** After a step has run, before anything else does. */
+  readonly afterStep: (name: string) => void | Promise<void>
+  /** How the call ends when it is suspended; undefined for the usual way. */
+  readonly conclude: (suspension: Suspension) => Promise<Ending> | undefined
+  readonly onReplay: (replay: Replay) => void
+  /** Whether a question may wait for a long step: nobody waits for the call. */
+  readonly isPatient: boolean
 }
 
 /** Milliseconds that a question waits for steps that run at the same time. */
@@ -43,6 +62,19 @@ const KEY_LENGTH = 22
 
 /** The end of every key that we create; responses under other keys are ignored. */
 const OUR_KEY = /[\w-]{22}/
+
+/** The function of a step. */
+export type StepFunction<Value> = (step: StepInfo) => Value | Promise<Value>
+
+function ownInfo(): StepInfo {
+  let key: string | undefined
+  return {
+    get idempotencyKey() {
+      key ??= crypto.randomUUID()
+      return key
+    },
+  }
+}
 
 /** A promise that never settles, so that no `catch` or `finally` of the tool runs after its call has ended. */
 export function neverSettles(): Promise<never> {
@@ -57,7 +89,8 @@ export class Replay {
   readonly #refusals: Record<string, readonly [number, string]>
   readonly #unread: Record<string, unknown>
   #state: string | undefined
-  /** Whether the tool returned an input_required result; that may have no question, and only request another call. */
+  /** Whether the tool waits without a question: it returned an input_required result that may have none, or sleeps. */
+  #isParked = false
   #isReturned = false
   readonly #keys = new Set<string>()
   /** How often each question was asked, by its content. */
@@ -92,8 +125,12 @@ export class Replay {
     clearTimeout(this.#patience)
   }
 
+  get isRunningStep(): boolean {
+    return this.#running.size > 0
+  }
+
   isSuspended(): boolean {
-    return this.#phase === 'ended' || this.#open.length > 0 || this.#isReturned
+    return this.#phase === 'ended' || this.#open.length > 0 || this.#isParked
   }
 
   /**
@@ -153,8 +190,19 @@ export class Replay {
   /** Suspends the call with an input_required result of its tool: its questions, if any, and its state. */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<never> {
     this.#open.push(...questions)
-    this.#state = state
     this.#isReturned = true
+    this.keepState(state)
+    return this.park()
+  }
+
+  /** For the state of a result whose questions are answered within the call. */
+  keepState(state: string | undefined): void {
+    this.#state = state
+  }
+
+  /** Suspends the call without a question, once nothing else runs. */
+  park(): Promise<never> {
+    this.#isParked = true
     this.#suspendWhenIdle()
     return neverSettles()
   }
@@ -164,22 +212,30 @@ export class Replay {
    *
    * @throws TypeError for a name that was already used, and for a result that is not JSON.
    */
-  async step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>> {
+  async step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
     const over = this.over()
     if (over !== undefined) return over
     if (this.#stepNames.has(name))
       throw new TypeError(`Step "${name}" already ran in this call: give each step a different name.`)
     this.#stepNames.add(name)
-    if (!Object.hasOwn(this.#steps, name)) await this.#while(() => this.#run(name, fn))
+    if (!Object.hasOwn(this.#steps, name)) {
+      const late = this.#options.hooks?.beforeStep(name)
+      if (late !== undefined) return late
+      await this.#while(() => this.#run(name, fn))
+    }
     return structuredClone(this.#steps[name]!)[0] as Jsonified<Value>
   }
 
-  async #run(name: string, fn: () => unknown): Promise<void> {
+  async #run(name: string, fn: StepFunction<unknown>): Promise<void> {
+    const { hooks } = this.#options
     this.#running.add(name)
     try {
-      const value = await callStep(fn)
+      const info = hooks === undefined ? ownInfo() : await hooks.stepInfo(name)
+      const value = await callStep(() => fn(info))
       this.#steps[name] = value === undefined ? [] : toJson(name, value)
+      await hooks?.afterStep(name)
     } catch (error) {
+      delete this.#steps[name]
       this.#stepNames.delete(name) // a failed step may be tried again, in this round or the next
       throw error
     } finally {
@@ -231,16 +287,18 @@ export class Replay {
 
   /** Waits one turn of the event loop, so that questions asked at the same time are sent in one round. */
   #suspendWhenIdle(): void {
-    if (this.#phase !== 'running' || (this.#open.length === 0 && !this.#isReturned)) return
+    if (this.#phase !== 'running' || (this.#open.length === 0 && !this.#isParked)) return
     if (this.#running.size > 0) this.#patience ??= setTimeout(() => this.#giveUp(), STEP_PATIENCE_MS)
     setTimeout(() => {
       if (this.#busy > 0 || this.#phase !== 'running') return
       this.end()
-      this.#options.onSuspend({ questions: this.#open, journal: this.#journal() })
+      const isReturned = this.#isReturned
+      this.#options.onSuspend({ questions: this.#open, journal: this.journal(), isReturned })
     }, 0)
   }
 
-  #journal(): Journal {
+  /** What later rounds need, as of now. */
+  journal(): Journal {
     const unread = Object.entries(this.#unread).filter(([key]) => OUR_KEY.test(key.slice(-KEY_LENGTH)))
     return {
       answers: this.#answers,
@@ -252,6 +310,8 @@ export class Replay {
   }
 
   #giveUp(): void {
+    // A sleep waits for no step, and no step can wait for it.
+    if (this.#open.length === 0 || this.#options.hooks?.isPatient) return
     this.end()
     this.#options.onStuck(this.#insideStep(`${STEP_PATIENCE_MS / 1000} s ago, inside or beside`))
   }

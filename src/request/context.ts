@@ -38,13 +38,15 @@ import {
   samplingQuestion,
   sentQuestion,
 } from '../interaction/question.ts'
+import type { StepFunction } from '../interaction/replay.ts'
 import { type AnsweredRound, createMcpContext, roundOf } from './mcp-context.ts'
 import { Notifier } from './notifier.ts'
+import { Taskless } from './taskless.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}
 
-export class Context implements RequestContext {
+export class Context extends Taskless implements RequestContext {
   readonly requestId: string
   /** See `authInfo`. */
   readonly sessionId: string
@@ -68,6 +70,7 @@ export class Context implements RequestContext {
   #begun: Interaction | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
+    super()
     this.requestId = facts.requestId
     this.sessionId = facts.sessionId!
     this.era = facts.era
@@ -80,6 +83,11 @@ export class Context implements RequestContext {
     this.waitUntil = facts.waitUntil
     this.#facts = facts
     this.#wire = wire
+  }
+
+  /** What a call was made of, for a task that is made of it. */
+  get parts(): { readonly facts: ContextFacts; readonly wire: ContextWire } {
+    return { facts: this.#facts, wire: this.#wire }
   }
 
   get request(): Request | undefined {
@@ -218,7 +226,7 @@ export class Context implements RequestContext {
     return this.#ask(() => sentQuestion(method, params, options))
   }
 
-  step<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Jsonified<Value>> {
+  step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
     const done = this.#interaction.step(name, fn)
     if (this.#abortReason !== undefined) done.catch(ignore)
     return done

@@ -3,6 +3,7 @@
  */
 import type { CallToolResult } from '../definition/content.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
+import type { TaskOption } from '../definition/task-option.ts'
 import { type CompiledTool, compileTool, offerCall, type ToolConfig } from '../definition/tool.ts'
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
@@ -14,7 +15,7 @@ export type CreatedTool<
   Input extends Schema | PlainJsonSchema | undefined,
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
-> = Omit<ToolConfig<Input, Output, Result>, 'execute'> & {
+> = Omit<ToolConfig<Input, Output, Result, TaskOption | undefined>, 'execute'> & {
   /**
    * Runs the tool outside of a request, with a new context. Inside another tool, pass that tool's context: then this tool can ask
    * its user.
@@ -50,6 +51,7 @@ type IsMalformed<Result> =
 
 /** All options, so that a misspelt one, or one of another framework, is refused. */
 const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
+  task: 1,
   id: 1,
   title: 1,
   description: 1,
@@ -86,7 +88,10 @@ export function createTool<
   Input extends Schema | PlainJsonSchema | undefined = undefined,
   Output extends Schema | undefined = undefined,
   Result extends ToolOutput<Output> = ToolOutput<Output>,
->(config: ToolConfig<Input, Output, Result> & Checked<Input, Result>): CreatedTool<Input, Output, Result> {
+  const Task extends TaskOption | undefined = undefined,
+>(
+  config: ToolConfig<Input, Output, Result, Task> & Checked<Input, Result>,
+): CreatedTool<Input, Output, Result> {
   const { execute } = config
   checkToolShape(config.id, config)
   const unknown = unknownOption(config, OPTIONS)

@@ -5,6 +5,7 @@ import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
+import type { TaskContext } from '../definition/task-option.ts'
 import type { CompiledTool } from '../definition/tool.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
@@ -23,6 +24,7 @@ const OUTSIDE: Conditions = {
   hasSecret: false,
   hasRendezvous: false,
   hasSession: false,
+  hasTasks: false,
   legacyPolicy: 'explain',
 }
 
@@ -62,6 +64,10 @@ export interface ToolCallContext {
   toolCallId?: string | undefined
   messages?: readonly unknown[] | undefined
   mcp?: object | undefined
+  /** `ctx.sleep` of a tool with `task`: there is no task, so it rejects with a `TaskNeededError` by default. */
+  sleep?: TaskContext['sleep'] | undefined
+  /** The same for `ctx.waitFor`. */
+  waitFor?: ((name: string, options?: { readonly timeoutMs?: number }) => Promise<unknown>) | undefined
 }
 
 /**
@@ -132,6 +138,8 @@ function createContext(name: string, given: ToolCallContext, reportError: Report
       publish: async () => {},
       rounds: undefined,
       interaction: () => createSteps(() => context.signal),
+      begin: () => createSteps(() => context.signal),
+      endsAt: () => undefined,
     },
   )
   for (const [member, value] of Object.entries(given)) {

@@ -9,6 +9,11 @@ export type SendNotification = (method: string, params: Record<string, unknown>)
 /** Minimum milliseconds between two progress notifications; the last one is always sent. */
 const PROGRESS_INTERVAL_MS = 100
 
+/** @throws TypeError */
+export function checkProgress({ progress }: Progress): void {
+  if (!Number.isFinite(progress)) throw new TypeError('progress must be a finite number.')
+}
+
 export class Notifier {
   readonly #send: SendNotification
   readonly #progressToken: string | number | undefined
@@ -31,7 +36,7 @@ export class Notifier {
 
   reportProgress(progress: Progress): void {
     if (this.#progressToken === undefined || this.#isClosed) return
-    if (!Number.isFinite(progress.progress)) throw new TypeError('progress must be a finite number.')
+    checkProgress(progress)
     // "The progress value MUST increase with each notification" (MCP, "Progress Flow").
     if (progress.progress <= (this.#held?.progress ?? this.#lastProgress)) return
     if (this.#timer !== undefined) {

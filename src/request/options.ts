@@ -14,7 +14,8 @@ import type { CacheHints } from './result.ts'
 /** Reports a server error with its stack to the operator, never to a client. */
 export type ReportError = (error: unknown, facts: { readonly [name: string]: unknown }) => void
 
-export interface RequestOptions {
+/** What everything that runs needs of the server: requests, and tasks without one. */
+export interface ServerOptions {
   readonly definition: Definition
   readonly bus: Bus | undefined
   /** Publishes a change to the listeners on the bus, and to the sessions of this process. */

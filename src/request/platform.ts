@@ -1,9 +1,9 @@
 /**
  * What a platform provides for a request, and the server that an adapter calls.
  */
-import type { ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
+import type { AuthInfo, ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
-import type { Caller } from './access.ts'
+import type { Access, Caller } from './access.ts'
 
 /**
  * What a platform provides for one request. Filled in by an adapter; everything is optional.
@@ -51,6 +51,13 @@ export interface RequestPlatform {
   readonly session?: ClientSession
 }
 
+/** Who subscribes to a resource. */
+export interface Subscriber {
+  readonly access: Access | undefined
+  readonly auth: AuthInfo | undefined
+  readonly platform: RequestPlatform
+}
+
 /** A lasting connection: it remembers what the client declared, and its client can be asked. */
 export interface ClientSession {
   /** Undefined if the connection itself is the session, as on stdio. */
@@ -65,8 +72,8 @@ export interface ClientSession {
     | undefined
   /** As set by `logging/setLevel`. */
   logLevel: LogLevel | undefined
-  /** URIs of the resources that the client has subscribed to. */
-  readonly subscribed: Set<string>
+  /** Serves `resources/subscribe` and `resources/unsubscribe`. @throws ProtocolError `-32602` for more than a session stores. */
+  readonly subscriptions: { change(method: string, uri: string, caller: Subscriber): Promise<void> }
   /** Matches the client's answers with the calls that wait for them. */
   readonly rendezvous: Rendezvous
 }

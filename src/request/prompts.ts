@@ -5,7 +5,6 @@ import type { CompiledPrompt, Prompt, PromptRequest } from '../definition/prompt
 import { toPromptResult } from '../definition/prompt.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { describeIssues } from '../definition/schema.ts'
-import type { RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import {
   optionalObjectParam,
@@ -16,6 +15,7 @@ import {
 } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
+import type { RequestOptions } from './task-support.ts'
 
 export async function listPrompts(
   scope: RequestScope,

@@ -1,6 +1,7 @@
 /**
  * `resources/list`, `resources/templates/list`, `resources/read`, and the legacy `resources/subscribe`.
  */
+import type { Env } from '../definition/context.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
@@ -8,15 +9,18 @@ import {
   type ReadAnswer,
   type ResourceConfig,
   type ResourceRequest,
+  type SubscribeContext,
   toResourceContents,
 } from '../definition/resource.ts'
 import { foldUri } from '../definition/uri.ts'
+import { BUS_TIMEOUT_MS, within } from '../events/outage.ts'
 import type { Access, Guarded } from './access.ts'
-import type { RequestOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
+import type { Subscriber } from './platform.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
+import type { RequestOptions } from './task-support.ts'
 
 export async function listResources(
   scope: RequestScope,
@@ -80,6 +84,32 @@ export function mayRead(resources: CompiledResources, access: Access | undefined
   if (access === undefined) return true
   const found = find(resources, uri)
   return found !== undefined && guardsOf(resources, uri, found).every((item) => access.allows(item))
+}
+
+/**
+ * Of the URIs, those of whose changes a caller may be notified.
+ *
+ * @throws Error if `canSubscribe` takes too long for all of them, and what it throws.
+ */
+export function subscribable(
+  resources: CompiledResources,
+  uris: readonly string[],
+  { access, auth, platform }: Subscriber,
+): Promise<string[]> {
+  const context: SubscribeContext = { auth, env: (platform.env ?? {}) as Env }
+  const ask = async (): Promise<string[]> => {
+    const allowed: string[] = []
+    for (const uri of uris) {
+      if (!mayRead(resources, access, uri)) continue
+      const { config, variables = {} } = find(resources, uri) ?? {}
+      const asked = config ?? resources.callbacks
+      // One after another: each may be a query, and a client names up to a thousand.
+      if (!asked?.canSubscribe || (await asked.canSubscribe({ uri, variables }, context)) === true)
+        allowed.push(uri)
+    }
+    return allowed
+  }
+  return within(ask(), BUS_TIMEOUT_MS, 'canSubscribe')
 }
 
 async function read(

@@ -3,6 +3,7 @@
  */
 import type { Meta } from '../definition/content.ts'
 import { type JsonMembers, toMembers } from '../definition/json-members.ts'
+import type { Ending } from '../interaction/ending.ts'
 
 /** How long a client may reuse a result, and who may share it (MCP 2026-07-28, "Caching"). */
 export interface CacheHints {
@@ -17,8 +18,8 @@ export interface MethodResult {
   readonly meta?: Meta | undefined
   /** The tool failed; for the protocol this is a success. */
   readonly isError?: boolean | undefined
-  /** Modern era: the call is not complete, since the client is asked first. */
-  readonly isInputRequired?: true
+  /** Modern era: what kind of result it is, unless the call is complete: the client is asked first, or a task was made of it. */
+  readonly type?: 'input_required' | 'task'
 }
 
 /** A result from an object; its `_meta` is merged with the protocol's own. */
@@ -28,4 +29,13 @@ export function toMethodResult(result: {
 }): MethodResult {
   const { _meta, ...rest } = result
   return { members: toMembers(rest), meta: _meta, isError: result.isError }
+}
+
+/** The result that asks the client. */
+export function inputRequired({
+  inputRequests,
+  requestState,
+}: Ending & { kind: 'inputRequired' }): MethodResult {
+  const members = toMembers({ inputRequests, ...(requestState !== undefined && { requestState }) })
+  return { members, type: 'input_required' }
 }

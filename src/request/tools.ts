@@ -12,11 +12,12 @@ import { isInputRequired } from '../definition/sdk-context.ts'
 import type { CompiledTool } from '../definition/tool.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
-import type { ReportError, RequestOptions } from './options.ts'
+import type { ReportError } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { type MethodResult, toMethodResult } from './result.ts'
+import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 /** The complete, unpaged list of a definition, serialized once per era. */
@@ -25,13 +26,16 @@ const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMem
 export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
   const { era } = scope.context
   const { tools } = scope.definition
+  const isHidden = (tool: CompiledTool): boolean => options.tasks?.hides(tool, scope.context) === true
   const isWholeList =
     !scope.isCustomised &&
     !scope.isRestricted &&
     params.cursor === undefined &&
-    tools.size <= options.pageSize
+    tools.size <= options.pageSize &&
+    !(options.tasks?.hasTools && [...tools.values()].some(isHidden))
   if (isWholeList) return { members: wholeList(scope, options)[era] }
-  const items = scope.visibleTools().map((tool) => listed(tool, era, options))
+  const visible = scope.visibleTools().filter((tool) => !isHidden(tool))
+  const items = visible.map((tool) => listed(tool, era, options))
   const start = pageStart(params, items.length, options.pageSize)
   return { members: pageMembers('tools', items, start, options.pageSize) }
 }
@@ -88,7 +92,10 @@ export function callTool(
   const tool = scope.findTool(name)
   if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
   scope.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
-  return runTool(tool, optionalObjectParam(params, 'arguments'), scope.context, options.reportError)
+  const input = optionalObjectParam(params, 'arguments')
+  return tool.source.task === undefined || options.tasks === undefined
+    ? runTool(tool, input, scope.context, options.reportError)
+    : options.tasks.call(tool, input, scope.context)
 }
 
 /**
@@ -96,7 +103,7 @@ export function callTool(
  * costs a promise. Fails only with a `ProtocolError`, which is meant for the client: even a result that is not JSON becomes an
  * `isError` result.
  */
-function runTool(
+export function runTool(
   tool: CompiledTool,
   input: unknown,
   context: Context,

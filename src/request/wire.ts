@@ -3,7 +3,7 @@
  */
 import type { LogLevel, RequestContext } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { Interaction } from '../interaction/interaction.ts'
+import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Journal } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import type { SendNotification } from './notifier.ts'
@@ -41,4 +41,8 @@ export interface ContextWire {
     | undefined
   /** How this call asks; created at the first question or step. */
   readonly interaction: () => Interaction
+  /** The same, for a call that may become a task: `control` replaces the call's own. */
+  readonly begin: (control: Omit<CallControl, 'sendRequest'>) => Interaction
+  /** When the call will be ended, in milliseconds since the epoch. Undefined: no limit. */
+  readonly endsAt: () => number | undefined
 }

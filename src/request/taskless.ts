@@ -1,0 +1,27 @@
+/**
+ * What only a task can do, in a context that has none.
+ */
+
+/** A tool that needs a task was called without one, for example by `tool.execute`. Match `code`; the text of `message` may change. */
+export class TaskNeededError extends Error {
+  override readonly name = 'TaskNeededError'
+  readonly code = 'TASK_NEEDED'
+
+  constructor(what: string) {
+    super(
+      `${what} needs a task, and this call cannot become one: call the tool over MCP, or pass a "${what.slice(4)}" of your own with the context.`,
+    )
+  }
+}
+
+export class Taskless {
+  /** @throws TaskNeededError */
+  async sleep(_name: string, _ms: number): Promise<void> {
+    throw new TaskNeededError('ctx.sleep')
+  }
+
+  /** @throws TaskNeededError */
+  async waitFor(_name: string, _options?: object): Promise<unknown> {
+    throw new TaskNeededError('ctx.waitFor')
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * The entry point `mayfly-mcp/tasks`: tool calls that outlive a request.
+ */
+export type { TaskContext, TaskMode, TaskOption, TaskOptions } from './definition/task-option.ts'
+export type { SlicePlatform, TaskControls, TaskSupport } from './request/task-support.ts'
+export { createTaskEndpoint, type TaskEndpoint, type TaskEndpointOptions } from './tasks/endpoint.ts'
+export { createMemoryTaskStore } from './tasks/memory-store.ts'
+export { memoryTasks } from './tasks/memory-tasks.ts'
+export type { TasksOptions } from './tasks/settings.ts'
+export type { StoredTask, TaskRunner, TaskStore } from './tasks/store.ts'
+export { createTasks } from './tasks/tasks.ts'
+export { type PollingOptions, pollingRunner } from './tasks/timer-runner.ts'

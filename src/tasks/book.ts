@@ -1,0 +1,122 @@
+/**
+ * Reads and changes tasks in a store. A change is a function of the kept record, and is made again on the record that somebody else
+ * has written meanwhile: so a client's answer and a run's step never undo each other.
+ */
+import { toBase64Url } from '../definition/base64.ts'
+import { digest } from '../interaction/digest.ts'
+import { isEnded, type Kept, type TaskRecord } from './record.ts'
+import type { StoredTask, TaskStore } from './store.ts'
+import { bytesOver, isTaskId } from './stored.ts'
+
+/** Bytes of a task's id: nobody can guess one. */
+const ID_BYTES = 24
+
+/** How often a change is made again because somebody else was faster. */
+const MAX_ATTEMPTS = 50
+
+/** A change of a task, and when it is due after it. Undefined: there is nothing to change. */
+export type Change = (kept: Kept) => Changed | undefined
+
+export interface Changed {
+  readonly record: TaskRecord
+  readonly dueAt: number | null
+  /** Nobody needs to be told of `dueAt`: it is the end of a run that was told of before. */
+  readonly isQuiet?: boolean
+}
+
+/** The record does not fit in its store. */
+export class TaskTooLargeError extends Error {
+  override readonly name = 'TaskTooLargeError'
+  readonly bytes: number
+  readonly limit: number
+
+  constructor(bytes: number, limit: number) {
+    super(`A task has ${bytes} bytes, and its store keeps ${limit}.`)
+    this.bytes = bytes
+    this.limit = limit
+  }
+}
+
+export interface Book {
+  /** Undefined if the caller has too many open tasks. */
+  create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Kept | undefined>
+  read(id: string): Promise<Kept | undefined>
+  /** Resolves with the changed task, with the kept one if there was nothing to change, and with undefined if there is none. */
+  change(id: string, change: Change, known?: Kept): Promise<Kept | undefined>
+  due(now: number, limit: number): Promise<readonly string[]>
+}
+
+/**
+ * @param onDue called after each write that makes a task due, and with null after one with which it is no longer; waited for, since
+ * the process may be frozen once the call has returned.
+ * @param onChange called after each write that clients can see.
+ */
+export function createBook(
+  store: TaskStore,
+  onDue: (id: string, at: number | null) => Promise<void>,
+  onChange: (id: string) => void,
+): Book {
+  const read = async (id: string): Promise<Kept | undefined> => {
+    if (!isTaskId(id)) return undefined
+    const stored = await store.read(id)
+    if (stored === undefined) return undefined
+    const { owner, version, dueAt, state } = stored
+    return { id, owner, version, dueAt, record: JSON.parse(state) as TaskRecord }
+  }
+
+  return {
+    read,
+    due: (now, limit) => store.due(now, limit),
+    async create(record, dueAt, maxOpen) {
+      const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
+      const kept = { id, owner: await digest(record.principal), version: 1, dueAt, record }
+      const stored = toStored(kept, store.maxStateBytes)
+      if (!(await store.create(stored, maxOpen))) return undefined
+      if (stored.dueAt !== null) await onDue(id, stored.dueAt)
+      return kept
+    },
+    async change(id, change, known) {
+      let kept = known ?? (await read(id))
+      for (let attempt = 0; kept !== undefined && attempt < MAX_ATTEMPTS; attempt++) {
+        const changed = change(kept)
+        if (changed === undefined) return kept
+        const record = { ...changed.record, updatedAt: Date.now() }
+        const next = { ...kept, version: kept.version + 1, dueAt: changed.dueAt, record }
+        const stored = toStored(next, store.maxStateBytes)
+        if (await store.replace(stored)) {
+          if (isSeen(kept.record, record)) onChange(id)
+          if (!changed.isQuiet && (stored.dueAt !== null || kept.dueAt !== null))
+            await onDue(id, stored.dueAt)
+          return next
+        }
+        kept = await read(id)
+      }
+      if (kept !== undefined) throw new Error(`Task ${id} could not be written: too many write it at once.`)
+      return undefined
+    },
+  }
+}
+
+/** Whether clients see a difference. */
+function isSeen(before: TaskRecord, after: TaskRecord): boolean {
+  const seen = ({ status, statusMessage, questions }: TaskRecord): string =>
+    [status, statusMessage, ...Object.keys(questions)].join()
+  return seen(before) !== seen(after)
+}
+
+/** @throws TaskTooLargeError */
+function toStored({ id, owner, version, dueAt, record }: Kept, maxStateBytes: number): StoredTask {
+  const isOpen = !isEnded(record)
+  const state = JSON.stringify(record)
+  const bytes = bytesOver(state, maxStateBytes)
+  if (bytes !== undefined) throw new TaskTooLargeError(bytes, maxStateBytes)
+  return {
+    id,
+    owner,
+    version,
+    isOpen,
+    dueAt: isOpen ? dueAt : null,
+    expiresAt: record.ttlMs === null ? null : record.createdAt + record.ttlMs,
+    state,
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * `tools/call` of a tool with `task`: as a task, as a call that may become one, or as its `fallback` says for a client without the
+ * extension.
+ */
+import { errorResult } from '../definition/content.ts'
+import type { CompiledTool } from '../definition/tool.ts'
+import { DEGRADED_META } from '../interaction/degraded.ts'
+import { EMPTY_JOURNAL } from '../interaction/journal.ts'
+import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import type { Context } from '../request/context.ts'
+import { principalOf } from '../request/principal.ts'
+import { inputRequired, type MethodResult, toMethodResult } from '../request/result.ts'
+import type { TaskSupport } from '../request/task-support.ts'
+import { runTool } from '../request/tools.ts'
+import { suspended, tooMany } from './changes.ts'
+import { callWire, RunContext } from './context.ts'
+import { isDeclared, requireDeclared } from './declared.ts'
+import { handleResult } from './handle.ts'
+import { platformOf, type TaskParts } from './parts.ts'
+import { describeTask, type Kept, newLease, type TaskRecord } from './record.ts'
+import { TaskRun } from './run.ts'
+import type { RunOptions, TaskStart } from './run-options.ts'
+import { settingsOf, type ToolSettings } from './settings.ts'
+
+/** Time that is left to make a task of a call before the call would be ended. */
+const ESCALATION_MS = 1500
+
+export function createCall(parts: TaskParts): TaskSupport['call'] {
+  const { book, settings, report } = parts
+
+  const create: Create = async (base, start, pause) => {
+    const { record, dueAt } =
+      pause === undefined
+        ? { record: { ...base, ...start }, dueAt: start.run?.until ?? Date.now() }
+        : suspended(base, pause)
+    return book.create(record, dueAt, settings.maxOpenTasks)
+  }
+
+  const answer = (kept: Kept, tool: CompiledTool, context: Context): MethodResult =>
+    isDeclared(context)
+      ? { ...toMethodResult(describeTask(kept)), type: 'task' }
+      : toMethodResult(handleResult(kept, tool))
+
+  /** Makes the task first, and runs it after the response. */
+  const callAsTask = async (
+    tool: CompiledTool,
+    base: TaskRecord,
+    context: Context,
+  ): Promise<MethodResult> => {
+    const isPrompt = settings.runner?.isPrompt === true
+    const run = isPrompt ? undefined : newLease(crypto.randomUUID(), settings.leaseMs)
+    const kept = await create(base, { journal: EMPTY_JOURNAL, run })
+    if (kept === undefined) throw tooMany()
+    if (!isPrompt) context.waitUntil(parts.runTaken(kept, platformOf(context)))
+    return answer(kept, tool, context)
+  }
+
+  /** Runs the tool in the call, and makes a task of it where that is needed. */
+  const callInside = async (
+    tool: CompiledTool,
+    base: TaskRecord,
+    context: Context,
+    { afterMs, waitMs, fallback }: ToolSettings,
+  ): Promise<MethodResult> => {
+    const { facts, wire } = context.parts
+    const declared = isDeclared(context)
+    const endsAt = wire.endsAt() ?? Number.POSITIVE_INFINITY
+    const options: RunOptions = {
+      book,
+      seed: base.seed,
+      answers: wire.rounds?.responses ?? {},
+      leaseMs: settings.leaseMs,
+      deadline: Math.min(endsAt, Date.now() + settings.maxRunMs),
+      report,
+      onProgress: (params) => {
+        if (wire.progressToken !== undefined) wire.send('notifications/progress', params)
+      },
+      create: async (start, pause) => {
+        const kept = await create(base, start, pause)
+        if (kept !== undefined) parts.running.set(kept.id, run)
+        return kept
+      },
+      waitsInside: !declared && fallback === 'wait',
+      asksAsTask: !declared && (fallback === 'handle' || !context.can('elicitation.form').available),
+      abort: (reason) => own.abort(reason),
+    }
+    const run = new TaskRun(options)
+    const ownWire = callWire(
+      wire,
+      () => run,
+      () => own.signal,
+    )
+    const own: RunContext = new RunContext(facts, ownWire, () => run, parts.taskStore)
+    ownWire.interaction()
+    const leave = (): void => run.leave(() => context.signal.reason)
+    context.signal.addEventListener('abort', leave)
+    const patienceMs = declared || fallback === 'handle' ? afterMs : waitMs
+    const at = Math.min(Date.now() + patienceMs, endsAt - ESCALATION_MS)
+    const timer = setTimeout(
+      () => run.become().catch(report),
+      Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),
+    )
+    const finished = parts.execute(run, tool, base.arguments, own)
+    try {
+      const outcome = await run.outcome
+      if (outcome.kind === 'error') throw outcome.error
+      if (outcome.kind === 'asked') return inputRequired(outcome.ending)
+      if (outcome.kind === 'result') return outcome.result
+      context.waitUntil(finished)
+      parts.kick(outcome.kept, context)
+      return answer(outcome.kept, tool, context)
+    } finally {
+      clearTimeout(timer)
+      context.signal.removeEventListener('abort', leave)
+    }
+  }
+
+  return async (tool, input, context) => {
+    const chosen = settingsOf(tool.source.task!, settings)
+    const declared = isDeclared(context)
+    if (!declared && chosen.fallback === 'refuse') return refuse(tool, context)
+    const validation = await tool.input.validate(input)
+    // The result says what is wrong; a task would be of no use.
+    if (!validation.ok) return runTool(tool, input, context, parts.options().reportError)
+    const base = newRecord(tool.name, input, context, chosen)
+    const isTask = chosen.mode === 'required' && (declared || chosen.fallback === 'handle')
+    return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, chosen)
+  }
+}
+
+type Create = (
+  base: TaskRecord,
+  start: TaskStart,
+  pause?: Parameters<typeof suspended>[1],
+) => Promise<Kept | undefined>
+
+function newRecord(
+  tool: string,
+  input: unknown,
+  context: Context,
+  { ttlMs, pollIntervalMs }: ToolSettings,
+): TaskRecord {
+  const { era, protocolVersion, clientInfo, clientCapabilities, request } = context
+  const now = Date.now()
+  return {
+    seed: crypto.randomUUID(),
+    tool,
+    arguments: input,
+    principal: principalOf(context),
+    caller: {
+      url: request && withoutQuery(request.url),
+      era,
+      protocolVersion,
+      clientInfo,
+      clientCapabilities,
+      auth: context.auth && { ...context.auth, token: '' },
+    },
+    createdAt: now,
+    updatedAt: now,
+    ttlMs,
+    pollIntervalMs,
+    status: 'working',
+    journal: EMPTY_JOURNAL,
+    questions: {},
+    asked: 0,
+    inbox: { answers: {}, events: {} },
+    awaited: [],
+    idleRuns: 0,
+  }
+}
+
+/** A query may hold a secret. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+/** @throws ProtocolError `-32021` to a modern client. */
+function refuse({ name }: CompiledTool, context: Context): MethodResult {
+  if (context.era === 'modern') requireDeclared(context)
+  const reason = `Tool "${name}" runs as a task, and this client does not support tasks.`
+  const remedy = 'Connect with a client of MCP 2026-07-28 or later that supports the tasks extension.'
+  const degraded = { feature: 'tasks', reason, remedy }
+  return toMethodResult({ ...errorResult(`${reason} ${remedy}`), _meta: { [DEGRADED_META]: degraded } })
+}

@@ -1,0 +1,178 @@
+/**
+ * What a run, a client or time changes in a task. Pure: each takes the record as it is kept now.
+ */
+import { textOf } from '../definition/error-text.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
+import type { OpenQuestion } from '../interaction/replay.ts'
+import type { MethodResult } from '../request/result.ts'
+import { type Changed, TaskTooLargeError } from './book.ts'
+import { isEnded, type Kept, type TaskQuestion, type TaskRecord } from './record.ts'
+
+/** What a suspended run waits for. */
+export interface Pause {
+  readonly questions: readonly OpenQuestion[]
+  readonly journal: Journal
+  /** When the earliest sleep or timeout is over, in milliseconds since the epoch; infinite without one. */
+  readonly until: number
+  /** The events that are waited for. */
+  readonly awaited: readonly string[]
+  /** The answers that the run was given; whatever it has not used of them is in its journal, or returned. */
+  readonly given: { readonly [key: string]: unknown }
+  readonly returned: TaskRecord['returned']
+  /** The tool asks to be run again, without a question. */
+  readonly isAgain: boolean
+}
+
+/**
+ * The record of a task whose run has been suspended. Whether a client can be asked is not looked at: each of its requests declares that
+ * anew, and another client of the same caller may answer.
+ */
+export function suspended(record: TaskRecord, pause: Pause): Changed {
+  const { questions, journal, awaited, given, returned, isAgain } = pause
+  const answers = Object.fromEntries(
+    Object.entries(record.inbox.answers).filter(([key]) => !Object.hasOwn(given, key)),
+  )
+  const open = openQuestions(record, questions, journal, answers)
+  const isAnswered = questions.length > 0 && Object.keys(open.questions).length === 0
+  const hasEvent = awaited.some((name) => Object.hasOwn(record.inbox.events, name))
+  const until = isAgain ? Math.min(pause.until, Date.now() + record.pollIntervalMs) : pause.until
+  const dueAt = isAnswered || hasEvent ? Date.now() : until
+  const isIdle = isSame(journal, record.journal)
+  return {
+    record: {
+      ...record,
+      ...open,
+      journal,
+      status: Object.keys(open.questions).length > 0 ? 'input_required' : 'working',
+      inbox: { ...record.inbox, answers },
+      returned,
+      awaited,
+      run: undefined,
+      idleRuns: isIdle && dueAt <= Date.now() ? record.idleRuns : 0,
+    },
+    dueAt: dueAt === Number.POSITIVE_INFINITY ? null : dueAt,
+  }
+}
+
+/** The answers that a run is given: those that have come, and those to what its tool returned last. */
+export function answersFor({ journal, inbox, returned = {} }: TaskRecord): Pause['given'] {
+  return { ...unread(returned, journal), ...inbox.answers }
+}
+
+/** The answers that were to none of the questions of `ctx`, as far as is known. */
+export function unread(answers: Pause['given'], { answers: read, refusals }: Journal): Pause['given'] {
+  const isUnread = ([key]: [string, unknown]) => !Object.hasOwn(read, key) && !Object.hasOwn(refusals, key)
+  return Object.fromEntries(Object.entries(answers).filter(isUnread))
+}
+
+/** A question keeps its key while it waits; asked again after an answer that did not fit, it has a new one. */
+function openQuestions(
+  record: TaskRecord,
+  asked: readonly OpenQuestion[],
+  journal: Journal,
+  answers: { readonly [key: string]: unknown },
+): Pick<TaskRecord, 'questions' | 'asked'> {
+  const questions: Record<string, TaskQuestion> = {}
+  let count = record.asked
+  for (const { key, question } of asked) {
+    if (Object.hasOwn(answers, key)) continue
+    const [refusals = 0] = Object.hasOwn(journal.refusals, key) ? journal.refusals[key]! : []
+    const known = Object.entries(record.questions).find(
+      ([, waiting]) => waiting.key === key && waiting.refusals === refusals,
+    )
+    const { method, params } = question
+    questions[known?.[0] ?? `q${++count}`] = { key, refusals, method, params }
+  }
+  return { questions, asked: count }
+}
+
+function isSame(one: Journal, other: Journal): boolean {
+  const count = ({ answers, steps, refusals }: Journal) =>
+    [answers, steps, refusals].map((part) => Object.keys(part).length).join()
+  return count(one) === count(other)
+}
+
+/** The record of a task that has ended: nothing is kept that only a further run would need. */
+function ended(
+  record: TaskRecord,
+  how: Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>,
+): TaskRecord {
+  const { statusMessage, ...rest } = record
+  return {
+    ...rest,
+    arguments: undefined,
+    caller: { ...record.caller, auth: undefined },
+    journal: EMPTY_JOURNAL,
+    questions: {},
+    inbox: { answers: {}, events: {} },
+    returned: undefined,
+    awaited: [],
+    run: undefined,
+    ...(statusMessage !== undefined && { statusMessage }),
+    ...how,
+  }
+}
+
+export function endedWith(record: TaskRecord, { members, meta }: MethodResult): TaskRecord {
+  const result = JSON.parse(`{${members}}`) as object
+  return ended(record, {
+    status: 'completed',
+    result: meta === undefined ? result : { ...result, _meta: meta },
+  })
+}
+
+export function failedWith(record: TaskRecord, error: NonNullable<TaskRecord['error']>): TaskRecord {
+  return ended(record, { status: 'failed', error, statusMessage: error.message })
+}
+
+export function cancelled({ record }: Kept): Changed | undefined {
+  return isEnded(record) ? undefined : { record: ended(record, { status: 'cancelled' }), dueAt: null }
+}
+
+/** The error of a task, as its client may see it. Anything but a `ProtocolError` is reported instead. */
+export function toTaskError(
+  error: unknown,
+  report: (error: unknown) => void,
+): NonNullable<TaskRecord['error']> {
+  if (error instanceof ProtocolError) {
+    const { code, message, data } = error
+    return { code, message, ...(isJson(data, report) && { data }) }
+  }
+  report(error)
+  const isSize = error instanceof TaskTooLargeError
+  return {
+    code: ErrorCode.internal,
+    message: isSize
+      ? `The result of the task is too large: it has ${error.bytes} bytes, of ${error.limit}.`
+      : 'Internal error',
+  }
+}
+
+/** Whether it can be kept. */
+function isJson(data: unknown, report: (error: unknown) => void): boolean {
+  try {
+    return JSON.stringify(data) !== undefined
+  } catch (error) {
+    report(error)
+    return false
+  }
+}
+
+/** Names the step whose result does not fit. */
+export function tooLarge(error: unknown, step: string): unknown {
+  if (!(error instanceof TaskTooLargeError)) return error
+  return new TypeError(
+    `The result of step "${step}" does not fit in the task (${error.bytes} of ${error.limit} bytes): return less, for example the key of a stored object.`,
+    { cause: textOf(error) },
+  )
+}
+
+/** The error for a call whose caller has too many open tasks. */
+export function tooMany(): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.internal,
+    'You have as many open tasks as this server allows: wait for one to end, or cancel one.',
+    { limit: 'maxOpenTasks' },
+  )
+}

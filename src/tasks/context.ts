@@ -1,0 +1,143 @@
+/**
+ * The context of a tool with `task`: that of any call, and what only a task can do.
+ */
+import type { Progress } from '../definition/context.ts'
+import type { Jsonified } from '../definition/jsonified.ts'
+import type { TaskContext, TaskReader } from '../definition/task-option.ts'
+import type { CallControl, Interaction } from '../interaction/interaction.ts'
+import { Replay, type StepFunction } from '../interaction/replay.ts'
+import { Context } from '../request/context.ts'
+import { checkProgress } from '../request/notifier.ts'
+import type { ContextFacts, ContextWire } from '../request/wire.ts'
+import type { TaskRun } from './run.ts'
+import { isOwnStep } from './waits.ts'
+
+export class RunContext extends Context implements TaskContext {
+  readonly taskStore: TaskReader
+  readonly #run: () => TaskRun
+
+  constructor(facts: ContextFacts, wire: ContextWire, run: () => TaskRun, taskStore: TaskReader) {
+    super(facts, wire)
+    this.#run = run
+    this.taskStore = taskStore
+  }
+
+  get taskId(): string | undefined {
+    return this.#run().kept?.id
+  }
+
+  /** Not throttled, and each run begins anew: the store has the last of what it is told at each write. */
+  override reportProgress(progress: Progress): void {
+    checkProgress(progress)
+    if (this.taskId === undefined) super.reportProgress(progress)
+    else this.#run().sendProgress({ ...progress })
+  }
+
+  override sleep(name: string, ms: number): Promise<void> {
+    return this.#run().waits.sleep(name, ms)
+  }
+
+  override async step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
+    if (isOwnStep(name))
+      throw new TypeError(
+        `A step of a tool with "task" cannot be called "${name}": names that begin with "ctx." are those of sleeps and events.`,
+      )
+    return super.step(name, fn)
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as in TaskContext.
+  override waitFor<Value = any>(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Value> {
+    return this.#run().waits.waitFor(name, options.timeoutMs) as Promise<Value>
+  }
+}
+
+/** The wire of a run that is a task from its start: nothing is sent, and questions are kept with the task. */
+export function taskWire(
+  wire: Pick<ContextWire, 'rpcId' | 'conditions' | 'publish' | 'rounds'>,
+  run: () => TaskRun,
+  signal: () => AbortSignal,
+): ContextWire {
+  return {
+    ...wire,
+    method: 'tools/call',
+    meta: undefined,
+    // Any token: progress becomes the status message.
+    progressToken: 0,
+    logLevel: undefined,
+    send: (method, params) => {
+      if (method === 'notifications/progress') run().sendProgress(params)
+    },
+    interaction: once(() => {
+      const replay = new Replay({
+        journal: wire.rounds!.journal,
+        responses: wire.rounds!.responses,
+        signal,
+        onSuspend: (suspension) => void run().conclude(suspension),
+        onStuck: (error) => void run().fail(error),
+        hooks: run(),
+      })
+      run().onReplay(replay)
+      return replay
+    }),
+    begin: () => {
+      throw new TypeError('A task cannot become one.')
+    },
+    endsAt: () => undefined,
+  }
+}
+
+/** The wire of a call that may become a task: that of the call, until it is one. */
+export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => AbortSignal): ContextWire {
+  const control: Omit<CallControl, 'sendRequest'> = {
+    get signal() {
+      return signal()
+    },
+    end: (ending) => run().control(ending),
+    get hooks() {
+      return run()
+    },
+  }
+  return {
+    rpcId: wire.rpcId,
+    method: wire.method,
+    meta: wire.meta,
+    // Without a token, the client gets no progress; a task's status tells it all the same.
+    progressToken: wire.progressToken ?? 0,
+    logLevel: wire.logLevel,
+    rounds: wire.rounds,
+    publish: wire.publish,
+    conditions: () => wire.conditions(),
+    send: (method, params) => {
+      if (method === 'notifications/progress') run().sendProgress(params)
+      else if (run().kept === undefined) wire.send(method, params)
+    },
+    interaction: once(() => asTask(wire.begin(control), run)),
+    begin: (given) => wire.begin(given),
+    endsAt: () => wire.endsAt(),
+  }
+}
+
+/** One journal for each run: steps, sleeps and questions must see each other. */
+function once(begin: () => Interaction): () => Interaction {
+  let begun: Interaction | undefined
+  return () => {
+    begun ??= begin()
+    return begun
+  }
+}
+
+/** Asks as the call does; as a task does, once it is one. */
+function asTask(call: Interaction, run: () => TaskRun): Interaction {
+  const now = (): Interaction => (run().asksAsTask ? run().replay : call)
+  return {
+    ask: (question) => now().ask(question),
+    async askReturned(questions, state) {
+      const answers = await now().askReturned(questions, state)
+      run().keepReturned(answers, state)
+      return answers
+    },
+    step: (name, fn) => run().replay.step(name, fn),
+    isSuspended: () => call.isSuspended(),
+    close: () => call.close(),
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * A `fetch` for what calls tasks from outside: the platform's cron, which runs what is due, and systems that send an event to a task
+ * through a URL that they were given.
+ */
+import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
+import { within } from '../events/outage.ts'
+import { readBody } from '../http/body.ts'
+import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
+import {
+  type FetchServer,
+  givenRequest,
+  platformOf,
+  type RequestPlatform,
+  serveRequest,
+} from '../request/platform.ts'
+import type { TaskControls } from '../request/task-support.ts'
+import { InboxError } from './inbox.ts'
+import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
+
+/** What an endpoint needs of a server: an `MCPServer` is one. */
+export interface EndpointServer extends FetchServer, Described {
+  readonly tasks: TaskControls
+}
+
+/** What `mayfly doctor` asks of a server. */
+interface Described {
+  getDeploymentInfo?(): unknown
+  getToolListInfo?(): { readonly tools: readonly unknown[] }
+}
+
+export interface TaskEndpointOptions {
+  readonly server: EndpointServer
+  /** The URL of this endpoint, as others reach it. Default: none, and no URLs of events. */
+  readonly url?: string
+  /** Signs the URLs of events, and is the bearer token of the cron: 32 or more random characters. */
+  readonly secret: string
+  /** Tasks that one call of the cron runs. Default 20. */
+  readonly limit?: number
+  /** Milliseconds that one call of the cron may take, 3000 or more. Default: what the platform tells, else 10 000. */
+  readonly maxDurationMs?: number
+  /** Bytes of an event. Default 65 536. */
+  readonly maxBodyBytes?: number
+}
+
+export interface TaskEndpoint {
+  /** Never rejects. */
+  fetch(request: Request, env?: unknown, executionContext?: unknown): Promise<Response>
+  /**
+   * A URL whose `POST` sends its body, JSON, as the event `name` to the task. Who knows it may do so once.
+   *
+   * @throws TypeError without `url`.
+   */
+  urlFor(taskId: string, name: string): Promise<string>
+  /**
+   * The server, with this endpoint on a path of its own: export it in place of the server.
+   *
+   * @param path default `/tasks`.
+   */
+  mount(path?: string): FetchServer & Described
+}
+
+const MIN_SECRET_CHARACTERS = 32
+const BODY_TIMEOUT_MS = 10_000
+const DURATION_MS = 10_000
+/** Kept of a call for its last writes. */
+const RESERVE_MS = 1000
+const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
+
+/**
+ * Creates the endpoint: mount it on a path beside the server.
+ *
+ * - `GET` or `POST` with `Authorization: Bearer <secret>`: runs due tasks, and answers `{ "run": 3 }`. Vercel's cron sends its
+ *   `CRON_SECRET` so.
+ * - `POST` to a URL of `urlFor`: 202, or 409 if the event was sent before or the task has ended.
+ *
+ * Everything else is 401, 405, 400, 408 or 413.
+ *
+ * @throws TypeError for what is no URL, for a secret that is too short, and for too little time for a run.
+ */
+export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
+  const { server, url, secret, limit = 20, maxDurationMs, maxBodyBytes = 65_536 } = options
+  if (url !== undefined && !URL.canParse(url))
+    throw new TypeError(
+      '"url" of createTaskEndpoint must be the URL of this endpoint, as in https://reports.example/tasks.',
+    )
+  if (typeof secret !== 'string' || secret.length < MIN_SECRET_CHARACTERS || /\s/.test(secret))
+    throw new TypeError(
+      `createTaskEndpoint needs "secret": ${MIN_SECRET_CHARACTERS} or more random characters, without blanks.`,
+    )
+  if (!(limit >= 1 && maxBodyBytes >= 1))
+    throw new TypeError('"limit" and "maxBodyBytes" of createTaskEndpoint must be 1 or more.')
+  if (maxDurationMs !== undefined) checkAtLeast('maxDurationMs', maxDurationMs, MIN_RUN_MS + RESERVE_MS)
+  let imported: Promise<CryptoKey> | undefined
+  const key = (): Promise<CryptoKey> => {
+    imported ??= crypto.subtle.importKey('raw', utf8(secret), HMAC, false, ['sign', 'verify'])
+    return imported
+  }
+  const sign = async (text: string): Promise<Uint8Array> =>
+    new Uint8Array(await crypto.subtle.sign('HMAC', await key(), utf8(text)))
+
+  const isCron = async (request: Request): Promise<boolean> => {
+    const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+    // Compared by their signatures, which tells nothing of the secret by the time it takes.
+    return (
+      token !== undefined &&
+      crypto.subtle.verify('HMAC', await key(), (await sign(secret)) as never, utf8(token))
+    )
+  }
+
+  const runDue = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    // From the call's begin, as the platform counts.
+    const { env, waitUntil, deadline: endsAt = Date.now() + DURATION_MS } = platform
+    const deadline = (maxDurationMs === undefined ? endsAt : Date.now() + maxDurationMs) - RESERVE_MS
+    if (!(await isCron(request))) return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
+    const running = server.tasks.runDue({ env, ...(waitUntil && { waitUntil }), limit, deadline })
+    waitUntil?.(running)
+    const run = await within(running, Math.max(0, deadline - Date.now()) + RESERVE_MS / 2, 'run of the tasks')
+    return jsonAnswer(200, { run })
+  }
+
+  const takeEvent = async (request: Request, query: URLSearchParams): Promise<Response> => {
+    if (request.method !== 'POST') return jsonAnswer(405, { error: 'Send a POST.' }, { allow: 'POST' })
+    const task = query.get('task') ?? ''
+    const name = query.get('event') ?? ''
+    const signature = fromBase64Url(query.get('signature') ?? '') ?? new Uint8Array()
+    const isOurs = await crypto.subtle.verify(
+      'HMAC',
+      await key(),
+      signature as never,
+      utf8(toText(task, name)),
+    )
+    if (!isOurs) return jsonAnswer(401, { error: 'The URL is not signed by this server.' })
+    const body = await readBody(request, maxBodyBytes, BODY_TIMEOUT_MS)
+    if (!body.ok)
+      return jsonAnswer(BODY_STATUS[body.fault], { error: `The body cannot be used: ${body.fault}.` })
+    const value = parse(body.text)
+    if (value === undefined) return jsonAnswer(400, { error: 'The body must be JSON.' })
+    const isTaken = await server.tasks.send(task, name, value.json).catch((error: unknown) => {
+      if (error instanceof InboxError) return error
+      throw error
+    })
+    if (isTaken instanceof InboxError) return jsonAnswer(413, { error: isTaken.message })
+    return isTaken
+      ? jsonAnswer(202, { sent: true })
+      : jsonAnswer(409, { error: 'The task has ended or has had this event.' })
+  }
+
+  const serve = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    try {
+      const { searchParams } = new URL(request.url)
+      if (searchParams.has('task')) return await takeEvent(request, searchParams)
+      if (request.method !== 'GET' && request.method !== 'POST')
+        return jsonAnswer(405, { error: 'Send a GET or a POST.' }, { allow: 'GET, POST' })
+      return await runDue(request, platform)
+    } catch (error) {
+      console.error(error)
+      return jsonAnswer(503, { error: 'The tasks cannot be reached now: try again later.' })
+    }
+  }
+
+  return {
+    fetch: (request, env, executionContext) => serve(request, platformOf(env, executionContext)),
+    mount(path = '/tasks') {
+      if (!isPath(path))
+        throw new TypeError(
+          'mount needs the path of the endpoint, as in "/tasks": not the one of the MCP endpoint.',
+        )
+      const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
+        isAt(request.url, path, platform.prefix)
+          ? serve(givenRequest(request, platform), platform)
+          : serveRequest(server, request, platform)
+      return {
+        fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
+        handle,
+        // A wrapper around a server's `handle` wants real requests.
+        ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
+        async close() {
+          await server.close?.()
+        },
+        getDeploymentInfo: () => server.getDeploymentInfo?.(),
+        getToolListInfo: () => server.getToolListInfo?.() ?? { tools: [] },
+      }
+    },
+    async urlFor(taskId, name) {
+      if (url === undefined)
+        throw new TypeError('urlFor needs "url" of createTaskEndpoint: the URL of the endpoint.')
+      const target = new URL(url)
+      target.searchParams.set('task', taskId)
+      target.searchParams.set('event', name)
+      target.searchParams.set('signature', toBase64Url(await sign(toText(taskId, name))))
+      return target.href
+    },
+  }
+}
+
+function isPath(path: string): boolean {
+  return (
+    path !== '/' &&
+    path !== '/mcp' &&
+    /^\/[^/]/.test(path) &&
+    new URL(path, 'http://localhost').pathname === path
+  )
+}
+
+/** Most requests are for something else, which costs no parsing of their URL. */
+function isAt(url: string, path: string, prefix = ''): boolean {
+  return url.includes(path) && new URL(url).pathname === `${prefix}${path}`
+}
+
+/** As JSON, since a name may contain any separator. A signature never counts for the secret itself, which is no list. */
+function toText(taskId: string, name: string): string {
+  return JSON.stringify([taskId, name])
+}
+
+function parse(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: text === '' ? null : JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}

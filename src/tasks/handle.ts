@@ -1,0 +1,67 @@
+/**
+ * A task for clients without the extension: text that a model understands.
+ */
+import type { CallToolResult } from '../definition/content.ts'
+import type { CompiledTool } from '../definition/tool.ts'
+import { describeTask, type Kept } from './record.ts'
+
+/** The tools that such clients use. */
+export const STATUS_TOOL = 'task_status'
+export const ANSWER_TOOL = 'task_answer'
+
+/** The key in `_meta` of a result whose call goes on as a task. Its value is the extension's `Task`. */
+export const TASK_META = 'mayfly/task'
+
+/** The result of a call that has become a task. */
+export function handleResult(kept: Kept, { source }: CompiledTool): CallToolResult {
+  return {
+    content: [{ type: 'text', text: describeAsText(kept) }],
+    _meta: { [TASK_META]: describeTask(kept) },
+    // Clients check the results of a tool with an output schema, unless they are errors.
+    ...(source.outputSchema !== undefined && { isError: true }),
+  }
+}
+
+/** The result of the status tool: that of the task, once it has one. */
+export function statusResult(kept: Kept): CallToolResult {
+  const { status, result } = kept.record
+  const _meta = { [TASK_META]: describeTask(kept) }
+  if (status === 'completed') {
+    const own = result as CallToolResult
+    return { ...own, _meta: { ...own._meta, ..._meta } }
+  }
+  const isError = status === 'failed'
+  return { content: [{ type: 'text', text: describeAsText(kept) }], _meta, ...(isError && { isError }) }
+}
+
+function describeAsText(kept: Kept): string {
+  const { id, record } = kept
+  const { status, statusMessage, pollIntervalMs, error } = record
+  const said = statusMessage === undefined ? '' : ` It says: ${statusMessage}`
+  switch (status) {
+    case 'input_required':
+      return describeQuestions(kept)
+    case 'failed':
+      return `Task ${id} has failed: ${error?.message}`
+    case 'cancelled':
+      return `Task ${id} was cancelled.`
+    default:
+      return `This takes longer, and goes on as task ${id}.${said} Its result is not known yet: call ${STATUS_TOOL} with {"taskId":"${id}"} in ${Math.ceil(pollIntervalMs / 1000)} seconds or later.`
+  }
+}
+
+function describeQuestions({ id, record: { questions } }: Kept): string {
+  const lines = Object.entries(questions).map(([key, { method, params }]) => {
+    const { message = method, requestedSchema } = params as { message?: string; requestedSchema?: object }
+    const form =
+      requestedSchema === undefined ? '' : ` Answer by this JSON Schema: ${JSON.stringify(requestedSchema)}`
+    return `- ${key}: ${message}${form}`
+  })
+  const answers = Object.keys(questions).map((key) => [key, { action: 'accept', content: {} }])
+  const example = { taskId: id, answers: Object.fromEntries(answers) }
+  return [
+    `Task ${id} needs answers from the user. Ask the user, do not answer for them:`,
+    ...lines,
+    `Then call ${ANSWER_TOOL} with ${JSON.stringify(example)}, each "content" filled in; "action" may also be "decline" or "cancel".`,
+  ].join('\n')
+}

@@ -1,0 +1,41 @@
+/**
+ * `notifications/tasks` on `subscriptions/listen`: each is the task as `tasks/get` would return it now.
+ */
+import { invalidParams } from '../definition/protocol-error.ts'
+import { principalOf } from '../request/principal.ts'
+import { TASK_URI, type TaskSupport } from '../request/task-support.ts'
+import { requireDeclared } from './declared.ts'
+import { mayUse } from './methods.ts'
+import type { TaskParts } from './parts.ts'
+import { describeDetails } from './record.ts'
+
+/** Tasks that one stream may listen to: each is read when it begins. */
+const MAX_TASKS = 100
+
+export function createListening(parts: TaskParts): Pick<TaskSupport, 'listen' | 'translate'> {
+  const { book, report } = parts
+  return {
+    async listen(filter, listener) {
+      const { auth, hasBus } = listener
+      const { taskIds } = filter as { taskIds?: unknown }
+      if (taskIds === undefined) return undefined
+      requireDeclared(listener)
+      const isList = Array.isArray(taskIds) && taskIds.every((id) => typeof id === 'string')
+      if (!isList || taskIds.length > MAX_TASKS)
+        throw invalidParams(`"notifications.taskIds" must be a list of at most ${MAX_TASKS} ids.`)
+      if (!hasBus) return undefined
+      const principal = principalOf({ auth })
+      const found = await Promise.all([...new Set<string>(taskIds)].map((id) => book.read(id)))
+      const own = found.flatMap((kept) =>
+        kept?.record.principal === principal && mayUse(parts, kept, { auth }) ? kept.id : [],
+      )
+      return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
+    },
+    async translate(changed) {
+      if (typeof changed !== 'string' || !changed.startsWith(TASK_URI)) return undefined
+      // Without the store, the stream goes on: the client may ask for the task.
+      const kept = await book.read(changed.slice(TASK_URI.length)).catch(report)
+      return kept ? { method: 'notifications/tasks', params: describeDetails(kept) } : undefined
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Tasks in the memory of one process, which also runs them.
+ */
+import type { TaskSupport } from '../request/task-support.ts'
+import { createMemoryTaskStore } from './memory-store.ts'
+import type { TasksOptions } from './settings.ts'
+import { createTasks } from './tasks.ts'
+import { createTimerRunner } from './timer-runner.ts'
+
+/**
+ * Creates tasks that end with their process: for development and tests, and for servers that may lose them.
+ *
+ * ```ts
+ * export default new MCPServer({ name: 'Reports', version: '1.0.0', tools: { report }, tasks: memoryTasks() })
+ * ```
+ */
+export function memoryTasks(options: TasksOptions = {}): TaskSupport {
+  return createTasks({ runner: createTimerRunner(), ...options, store: createMemoryTaskStore() })
+}

@@ -1,0 +1,96 @@
+/**
+ * `tasks/get`, `tasks/update` and `tasks/cancel`. A task of another caller does not exist.
+ */
+import type { AuthInfo } from '../definition/context.ts'
+import { NO_MEMBERS } from '../definition/json-members.ts'
+import { invalidParams } from '../definition/protocol-error.ts'
+import { type Params, stringParam } from '../request/params.ts'
+import { principalOf } from '../request/principal.ts'
+import type { RequestScope } from '../request/request-server.ts'
+import { type MethodResult, toMethodResult } from '../request/result.ts'
+import type { TaskMethod } from '../request/task-support.ts'
+import { cancelled } from './changes.ts'
+import { requireDeclared } from './declared.ts'
+import { answered, asInboxError, InboxError } from './inbox.ts'
+import type { TaskParts } from './parts.ts'
+import { describeDetails, type Kept } from './record.ts'
+
+export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod> {
+  const { book } = parts
+
+  const find = async (scope: RequestScope, params: Params): Promise<Kept> => {
+    const { context } = scope
+    requireDeclared(context)
+    const kept = await readOwn(parts, stringParam(params, 'taskId'), principalOf(context))
+    const tool = scope.findTool(kept.record.tool)
+    if (tool !== undefined) scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
+    return kept
+  }
+
+  const get = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
+    const kept = await find(scope, params)
+    parts.kick(kept, scope.context)
+    return toMethodResult(describeDetails(kept))
+  }
+
+  const update = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
+    const kept = await find(scope, params)
+    const { inputResponses } = params
+    if (inputResponses === null || typeof inputResponses !== 'object' || Array.isArray(inputResponses))
+      throw invalidParams('Invalid params: "inputResponses" must be an object.')
+    const next = await takeAnswers(parts, kept, inputResponses as Params).catch((error: unknown) => {
+      throw error instanceof InboxError ? invalidParams(error.message) : error
+    })
+    if (next === undefined) throw notFound()
+    parts.kick(next, scope.context)
+    return { members: NO_MEMBERS }
+  }
+
+  const cancel = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
+    const kept = await find(scope, params)
+    await book.change(kept.id, cancelled, kept)
+    // Its run hears of it at once in this process, and at its next write in another.
+    parts.running.get(kept.id)?.lose()
+    return { members: NO_MEMBERS }
+  }
+
+  return new Map<string, TaskMethod>([
+    ['tasks/get', { run: get }],
+    ['tasks/update', { run: update }],
+    ['tasks/cancel', { run: cancel }],
+  ])
+}
+
+/** @throws ProtocolError `-32602` for an unknown task, and in the same words for that of somebody else. */
+export async function readOwn({ book }: TaskParts, taskId: string, principal: string): Promise<Kept> {
+  const kept = await book.read(taskId)
+  if (kept === undefined || kept.record.principal !== principal) throw notFound()
+  return kept
+}
+
+/** Undefined for a task that is gone. @throws InboxError for answers that do not fit; the task is as it was. */
+export async function takeAnswers(
+  { book, settings: { store } }: TaskParts,
+  kept: Kept,
+  answers: { readonly [key: string]: unknown },
+): Promise<Kept | undefined> {
+  try {
+    return await book.change(kept.id, (current) => answered(current, answers, store.maxStateBytes), kept)
+  } catch (error) {
+    throw asInboxError(error)
+  }
+}
+
+/** Whether the caller's token allows the task's tool: it may have fewer scopes than the one that called the tool. */
+export function mayUse(
+  { options }: TaskParts,
+  { record }: Kept,
+  { auth }: { readonly auth: AuthInfo | undefined },
+): boolean {
+  const { scopes = [] } = options().definition.tools.get(record.tool)?.source ?? {}
+  return auth === undefined || scopes.every((scope) => auth.scopes.includes(scope))
+}
+
+function notFound() {
+  return invalidParams('There is no such task: it has expired, or the id is wrong.')
+}

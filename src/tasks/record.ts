@@ -1,0 +1,118 @@
+/**
+ * What is kept of a task: its call, its journal, what it waits for, and how it ended.
+ */
+import type { AuthInfo, ClientCapabilities, Implementation } from '../definition/context.ts'
+import type { Journal } from '../interaction/journal.ts'
+
+/** The statuses of the extension; the last three are final. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** A question of a task, under the key that clients see. */
+export interface TaskQuestion {
+  /** The key in the journal. */
+  readonly key: string
+  /** How often an answer to it was refused. Asked again, it is another question, under another key. */
+  readonly refusals: number
+  readonly method: string
+  readonly params: object
+}
+
+/** A run that counts until a time, in milliseconds since the epoch. */
+export interface TaskLease {
+  readonly id: string
+  readonly until: number
+  /** When the runner looks whether this run is still alive; the run's own writes do not change it. */
+  readonly lookAt: number
+}
+
+export interface TaskRecord {
+  /** The keys of its steps are made of it. */
+  readonly seed: string
+  readonly tool: string
+  readonly arguments: unknown
+  readonly principal: string
+  readonly caller: TaskCaller
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly ttlMs: number | null
+  readonly pollIntervalMs: number
+  readonly status: TaskStatus
+  readonly statusMessage?: string | undefined
+  readonly journal: Journal
+  /** By the key that clients see. */
+  readonly questions: { readonly [key: string]: TaskQuestion }
+  /** How many questions were asked so far: the next one has a new key. */
+  readonly asked: number
+  /** What came from outside, and no run has read yet: answers by the journal's key, and events by name. */
+  readonly inbox: {
+    readonly answers: { readonly [key: string]: unknown }
+    readonly events: { readonly [name: string]: readonly [value: unknown] }
+  }
+  /** What was answered to the questions that the tool returned last, by the tool's keys: it gets them in each run, until it returns others. */
+  readonly returned?: { readonly [key: string]: unknown } | undefined
+  /** The events that it waits for. */
+  readonly awaited: readonly string[]
+  /** Who runs it now. */
+  readonly run?: TaskLease | undefined
+  /** Runs in a row that have finished nothing. */
+  readonly idleRuns: number
+  readonly result?: object | undefined
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
+}
+
+/** Who called the tool, as far as it is kept: no token and no header. */
+export interface TaskCaller {
+  readonly url: string | undefined
+  readonly era: 'modern' | 'legacy'
+  readonly protocolVersion: string
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  /** Without its token. */
+  readonly auth: AuthInfo | undefined
+}
+
+/** A task and its place in the store. */
+export interface Kept {
+  readonly id: string
+  readonly owner: string
+  readonly version: number
+  /** When it is to be run, in milliseconds since the epoch. */
+  readonly dueAt: number | null
+  readonly record: TaskRecord
+}
+
+export function newLease(id: string, leaseMs: number): TaskLease {
+  const until = Date.now() + leaseMs
+  return { id, until, lookAt: until }
+}
+
+export function isEnded({ status }: TaskRecord): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled'
+}
+
+/** The task as `tools/call` answers it: the members of the extension's `Task`. */
+export function describeTask({ id, record }: Kept): Record<string, unknown> {
+  const { status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = record
+  return {
+    taskId: id,
+    status,
+    ...(statusMessage !== undefined && { statusMessage }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs,
+    pollIntervalMs,
+  }
+}
+
+/** The same with what its status adds: the extension's `DetailedTask`. */
+export function describeDetails(kept: Kept): Record<string, unknown> {
+  const { status, questions, result, error } = kept.record
+  const requests = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params }])
+  return {
+    ...describeTask(kept),
+    ...(status === 'input_required' && { inputRequests: Object.fromEntries(requests) }),
+    // As `tools/call` would have answered: without its type, the official client refuses it.
+    ...(status === 'completed' && { result: { resultType: 'complete', ...result } }),
+    ...(status === 'failed' && { error }),
+  }
+}

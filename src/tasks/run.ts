@@ -1,0 +1,292 @@
+/**
+ * One run of a task's tool, from the top: finished steps and answers come from the journal, and each new step is in the store before
+ * anything else happens. A run ends when the tool ends, asks, sleeps, or has no time left; or when it is no longer the one that counts.
+ *
+ * A call that may become a task is such a run, too. It is a task from `become` on, and goes on running.
+ */
+import type { StepInfo } from '../definition/context.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
+import { digest } from '../interaction/digest.ts'
+import type { Ending } from '../interaction/ending.ts'
+import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import { neverSettles, type Replay, type ReplayHooks, type Suspension } from '../interaction/replay.ts'
+import { type MethodResult, toMethodResult } from '../request/result.ts'
+import { TaskTooLargeError } from './book.ts'
+import { endedWith, failedWith, type Pause, suspended, tooMany, toTaskError, unread } from './changes.ts'
+import { type Kept, newLease, type TaskRecord } from './record.ts'
+import type { Outcome, RunOptions } from './run-options.ts'
+import { isOwnStep, Waits } from './waits.ts'
+import { RunWriter } from './writer.ts'
+
+/** Time left for the last write of a run. */
+const RESERVE_MS = 1000
+
+export class TaskRun implements ReplayHooks {
+  readonly id: string
+  readonly outcome: Promise<Outcome>
+  /** Settles when nothing of this run is left to do. */
+  readonly done: Promise<void>
+  readonly #options: RunOptions
+  readonly #writer: RunWriter
+  readonly waits: Waits = new Waits(this)
+  #replay!: Replay
+  #resolve!: (outcome: Outcome) => void
+  #finish!: () => void
+  #isOver = false
+  #becoming: Promise<Kept | undefined> | undefined
+  #isLate = false
+  /** The call ends with questions to its client, and becomes no task any more. */
+  #isAsking = false
+  /** Why the call is aborted, once its client went away. */
+  #leaving: (() => unknown) | undefined
+  #deadline: number
+  readonly #given: { readonly [key: string]: unknown }
+  /** The answers to what the tool returned, and such as it has not asked for yet. */
+  #returned: { readonly [key: string]: unknown }
+  #deadlineTimer: ReturnType<typeof setTimeout> | undefined
+
+  /** @param kept a task that the run has taken; without one, the run is a call that may become a task. */
+  constructor(options: RunOptions, kept?: Kept) {
+    this.#options = options
+    this.#deadline = options.deadline
+    this.#given = kept?.record.inbox.answers ?? {}
+    this.#returned = options.answers
+    this.id = kept?.record.run?.id ?? crypto.randomUUID()
+    this.#writer = new RunWriter(
+      options,
+      this.id,
+      () => this.#replay.journal(),
+      () => this.lose(),
+    )
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve
+    })
+    if (kept !== undefined) this.#begin(kept)
+  }
+
+  get kept(): Kept | undefined {
+    return this.#writer.kept
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get waitsInside(): boolean {
+    return this.#options.waitsInside
+  }
+
+  get asksAsTask(): boolean {
+    return this.kept !== undefined || this.#options.asksAsTask
+  }
+
+  /** The time of a run is limited anyway. */
+  get isPatient(): boolean {
+    return this.kept !== undefined
+  }
+
+  get replay(): Replay {
+    return this.#replay
+  }
+
+  /** Makes a task of a call that still runs, and goes on with it. If that cannot be, the call goes on. */
+  async become(): Promise<void> {
+    if (this.#isOver || this.#isAsking || this.#becoming !== undefined || this.kept !== undefined) return
+    // Nothing runs but sleeps that the call waits for: the task sleeps instead.
+    if (this.waits.isInside && !this.#replay.isRunningStep) {
+      this.waits.leaveCall()
+      return this.#suspend({ questions: [], journal: this.#replay.journal() })
+    }
+    const { create, leaseMs, report } = this.#options
+    const run = newLease(this.id, leaseMs)
+    const journal = this.#replay.journal()
+    this.#becoming = create({ journal, run, returned: unread(this.#returned, journal) }).catch(
+      (error: unknown) => {
+        report(error)
+        return undefined
+      },
+    )
+    const kept = await this.#becoming
+    if (kept !== undefined) {
+      this.#begin(kept)
+      this.#resolve({ kind: 'task', kept })
+      // A step may have ended while the task was made.
+      await this.#writer.save()
+    }
+    this.#becoming = undefined
+    if (this.#leaving !== undefined) this.leave(this.#leaving)
+  }
+
+  /** The tool has ended. */
+  async end(result: MethodResult): Promise<void> {
+    await this.#becoming
+    if (this.#isOver) return
+    if (this.kept !== undefined) return this.#endAs((record) => endedWith(record, result))
+    this.#close()
+    this.#resolve({ kind: 'result', result })
+  }
+
+  /** The tool has failed with an error that is not a result. */
+  async fail(error: unknown): Promise<void> {
+    await this.#becoming
+    if (this.#isOver) return
+    if (this.kept !== undefined) {
+      const failure = toTaskError(error, this.#options.report)
+      return this.#endAs((record) => failedWith(record, failure))
+    }
+    this.#close()
+    this.#resolve({ kind: 'error', error })
+  }
+
+  /** The process stops: no further step begins here. */
+  stop(): void {
+    this.#deadline = 0
+  }
+
+  /** The call's client went away: the tool is aborted, unless the call is a task, or becomes one. */
+  leave(reason: () => unknown): void {
+    this.#leaving = reason
+    if (this.kept !== undefined || this.#becoming !== undefined) return
+    this.#close()
+    this.#options.abort(reason)
+  }
+
+  sendProgress(params: Record<string, unknown>): void {
+    if (this.kept === undefined) this.#options.onProgress(params)
+    else this.#writer.setProgress(params)
+  }
+
+  // Called by the replay and its interaction.
+
+  /** The questions that the tool returned were answered within the call. */
+  keepReturned(answers: { readonly [key: string]: unknown }, state: string | undefined): void {
+    this.#returned = answers
+    this.#replay.keepState(state)
+  }
+
+  onReplay(replay: Replay): void {
+    this.#replay = replay
+  }
+
+  beforeStep(name: string): Promise<never> | undefined {
+    if (this.#isOver) return neverSettles()
+    if (this.kept === undefined || Date.now() <= this.#deadline - RESERVE_MS || isOwnStep(name))
+      return undefined
+    this.#isLate = true
+    return this.#replay.park()
+  }
+
+  async stepInfo(name: string): Promise<StepInfo> {
+    return { idempotencyKey: await digest(`${this.#options.seed} ${name}`) }
+  }
+
+  async afterStep(name: string): Promise<void> {
+    await this.#becoming
+    if (this.kept === undefined || isOwnStep(name)) return
+    await this.#writer.saveStep(name)
+    if (this.#isOver) await neverSettles()
+  }
+
+  conclude(suspension: Suspension): Promise<Ending> | undefined {
+    const isTask = this.kept !== undefined || this.#becoming !== undefined
+    this.#isAsking = !isTask && this.waits.isEmpty && !this.#options.asksAsTask
+    return this.#isAsking ? undefined : this.#suspend(suspension).then(neverSettles)
+  }
+
+  control(ending: Ending): void {
+    if (ending.kind === 'error') void this.fail(ending.error)
+    else if (ending.kind === 'result') void this.end(toMethodResult(ending.result))
+    else {
+      this.#close()
+      this.#resolve({ kind: 'asked', ending })
+    }
+  }
+
+  async #suspend({ questions, journal, isReturned = false }: Suspension): Promise<void> {
+    await this.#becoming
+    if (this.#isOver) return
+    const pause: Pause = {
+      questions,
+      journal,
+      until: this.#isLate ? Date.now() : this.waits.until,
+      awaited: this.waits.awaited,
+      given: this.#given,
+      returned: isReturned ? undefined : unread(this.#returned, journal),
+      isAgain: isReturned && questions.length === 0,
+    }
+    try {
+      if (this.kept === undefined) {
+        const creating = this.#options.create({ journal, returned: pause.returned }, pause)
+        // The call becomes a task once, however long the store takes.
+        this.#becoming = creating.catch(() => undefined)
+        const kept = await creating
+        if (kept === undefined) throw tooMany()
+        this.#writer.kept = kept
+        this.#resolve({ kind: 'task', kept })
+      } else {
+        await this.#writer.write((record) => suspended(record, pause))
+      }
+    } catch (error) {
+      const isOurs = error instanceof ProtocolError || error instanceof TaskTooLargeError
+      if (isOurs || this.kept === undefined) return this.fail(error)
+      this.#options.report(error)
+      return this.lose()
+    }
+    this.#close()
+    this.#options.abort(
+      () => new DOMException('The run has ended; the task goes on in another.', 'AbortError'),
+    )
+  }
+
+  /** The task's last write. If it cannot be made, another run does the rest of this one again. Never rejects. */
+  async #endAs(change: (record: TaskRecord) => TaskRecord): Promise<void> {
+    try {
+      await this.#writer.write((record) => ({ record: change(record), dueAt: null }))
+    } catch (error) {
+      const { report } = this.#options
+      const failure = toTaskError(error, report)
+      const isTooLarge = error instanceof TaskTooLargeError
+      if (isTooLarge)
+        await this.#writer
+          .write((record) => ({ record: failedWith(record, failure), dueAt: null }))
+          .catch(report)
+    }
+    this.#close()
+  }
+
+  /** The time is over, and a step still runs: it is given up, and begins again in the next run. */
+  async #expire(): Promise<void> {
+    this.#isLate = true
+    this.#replay?.end()
+    const journal = this.#replay?.journal() ?? this.kept!.record.journal
+    await this.#suspend({ questions: [], journal })
+  }
+
+  /** The task was cancelled, has expired, or is run by another. */
+  lose(): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#options.abort(() => new DOMException('The task was cancelled, or goes on elsewhere.', 'AbortError'))
+  }
+
+  #begin(kept: Kept): void {
+    this.#writer.begin(kept)
+    const { deadline, report } = this.#options
+    if (deadline === Number.POSITIVE_INFINITY) return
+    const leftMs = Math.min(Math.max(0, deadline - Date.now()), MAX_TIMER_MS)
+    this.#deadlineTimer = setTimeout(() => void this.#expire().catch(report), leftMs)
+  }
+
+  #close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#replay?.end()
+    this.#writer.close()
+    clearTimeout(this.#deadlineTimer)
+    this.waits.close()
+    this.#finish()
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The options of a server's tasks, and of each tool's.
+ */
+import type { TaskOption, TaskOptions } from '../definition/task-option.ts'
+import type { AnyTool } from '../definition/tool.ts'
+import type { TaskRunner, TaskStore } from './store.ts'
+
+/** What every store's function takes. */
+export interface TasksOptions {
+  /** Who runs due tasks. Default: that of the store, or none: then requests and `server.tasks.runDue` do. */
+  readonly runner?: TaskRunner | undefined
+  /** Milliseconds from creation after which a task is forgotten, ended or not. Null: never. Default 86 400 000, a day. */
+  readonly ttlMs?: number | null
+  /** Milliseconds that clients should wait between two looks. Default 2000. */
+  readonly pollIntervalMs?: number
+  /** Open tasks that one caller may have; all anonymous callers count as one. Default 100. */
+  readonly maxOpenTasks?: number
+  /** Runs in a row that finish nothing, after which a task fails. Default 5. */
+  readonly maxIdleRuns?: number
+  /** Maximum milliseconds of one run, 2000 or more. The platform's own limit counts, too. Default 900 000, 15 minutes. */
+  readonly maxRunMs?: number
+  /** Milliseconds after which a run that writes nothing counts as dead, and another may begin. Default 30 000. */
+  readonly leaseMs?: number
+}
+
+export interface Settings extends Required<Omit<TasksOptions, 'runner'>> {
+  readonly store: TaskStore
+  readonly runner: TaskRunner | undefined
+}
+
+/** In the last second of a run no step begins: so a shorter one would do nothing. */
+export const MIN_RUN_MS = 2000
+
+/** @throws TypeError for a number that is not above 0, or a run that is too short for a step. */
+export function toSettings(options: TasksOptions & { readonly store: TaskStore }): Settings {
+  const { store, runner = store?.runner, ttlMs = 86_400_000, ...rest } = options
+  const numbers = {
+    pollIntervalMs: 2000,
+    maxOpenTasks: 100,
+    maxIdleRuns: 5,
+    maxRunMs: 900_000,
+    leaseMs: 30_000,
+  }
+  const settings = { ...numbers, ...rest, store, runner, ttlMs }
+  if (typeof store?.replace !== 'function')
+    throw new TypeError('Tasks need a "store", for example that of memoryTasks().')
+  for (const name of Object.keys(numbers) as (keyof typeof numbers)[]) checkNumber(name, settings[name])
+  if (ttlMs !== null) checkNumber('ttlMs', ttlMs)
+  checkAtLeast('maxRunMs', settings.maxRunMs, MIN_RUN_MS)
+  return settings
+}
+
+/** Most clients give up after a minute. */
+const WAIT_MS = 50_000
+
+export interface ToolSettings extends Required<TaskOptions> {}
+
+/** The settings of one tool. */
+export function settingsOf(option: TaskOption, { ttlMs, pollIntervalMs }: Settings): ToolSettings {
+  const given = typeof option === 'string' ? { mode: option } : option
+  return { mode: 'auto', afterMs: 2000, waitMs: WAIT_MS, fallback: 'wait', ttlMs, pollIntervalMs, ...given }
+}
+
+const MODES = ['required', 'auto']
+const FALLBACKS = ['wait', 'handle', 'refuse']
+
+/** @throws TypeError naming the tool and the value. */
+export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void {
+  const isOption = typeof task === 'string' || (typeof task === 'object' && task !== null)
+  if (!isOption)
+    throw new TypeError(`"task" of tool "${id}" must be "auto", "required" or an object with options.`)
+  const { mode, fallback, afterMs, waitMs, ttlMs, pollIntervalMs } = settingsOf(task, settings)
+  const refuse = (what: string, allowed: readonly string[], value: unknown): never => {
+    throw new TypeError(
+      `"${what}" of tool "${id}" must be one of ${allowed.join(', ')}, not ${JSON.stringify(value)}.`,
+    )
+  }
+  if (!MODES.includes(mode)) refuse('task', MODES, mode)
+  if (!FALLBACKS.includes(fallback)) refuse('task.fallback', FALLBACKS, fallback)
+  checkNumber(`task.pollIntervalMs" of tool "${id}`, pollIntervalMs)
+  if (ttlMs !== null) checkNumber(`task.ttlMs" of tool "${id}`, ttlMs)
+  for (const [name, ms] of Object.entries({ afterMs, waitMs }))
+    if (!(Number.isInteger(ms) && ms >= 0))
+      throw new TypeError(`"task.${name}" of tool "${id}" must be a whole number of milliseconds, 0 or more.`)
+}
+
+/** @throws TypeError for less time than a run needs. */
+export function checkAtLeast(name: string, ms: number, atLeastMs: number): void {
+  if (!(ms >= atLeastMs))
+    throw new TypeError(
+      `"${name}" must be ${atLeastMs} or more milliseconds, not ${ms}: in less time no step of a task would begin.`,
+    )
+}
+
+function checkNumber(name: string, value: number): void {
+  if (!(Number.isInteger(value) && value > 0))
+    throw new TypeError(`"${name}" must be a whole number above 0.`)
+}

@@ -1,0 +1,62 @@
+/**
+ * Tools for clients without the extension: to ask for a task, and to answer its questions.
+ */
+import { jsonSchema } from '../definition/json-schema.ts'
+import type { AnyTool } from '../definition/tool.ts'
+import { principalOf } from '../request/principal.ts'
+import type { RunContext } from './context.ts'
+import { ANSWER_TOOL, STATUS_TOOL, statusResult } from './handle.ts'
+import { mayUse, readOwn, takeAnswers } from './methods.ts'
+import type { TaskParts } from './parts.ts'
+import type { Kept } from './record.ts'
+import { settingsOf } from './settings.ts'
+
+const TASK_ID = { type: 'string', description: 'The id of the task.' } as const
+
+/** Undefined for servers whose tools refuse clients without the extension. */
+export function createStatusTools(
+  parts: TaskParts,
+  tools: readonly AnyTool[],
+): { readonly [name: string]: AnyTool } {
+  const find = async (taskId: string, context: RunContext): Promise<Kept> => {
+    const kept = await readOwn(parts, taskId, principalOf(context))
+    if (!mayUse(parts, kept, context))
+      throw new Error(`Your token lacks a scope that tool "${kept.record.tool}" of this task needs.`)
+    return kept
+  }
+  if (tools.every(({ task }) => settingsOf(task!, parts.settings).fallback === 'refuse')) return {}
+  return {
+    [STATUS_TOOL]: {
+      id: STATUS_TOOL,
+      description: 'Tells how far a task is that another tool has started, or its result once it is done.',
+      inputSchema: jsonSchema({ type: 'object', properties: { taskId: TASK_ID }, required: ['taskId'] }),
+      mcp: { annotations: { readOnlyHint: true } },
+      execute: async ({ taskId }: { taskId: string }, context: RunContext) => {
+        const kept = await find(taskId, context)
+        parts.kick(kept, context)
+        return statusResult(kept)
+      },
+    },
+    [ANSWER_TOOL]: {
+      id: ANSWER_TOOL,
+      description: "Passes the user's answers to a task that has asked for them.",
+      inputSchema: jsonSchema({
+        type: 'object',
+        properties: {
+          taskId: TASK_ID,
+          answers: { type: 'object', description: 'By the key of each question: its action and content.' },
+        },
+        required: ['taskId', 'answers'],
+      }),
+      execute: async (
+        { taskId, answers }: { taskId: string; answers: { [key: string]: unknown } },
+        context: RunContext,
+      ) => {
+        const kept = await find(taskId, context)
+        const next = (await takeAnswers(parts, kept, answers)) ?? kept
+        parts.kick(next, context)
+        return statusResult(next)
+      },
+    },
+  }
+}

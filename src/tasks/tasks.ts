@@ -1,0 +1,79 @@
+/**
+ * Tasks of one server: makes them of calls, runs them in slices, and answers the methods of the extension
+ * `io.modelcontextprotocol/tasks` (SEP-2663).
+ */
+import type { TaskSupport } from '../request/task-support.ts'
+import type { Changed } from './book.ts'
+import { createCall } from './call.ts'
+import { isDeclared } from './declared.ts'
+import { asInboxError, notified } from './inbox.ts'
+import { createListening } from './listening.ts'
+import { createMethods } from './methods.ts'
+import { createParts } from './parts.ts'
+import type { Kept } from './record.ts'
+import { checkTaskOption, type TasksOptions } from './settings.ts'
+import { createStatusTools } from './status-tools.ts'
+import type { TaskStore } from './store.ts'
+
+/** Tasks that are run at the same time by one `runDue`. */
+const DUE_LIMIT = 20
+
+/**
+ * Creates the `tasks` of a server from a store.
+ *
+ * ```ts
+ * tasks: createTasks({ store: createMemoryTaskStore() })
+ * ```
+ *
+ * @throws TypeError for an option that cannot be used.
+ */
+export function createTasks(options: TasksOptions & { readonly store: TaskStore }): TaskSupport {
+  const parts = createParts(options)
+  const { book, settings } = parts
+  const methods = createMethods(parts)
+  let own: ReturnType<TaskSupport['tools']> = {}
+  const support: TaskSupport = {
+    isLocal: settings.store.isLocal === true,
+    hasRunner: settings.runner !== undefined,
+    attach: parts.attach,
+    call: createCall(parts),
+    method: (name) => methods.get(name),
+    tools(defined) {
+      const tasks = [...defined].filter(({ task }) => task !== undefined)
+      for (const tool of tasks) checkTaskOption(tool, settings)
+      if (tasks.length > 0) own = createStatusTools(parts, tasks)
+      return own
+    },
+    get hasTools() {
+      return Object.keys(own).length > 0
+    },
+    hides({ name, source }, client) {
+      // A tool of the server's own may have that name.
+      const isOurs = Object.hasOwn(own, name) && own[name]!.execute === source.execute
+      // Who cannot be asked itself needs `task_answer` all the same.
+      return isOurs && isDeclared(client) && client.clientCapabilities.elicitation !== undefined
+    },
+    async send(taskId, name, value) {
+      let isTaken = false
+      const change = (current: Kept): Changed | undefined => {
+        const changed = notified(current, name, value ?? null, settings.store.maxStateBytes)
+        isTaken = changed !== undefined
+        return changed
+      }
+      const kept = await book.change(taskId, change).catch((error: unknown) => {
+        throw asInboxError(error)
+      })
+      return kept !== undefined && isTaken
+    },
+    run: parts.run,
+    async runDue({ limit = DUE_LIMIT, ...platform } = {}) {
+      const ids = await book.due(Date.now(), limit)
+      await Promise.all(ids.map((id) => parts.run(id, platform)))
+      return ids.length
+    },
+    close: parts.close,
+    ...createListening(parts),
+  }
+  settings.runner?.attach?.(support)
+  return support
+}

@@ -1,0 +1,127 @@
+/**
+ * What the tool of one run waits for: sleeps and events. Each is a step of its own in the journal, so that it is done once.
+ */
+import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import { neverSettles, type Replay } from '../interaction/replay.ts'
+import { isInsideStep } from '../interaction/step-body.ts'
+import type { Kept } from './record.ts'
+
+/** What it needs of its run. */
+export interface WaitingRun {
+  readonly replay: Replay
+  readonly kept: Kept | undefined
+  readonly isOver: boolean
+  /** Sleeps are waited for inside the call, until it is a task. */
+  readonly waitsInside: boolean
+}
+
+/** The latest time that a `Date` can hold. */
+const LATEST = 8.64e15
+
+/** The names of our own steps begin so, and those of tools do not. */
+const OURS = 'ctx.'
+const SLEEP = 'ctx.sleep '
+const WAIT = 'ctx.waitFor '
+const WAITED = 'ctx.waitFor, done: '
+
+/** Whether a step remembers a sleep or an event: it is written when the run ends. */
+export function isOwnStep(name: string): boolean {
+  return name.startsWith(OURS)
+}
+
+export class Waits {
+  readonly #run: WaitingRun
+  readonly #sleepsUntil: number[] = []
+  /** The ends of sleeps that the call waits for, by their timers. */
+  readonly #inside = new Map<ReturnType<typeof setTimeout>, number>()
+  readonly #awaited: string[] = []
+
+  constructor(run: WaitingRun) {
+    this.#run = run
+  }
+
+  /** When the earliest sleep or timeout is over, in milliseconds since the epoch; infinite without one. */
+  get until(): number {
+    return Math.min(...this.#sleepsUntil)
+  }
+
+  /** The events that are waited for. */
+  get awaited(): readonly string[] {
+    return this.#awaited
+  }
+
+  get isEmpty(): boolean {
+    return this.#sleepsUntil.length === 0 && this.#awaited.length === 0
+  }
+
+  get isInside(): boolean {
+    return this.#inside.size > 0
+  }
+
+  /** The task sleeps for what the call has waited for. */
+  leaveCall(): void {
+    this.#sleepsUntil.push(...this.#inside.values())
+  }
+
+  /** No timer goes on. */
+  close(): void {
+    for (const timer of this.#inside.keys()) clearTimeout(timer)
+  }
+
+  async sleep(name: string, ms: number): Promise<void> {
+    if (!(Number.isFinite(ms) && ms >= 0))
+      throw new TypeError('ctx.sleep takes milliseconds: a number, 0 or more.')
+    this.#checkOutside('ctx.sleep', name)
+    const { replay } = this.#run
+    const until = Number(await replay.step(SLEEP + name, () => timeIn(ms)))
+    if (until <= Date.now()) return
+    if (this.#run.kept === undefined && this.#run.waitsInside) return this.#sleepInside(until)
+    this.#sleepsUntil.push(until)
+    return replay.park()
+  }
+
+  async waitFor(name: string, timeoutMs: number | undefined): Promise<unknown> {
+    if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs >= 0))
+      throw new TypeError('"timeoutMs" of ctx.waitFor must be a number of milliseconds, 0 or more.')
+    this.#checkOutside('ctx.waitFor', name)
+    const { replay } = this.#run
+    const begin = () => (timeoutMs === undefined ? null : timeIn(timeoutMs))
+    const until = (await replay.step(WAIT + name, begin)) as number | null
+    const { events = {} } = this.#run.kept?.record.inbox ?? {}
+    const event = Object.hasOwn(events, name) ? events[name] : undefined
+    const isLate = until !== null && until <= Date.now()
+    const isDone = Object.hasOwn(replay.journal().steps, WAITED + name)
+    if (event === undefined && !isLate && !isDone) {
+      this.#awaited.push(name)
+      if (until !== null) this.#sleepsUntil.push(until)
+      return replay.park()
+    }
+    // What was decided once stays so, also if the event comes after its time.
+    const outcome = (await replay.step(WAITED + name, () => event ?? [])) as readonly unknown[]
+    if (outcome.length > 0) return outcome[0]
+    throw new DOMException(`No event "${name}" came in time.`, 'TimeoutError')
+  }
+
+  /** A step that waits would keep its run from ever ending. */
+  #checkOutside(what: string, name: string): void {
+    if (this.#run.replay.isRunningStep && isInsideStep())
+      throw new TypeError(`${what}("${name}") was called inside a step: call it before or after the step.`)
+  }
+
+  async #sleepInside(until: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#inside.delete(timer)
+        resolve()
+      }
+      const timer = setTimeout(wake, Math.min(Math.max(0, until - Date.now()), MAX_TIMER_MS))
+      this.#inside.set(timer, until)
+    })
+    if (this.#run.isOver) await neverSettles()
+  }
+}
+
+/** A whole number, since stores keep no other. */
+function timeIn(ms: number): number {
+  return Math.min(Math.ceil(Date.now() + ms), LATEST)
+}

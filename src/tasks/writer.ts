@@ -1,0 +1,169 @@
+/**
+ * Writes what a run has done, as long as the run counts: one write after another, and renewed while the run works, so that nobody else
+ * takes the task.
+ */
+import type { Journal } from '../interaction/journal.ts'
+import type { Book, Changed } from './book.ts'
+import { TaskTooLargeError } from './book.ts'
+import { tooLarge } from './changes.ts'
+import { isEnded, type Kept, type TaskRecord } from './record.ts'
+
+export interface WriterOptions {
+  readonly book: Book
+  /** Milliseconds for which a run counts as alive after its last write. */
+  readonly leaseMs: number
+  readonly report: (error: unknown) => void
+}
+
+/** Milliseconds between two writes of progress. */
+const PROGRESS_MS = 1000
+
+/** Milliseconds between two attempts to write to a store that is down: the first, and at most. */
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5000
+
+/** Characters of a status message. */
+const MAX_STATUS_CHARACTERS = 2000
+
+export class RunWriter {
+  /** The task as this run knows it; undefined while the call is none. */
+  kept: Kept | undefined
+  readonly #options: WriterOptions
+  readonly #runId: string
+  readonly #journal: () => Journal
+  /** Called when the run no longer counts: the task has ended, has expired, or is run by another. */
+  readonly #onLost: () => void
+  #isClosed = false
+  #statusMessage: string | undefined
+  #progressTimer: ReturnType<typeof setTimeout> | undefined
+  #heartbeat: ReturnType<typeof setInterval> | undefined
+  #saving: Promise<void> = Promise.resolve()
+  #queued: Promise<void> | undefined
+
+  constructor(options: WriterOptions, runId: string, journal: () => Journal, onLost: () => void) {
+    this.#options = options
+    this.#runId = runId
+    this.#journal = journal
+    this.#onLost = onLost
+  }
+
+  /** From now on, the run is that of a task. */
+  begin(kept: Kept): void {
+    this.kept = kept
+    const { leaseMs, report } = this.#options
+    this.#heartbeat = setInterval(() => this.save().catch(report), leaseMs / 3)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#progressTimer)
+  }
+
+  setProgress({ message, progress, total }: { readonly [member: string]: unknown }): void {
+    const share = total === undefined ? String(progress) : `${progress}/${total}`
+    const text = message === undefined ? share : `${message} (${share})`
+    this.#statusMessage = text.slice(0, MAX_STATUS_CHARACTERS)
+    this.#progressTimer ??= setTimeout(() => {
+      this.#progressTimer = undefined
+      this.save().catch(this.#options.report)
+    }, PROGRESS_MS)
+  }
+
+  /** Writes the journal. Those who wait for a write that has not begun share it. @throws TaskTooLargeError, and what the store throws. */
+  save(): Promise<void> {
+    if (this.kept === undefined || this.#isClosed) return Promise.resolve()
+    this.#queued ??= this.#saving
+      .catch(() => {})
+      .then(() => {
+        this.#queued = undefined
+        this.#saving = this.#writeJournal()
+        return this.#saving
+      })
+    return this.#queued
+  }
+
+  /**
+   * Writes the journal with a step that has just ended. If that cannot be done, the run is given up, as if its process had died.
+   *
+   * @throws TypeError if the step's result does not fit in the store.
+   */
+  async saveStep(name: string): Promise<void> {
+    for (;;) {
+      try {
+        return await this.save()
+      } catch (error) {
+        const isTooLarge = error instanceof TaskTooLargeError
+        if (isTooLarge && this.#isLargest(name)) throw tooLarge(error, name)
+        if (!isTooLarge) {
+          this.#options.report(error)
+          return this.#onLost()
+        }
+        // Another step that ended at the same time is too large, and leaves the journal now.
+        await new Promise((resolve) => setTimeout(resolve, 0))
+      }
+    }
+  }
+
+  /**
+   * Changes the task, if this run still counts. A write that fails is tried again for as long as the lease; it may have been done all the
+   * same, which does no harm.
+   *
+   * @throws as `save`.
+   */
+  async write(change: (record: TaskRecord) => Changed): Promise<void> {
+    const giveUpAt = Date.now() + this.#options.leaseMs
+    for (let waitMs = FIRST_RETRY_MS; !this.#isClosed; waitMs = Math.min(2 * waitMs, LAST_RETRY_MS)) {
+      try {
+        return await this.#writeOnce(change)
+      } catch (error) {
+        if (error instanceof TaskTooLargeError || Date.now() + waitMs > giveUpAt) throw error
+        if (waitMs === FIRST_RETRY_MS) this.#options.report(error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
+  }
+
+  #isLargest(name: string): boolean {
+    const sizes = Object.entries(this.#journal().steps).map(
+      ([step, value]) => [JSON.stringify(value).length, step] as const,
+    )
+    const largest = Math.max(...sizes.map(([size]) => size))
+    return sizes.some(([size, step]) => step === name && size === largest)
+  }
+
+  async #writeJournal(): Promise<void> {
+    if (this.#isClosed) return
+    const journal = this.#journal()
+    await this.write((record) => {
+      const until = Date.now() + this.#options.leaseMs
+      const isIdle = Object.keys(journal.steps).length === Object.keys(record.journal.steps).length
+      const idleRuns = isIdle ? record.idleRuns : 0
+      return {
+        record: { ...record, journal, idleRuns, run: record.run && { ...record.run, until } },
+        dueAt: until,
+        isQuiet: true,
+      }
+    })
+  }
+
+  async #writeOnce(change: (record: TaskRecord) => Changed): Promise<void> {
+    const kept = this.kept!
+    let isWritten = false
+    const next = await this.#options.book.change(
+      kept.id,
+      ({ record }) => {
+        isWritten = record.run?.id === this.#runId && !isEnded(record)
+        return isWritten ? change(this.#withStatus(record)) : undefined
+      },
+      kept,
+    )
+    if (isWritten && next !== undefined) this.kept = next
+    else this.#onLost()
+  }
+
+  /** The last progress, which may not have been written yet. */
+  #withStatus(record: TaskRecord): TaskRecord {
+    return this.#statusMessage === undefined ? record : { ...record, statusMessage: this.#statusMessage }
+  }
+}

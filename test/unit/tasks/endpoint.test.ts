@@ -1,0 +1,143 @@
+/** What calls tasks from outside: the cron, and URLs for events. */
+import { expect, test } from 'vitest'
+import { createTool } from '../../../src/index.ts'
+import { createMemoryTaskStore, createTaskEndpoint, createTasks } from '../../../src/tasks.ts'
+import { TaskClient } from './_tasks.ts'
+
+const secret = 'a-secret-of-thirty-two-characters!'
+const url = 'https://shop.example/tasks'
+
+function setUp() {
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      const paid = await ctx.waitFor<{ amount: number } | null>('paid')
+      await ctx.sleep('a moment', 5)
+      return `paid ${paid?.amount}`
+    },
+  })
+  const client = new TaskClient({ tools: { job }, tasks: createTasks({ store: createMemoryTaskStore() }) })
+  return { client, endpoint: createTaskEndpoint({ server: client.server, url, secret }) }
+}
+
+const cron = (token: string, method = 'GET') =>
+  new Request(url, { method, headers: { authorization: `Bearer ${token}` } })
+
+test('a signed URL delivers its event once, and the cron runs what is due', async () => {
+  const { client, endpoint } = setUp()
+  const { taskId } = await client.call('job')
+  await client.settle()
+  const target = await endpoint.urlFor(taskId, 'paid')
+  const post = (body: string) => endpoint.fetch(new Request(target, { method: 'POST', body }))
+  expect((await post('{')).status).toBe(400)
+  expect((await post('{"amount":3}')).status).toBe(202)
+  expect((await post('{"amount":4}')).status).toBe(409)
+  expect(await (await endpoint.fetch(cron(secret))).json()).toEqual({ run: 1 })
+  await expect
+    .poll(async () => {
+      await endpoint.fetch(cron(secret, 'POST'))
+      return (await client.get(taskId, { platform: {} })).result?.content[0]?.text
+    })
+    .toBe('paid 3')
+})
+
+test.each([
+  ['another secret', () => cron('b'.repeat(34))],
+  ['no secret', () => new Request(url)],
+  [
+    'a query that is not signed',
+    () => new Request(`${url}?task=x&event=paid&signature=AAAA`, { method: 'POST' }),
+  ],
+  [
+    'a signature for another event',
+    (signed: string) => new Request(signed.replace('event=paid', 'event=other'), { method: 'POST' }),
+  ],
+])('%s → 401', async (_what, request) => {
+  const { client, endpoint } = setUp()
+  const { taskId } = await client.call('job')
+  const signed = await endpoint.urlFor(taskId, 'paid')
+  expect((await endpoint.fetch(request(signed))).status).toBe(401)
+})
+
+test.each([
+  ['PUT', 405],
+  ['DELETE', 405],
+])('%s → %d', async (method, status) => {
+  const { endpoint } = setUp()
+  expect((await endpoint.fetch(cron(secret, method))).status).toBe(status)
+})
+
+test('a secret that is short, no URL, or no time for a step → a TypeError that says so', () => {
+  const { client } = setUp()
+  const hasty = { server: client.server, url, secret, maxDurationMs: 2999 }
+  expect(() => createTaskEndpoint(hasty)).toThrow(/"maxDurationMs" must be 3000 or more/)
+  expect(() => createTaskEndpoint({ server: client.server, url, secret: 'short' })).toThrow(/"secret"/)
+  expect(() => createTaskEndpoint({ server: client.server, url: 'tasks', secret })).toThrow(/"url"/)
+})
+
+test('mounted, it answers its own path alone', async () => {
+  const { client } = setUp()
+  const { taskId } = await client.call('job')
+  await client.settle()
+  const endpoint = createTaskEndpoint({ server: client.server, secret })
+  const served = endpoint.mount('/tasks')
+  const ask = (path: string, platform = {}) =>
+    served.handle!(new Request(`https://shop.example${path}`, { headers: cron(secret).headers }), platform)
+  expect(await (await ask('/tasks?now')).json()).toEqual({ run: 0 })
+  expect(await (await ask('/functions/v1/shop/tasks', { prefix: '/functions/v1/shop' })).json()).toEqual({
+    run: 0,
+  })
+  expect(await (await ask('/mcp/tasks')).text()).not.toContain('run')
+  expect(await (await ask('/healthz')).text()).toContain('ok')
+  await client.server.tasks.send(taskId, 'paid', { amount: 1 })
+  expect(await (await served.fetch(cron(secret))).json()).toEqual({ run: 1 })
+  expect(served.getToolListInfo!().tools).toHaveLength(3)
+  await expect(endpoint.urlFor(taskId, 'paid')).rejects.toThrow(/"url"/)
+})
+
+test.each(['tasks', '/my tasks', '/', '/mcp', '//tasks', '/tasks?x', 'https://shop.example/tasks'])(
+  'mount(%j) → a TypeError',
+  (path) => {
+    const { endpoint } = setUp()
+    expect(() => endpoint.mount(path)).toThrow(/the path of the endpoint/)
+  },
+)
+
+test.each([
+  { limit: 0 },
+  { limit: Number.NaN },
+  { maxBodyBytes: Number.NaN },
+  { secret: `${'a'.repeat(40)}\n` },
+])('%j → a TypeError', (options) => {
+  const { client } = setUp()
+  expect(() => createTaskEndpoint({ server: client.server, secret, ...options })).toThrow(TypeError)
+})
+
+test('mounted before a server whose handle is wrapped, it promises no lean requests', () => {
+  const { client } = setUp()
+  const { server } = client
+  const wrapped = {
+    tasks: server.tasks,
+    fetch: server.fetch.bind(server),
+    leanHandle: server.leanHandle,
+    handle: (...given: Parameters<typeof server.handle>) => server.handle(...given),
+  }
+  expect(createTaskEndpoint({ server, secret }).mount().leanHandle).toBeDefined()
+  expect(createTaskEndpoint({ server: wrapped, secret }).mount().leanHandle).toBeUndefined()
+})
+
+test('calls of a cron with too little time for a step do not count as runs that finish none', async () => {
+  const { client, endpoint } = setUp()
+  const { taskId } = await client.call('job')
+  await client.settle()
+  await client.server.tasks.send(taskId, 'paid', { amount: 2 })
+  const served = endpoint.mount()
+  for (let time = 0; time < 10; time++) await served.handle!(cron(secret), { deadline: Date.now() + 1500 })
+  await expect
+    .poll(async () => {
+      await endpoint.fetch(cron(secret))
+      return (await client.get(taskId, { platform: {} })).result?.content[0]?.text
+    })
+    .toBe('paid 2')
+})

@@ -1,0 +1,159 @@
+/** Stores that fail, and steps that do. */
+import { expect, test } from 'vitest'
+import { createTool } from '../../../src/index.ts'
+import { createTimerRunner } from '../../../src/tasks/timer-runner.ts'
+import { createMemoryTaskStore, createTasks, type TaskStore } from '../../../src/tasks.ts'
+import { TaskClient } from './_tasks.ts'
+
+/** A store that fails as long as it is told to. */
+function failing(): TaskStore & { fails: Set<string> } {
+  const store = createMemoryTaskStore()
+  const fails = new Set<string>()
+  const guard = async <T>(method: string, work: () => Promise<T>): Promise<T> => {
+    if (fails.has(method)) throw new Error(`the store is down: ${method}`)
+    return work()
+  }
+  return {
+    ...store,
+    fails,
+    create: (...args) => guard('create', () => store.create(...args)),
+    read: (...args) => guard('read', () => store.read(...args)),
+    replace: (...args) => guard('replace', () => store.replace(...args)),
+  }
+}
+
+test('the store is down when a call would become a task → the call goes on and is answered', async () => {
+  const store = failing()
+  store.fails.add('create')
+  const reported: unknown[] = []
+  const job = createTool({
+    id: 'job',
+    task: { afterMs: 10 },
+    execute: () => new Promise<string>((resolve) => setTimeout(resolve, 60, 'done')),
+  })
+  const tasks = createTasks({ store })
+  const client = new TaskClient({ tools: { job }, tasks, onError: (error) => void reported.push(error) })
+  expect(await client.call('job')).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] })
+  expect(reported).toHaveLength(1)
+})
+
+test('the store is down for a moment while a step is recorded → the step is not done twice, and the task ends', async () => {
+  const store = failing()
+  let runs = 0
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      await ctx.step('one', () => {
+        runs++
+        store.fails.add('replace')
+        setTimeout(() => store.fails.clear(), 100)
+      })
+      return 'done'
+    },
+  })
+  const client = new TaskClient({ tools: { job }, tasks: createTasks({ store }), onError: () => {} })
+  const { taskId } = await client.call('job')
+  await client.settle()
+  expect((await client.get(taskId)).status).toBe('completed')
+  expect(runs).toBe(1)
+})
+
+test('the store is down for longer than a run tries → the run is given up, and another ends the task', async () => {
+  const store = failing()
+  let runs = 0
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      await ctx.step('one', () => {
+        if (runs++ === 0) store.fails.add('replace')
+      })
+      return 'done'
+    },
+  })
+  const tasks = createTasks({ store, runner: createTimerRunner(), leaseMs: 300 })
+  const client = new TaskClient({ tools: { job }, tasks, onError: () => {} })
+  const { taskId } = await client.call('job')
+  await client.settle()
+  expect((await client.get(taskId)).status).toBe('working')
+  store.fails.clear()
+  expect((await client.until(taskId, 'completed')).result!.content[0]!.text).toBe('done')
+  expect(runs).toBe(2)
+})
+
+test('a step that fails may be tried again, with the same key; so may one in another run', async () => {
+  const keys: string[] = []
+  const job = createTool({
+    id: 'job',
+    task: { afterMs: 20 },
+    execute: async (_input, ctx) => {
+      const pay = () =>
+        ctx.step('pay', async ({ idempotencyKey }) => {
+          keys.push(idempotencyKey)
+          if (keys.length < 3) throw new Error('not now')
+        })
+      await pay().catch(() => {})
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pay().catch(() => {})
+      if (keys.length === 2) await ctx.sleep('a moment', 10)
+      await pay()
+      return 'paid'
+    },
+  })
+  const tasks = createTasks({ store: createMemoryTaskStore(), runner: createTimerRunner() })
+  const client = new TaskClient({ tools: { job }, tasks, onError: () => {} })
+  const { taskId } = await client.call('job')
+  await client.until(taskId, 'completed')
+  expect(keys.length).toBeGreaterThanOrEqual(3)
+  expect(new Set(keys).size).toBe(1)
+})
+
+test('parallel steps of which one is too large → only that one fails', async () => {
+  const store: TaskStore = { ...createMemoryTaskStore(), maxStateBytes: 20_000 }
+  let small = 0
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      const [one, two] = await Promise.allSettled([
+        ctx.step('small', () => ++small),
+        ctx.step('large', () => 'a'.repeat(30_000)),
+      ])
+      return `${one.status} ${two.status}`
+    },
+  })
+  const client = new TaskClient({ tools: { job }, tasks: createTasks({ store }) })
+  const { taskId } = await client.call('job')
+  const ended = await client.until(taskId, 'completed')
+  expect(ended.result!.content[0]!.text).toBe('fulfilled rejected')
+  expect(small).toBe(1)
+})
+
+test('a store that takes longer than afterMs → one task, and a step after the pause once', async () => {
+  const store = createMemoryTaskStore()
+  let created = 0
+  const slow: TaskStore = {
+    ...store,
+    async create(...args) {
+      created++
+      await new Promise((resolve) => setTimeout(resolve, 80))
+      return store.create(...args)
+    },
+  }
+  let charges = 0
+  const job = createTool({
+    id: 'job',
+    task: { afterMs: 20 },
+    execute: async (_input, ctx) => {
+      await ctx.sleep('a moment', 50)
+      await ctx.step('charge', () => void charges++)
+      return 'done'
+    },
+  })
+  const tasks = createTasks({ store: slow, runner: createTimerRunner() })
+  const client = new TaskClient({ tools: { job }, tasks, onError: () => {} })
+  const { taskId } = await client.call('job')
+  await client.until(taskId, 'completed')
+  expect([created, charges]).toEqual([1, 1])
+})
