@@ -18,8 +18,10 @@ import { checkHosting, forEnv, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
+import type { Subscriptions } from './protocol/engine-options.ts'
 import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
+import type { TaskSupport } from './request/task-support.ts'
 
 /** The configuration of an `MCPServer`. Only `name` and `version` are required. */
 export interface MCPServerConfig extends HostingConfig {
@@ -49,6 +51,11 @@ export interface MCPServerConfig extends HostingConfig {
   setup?: (server: RequestServer, request: Request) => unknown
   /** Carries change notifications. Without one, they are not advertised. */
   bus?: Bus
+  /**
+   * Stores what legacy clients subscribe to, so that a stateless server with a bus and a secret notifies them, too:
+   * `redisSubscriptions`, `durableObjectSubscriptions`, or one of `mayfly-mcp/subscriptions`.
+   */
+  subscriptions?: Subscriptions
   /** Items per page of every list. Default 1000. */
   pageSize?: number
   /** Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope` (default `public`, unless a list depends on the caller). */
@@ -68,6 +75,8 @@ export interface MCPServerConfig extends HostingConfig {
   askTimeoutMs?: number
   /** Allows each sealed state only once. All isolates must share the store. */
   singleUse?: SingleUseStore
+  /** Where calls of tools with `task` are kept, and who runs them: see `mayfly-mcp/tasks`. */
+  tasks?: TaskSupport
   repository?: { url: string; source?: string; id?: string }
   /** ISO 8601. */
   releaseDate?: string
@@ -96,6 +105,8 @@ export interface ServerDetail extends ServerInfo {
 /** The parts of a server's configuration that decide which features work on a deployment. */
 export interface DeploymentInfo {
   hasBus: boolean
+  /** Whether the subscriptions of legacy clients are stored. Default false. */
+  hasSubscriptions?: boolean
   /** Whether that bus reaches one process or isolate alone. Default false. */
   hasLocalBus?: boolean
   hasRendezvous: boolean
@@ -104,6 +115,12 @@ export interface DeploymentInfo {
   legacy: LegacyPolicy
   /** Whether the process keeps sessions of legacy clients. Default false. */
   hasSessions?: boolean
+  /** Whether it has `tasks`. Default false. */
+  hasTasks?: boolean
+  /** Whether those are the tasks of one process alone. Default false. */
+  hasLocalTasks?: boolean
+  /** Whether they have a runner. Default false. */
+  hasTaskRunner?: boolean
   /** Whether clients need a token. Default false. */
   hasAuth?: boolean
   /** Whether `http.publicUrl` or `http.trustProxy` tells how clients reach the server. Default false. */
@@ -140,6 +157,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   prompts: 1,
   setup: 1,
   bus: 1,
+  subscriptions: 1,
   pageSize: 1,
   cache: 1,
   secret: 1,
@@ -148,6 +166,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   stateTtlMs: 1,
   askTimeoutMs: 1,
   singleUse: 1,
+  tasks: 1,
   repository: 1,
   releaseDate: 1,
   isLatest: 1,
@@ -183,6 +202,10 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
     )
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
+    if (tool.task !== undefined && config.tasks === undefined)
+      throw new TypeError(
+        `Tool "${name}" has "task", and the server no "tasks": pass a store, such as memoryTasks().`,
+      )
   }
   const unknown = unknownOption(config, OPTIONS)
   if (unknown !== undefined)

@@ -45,6 +45,7 @@ export type {
   McpContext,
   Progress,
   RequestContext,
+  RequestContextEntries,
   RequestContextValues,
 } from './definition/context.ts'
 export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
@@ -63,6 +64,7 @@ export {
 } from './definition/prompt.ts'
 export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
 export {
+  type CanSubscribe,
   createResource,
   type FixedResourceConfig,
   type MCPServerResourceContent,
@@ -75,6 +77,7 @@ export {
   type ResourceContent,
   type ResourceRequest,
   type ResourceTemplate,
+  type SubscribeContext,
   type TemplateResourceConfig,
 } from './definition/resource.ts'
 export type { InferInput, InferOutput, JsonSchema, RawShape, Schema } from './definition/schema.ts'
@@ -116,5 +119,6 @@ export type { ToolCallContext } from './request/direct-call.ts'
 export type { ReportError } from './request/options.ts'
 export type { FetchServer, RequestPlatform } from './request/platform.ts'
 export type { RequestServer } from './request/request-server.ts'
+export { TaskNeededError } from './request/taskless.ts'
 export type { ToolHandle } from './request/tool-handle.ts'
 export { MCPServer } from './server.ts'

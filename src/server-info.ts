@@ -27,13 +27,17 @@ export function describeServerDetail(config: Identified): ServerDetail {
 }
 
 export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
-  const { auth, bus, http, rendezvous, secret, legacy = 'explain' } = config
+  const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
   return {
     hasBus: bus !== undefined,
+    hasSubscriptions: subscriptions !== undefined,
     hasLocalBus: bus?.isLocal === true,
     hasRendezvous: rendezvous !== undefined,
     hasSecret: secret !== undefined,
     legacy,
+    hasTasks: tasks !== undefined,
+    hasLocalTasks: tasks?.isLocal === true,
+    hasTaskRunner: tasks?.hasRunner === true,
     hasAuth: auth !== undefined,
     knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
   }

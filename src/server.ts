@@ -14,6 +14,7 @@ import {
 } from './config.ts'
 import type { ElicitParams } from './definition/ask.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
+import { toJsonLine } from './definition/json-line.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
 import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
@@ -28,7 +29,6 @@ import {
 import { createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
-import { listsOf } from './events/subscription.ts'
 import { SECURITY_HEADERS } from './http/admission.ts'
 import { type App, createApp, type Endpoint } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
@@ -42,6 +42,7 @@ import type { SessionParts } from './protocol/session.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import { platformOf, type RequestPlatform } from './request/platform.ts'
+import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
 import { describeDeployment, describeServer, describeServerDetail, describeTool } from './server-info.ts'
 
@@ -78,6 +79,7 @@ export class MCPServer {
   readonly #feed: Feed
   #definition: Definition | undefined
   #app: App | undefined
+  #options: RequestOptions | undefined
 
   /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig) {
@@ -95,6 +97,13 @@ export class MCPServer {
     this.tools = lists.tools
     this.prompts = lists.prompts
     this.resources = lists.resources
+    if (config.tasks !== undefined) this.#addTasks(config.tasks)
+  }
+
+  /** The tasks of this server: sends events to them and runs them. @throws TypeError without the option `tasks`. */
+  get tasks(): TaskControls {
+    if (this.#config.tasks !== undefined) return this.#config.tasks
+    throw new TypeError('This server has no "tasks": pass a store, such as memoryTasks().')
   }
 
   /**
@@ -124,6 +133,7 @@ export class MCPServer {
 
   /** Ends `subscriptions/listen` streams with their result, when a process stops. The server can still serve requests. */
   async close(): Promise<void> {
+    this.#config.tasks?.close()
     this.#app?.engine.close()
   }
 
@@ -153,8 +163,8 @@ export class MCPServer {
     return {
       engine,
       endpoint,
-      onChange: this.#feed.listen,
-      lists: listsOf(this.#compile()),
+      join: this.#feed.join,
+      definition: this.#compile(),
       onFault: (error) => this.#reportError(error, { session: true }),
     }
   }
@@ -242,6 +252,13 @@ export class MCPServer {
     return executeCompiled(tool, input, context, this.#reportError)
   }
 
+  #addTasks(tasks: TaskSupport): void {
+    tasks.attach({ options: () => this.#requestOptions() })
+    for (const [name, tool] of Object.entries(tasks.tools(this.#tools.values()))) {
+      if (!this.#tools.has(name)) this.#tools.set(name, tool)
+    }
+  }
+
   #compile(): Definition {
     const { agents = {}, workflows = {}, resources, prompts, instructions } = this.#config
     this.#definition ??= compileDefinition({
@@ -254,7 +271,7 @@ export class MCPServer {
       registeredResources: this.#resources,
       prompts,
       registeredPrompts: this.#prompts,
-      warn: (message) => console.warn(JSON.stringify({ level: 'warn', message })),
+      warn: (message) => console.warn(toJsonLine({ level: 'warn', message })),
     })
     return this.#definition
   }
@@ -265,27 +282,33 @@ export class MCPServer {
   }
 
   #host(): App {
-    const { bus, pageSize = 1000, cache = {}, setup, telemetry } = this.#config
-    const definition = this.#compile()
+    const { subscriptions, telemetry } = this.#config
+    const options = this.#requestOptions()
+    const { definition } = options
     const limits = toCallLimits(this.#config)
-    const answerer = createEras({
-      definition,
+    const answerer = createEras({ ...options, feed: this.#feed, subscriptions, ...limits })
+    return createApp(
+      { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
+      (checkpoint) =>
+        createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
+      { ...toAppOptions(this.#config, this.#reportError), hasSessionStreams: subscriptions !== undefined },
+    )
+  }
+
+  #requestOptions(): RequestOptions {
+    const { bus, pageSize = 1000, cache = {}, setup, tasks } = this.#config
+    this.#options ??= {
+      definition: this.#compile(),
       bus,
-      feed: this.#feed,
       publish: this.#feed.publish,
       pageSize,
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
       reportError: this.#reportError,
       asking: toAskingOptions(this.#config, this.#reportError),
-      ...limits,
-    })
-    return createApp(
-      { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
-      (checkpoint) =>
-        createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
-      toAppOptions(this.#config, this.#reportError),
-    )
+      tasks,
+    }
+    return this.#options
   }
 
   #changeable(method: string): Map<string, AnyTool> {

@@ -6,6 +6,7 @@ import type { Bus, ChangeEvent } from './events/bus.ts'
 import type { NotifiableLists } from './events/notifiable.ts'
 import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport, within } from './events/outage.ts'
 import { readBytes } from './http/body.ts'
+import { BODY_STATUS, type BodyFault, jsonAnswer } from './http/json-answer.ts'
 import { parseEvents } from './webhook/events.ts'
 import { createMemoryStore, type WebhookStore } from './webhook/replays.ts'
 import { createVerifier, readSigned } from './webhook/signature.ts'
@@ -82,7 +83,7 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
       throw error
     }
     outage.end()
-    return answer(202, { accepted: events.length })
+    return jsonAnswer(202, { accepted: events.length })
   }
 
   return async (request) => {
@@ -106,16 +107,15 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   }
 }
 
-const FAULTS = {
-  'too-large': [413, 'The body is too large.'],
-  'too-slow': [408, 'The body did not arrive in time.'],
-  'not-utf8': [400, 'The body is not UTF-8.'],
-  unreadable: [400, 'The body cannot be read.'],
-} as const
+const FAULTS: { readonly [fault in BodyFault]: string } = {
+  'too-large': 'The body is too large.',
+  'too-slow': 'The body did not arrive in time.',
+  'not-utf8': 'The body is not UTF-8.',
+  unreadable: 'The body cannot be read.',
+}
 
-function refuseBody(fault: keyof typeof FAULTS): Response {
-  const [status, error] = FAULTS[fault]
-  return refuse(status, error)
+function refuseBody(fault: BodyFault): Response {
+  return refuse(BODY_STATUS[fault], FAULTS[fault])
 }
 
 function toPublish({ bus, server }: EventWebhookTarget): Bus['publish'] {
@@ -137,12 +137,5 @@ function toPublish({ bus, server }: EventWebhookTarget): Bus['publish'] {
 }
 
 function refuse(status: number, error: string, headers?: { readonly allow: string }): Response {
-  return answer(status, { error }, headers)
-}
-
-function answer(status: number, body: object, headers?: { readonly allow: string }): Response {
-  return Response.json(body, {
-    status,
-    headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },
-  })
+  return jsonAnswer(status, { error }, headers)
 }

@@ -16,9 +16,20 @@ export type Change =
  * A change, or a gap: events may have been lost, so every subscriber is told that what it listens to may have changed. A bus that was
  * cut off calls its listeners with a gap when it is back.
  */
-export type ChangeEvent = Change | { readonly type: 'gap' }
+export type ChangeEvent = Change | { readonly type: 'gap' } | SessionChange
 
-const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged', 'gap']
+/**
+ * A legacy client has subscribed to a resource, or ended that: for the streams of its session, wherever they are. Without `uri`, it has
+ * ended the session. Published by the server itself.
+ */
+export interface SessionChange {
+  readonly type: 'sessionChanged'
+  readonly session: string
+  readonly uri?: string
+  readonly isSubscribed: boolean
+}
+
+const TYPES = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged', 'gap', 'sessionChanged']
 
 /** Whether a value received over a transport is a change event. */
 export function isChangeEvent(value: unknown): value is ChangeEvent {

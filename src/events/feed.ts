@@ -12,19 +12,13 @@ type Listener = (event: ChangeEvent) => void
 export interface Feed {
   /** Never rejects. */
   readonly publish: (event: ChangeEvent) => Promise<void>
-  /** For a session: calls `listener` for each change until the returned function is called. A failed subscription is tried again. */
-  readonly listen: (listener: Listener) => () => void
   /**
-   * For a stream: the same, but only once the bus delivers.
+   * Calls `listener` for each change until the returned function is called, from when the bus delivers.
    *
    * @throws Error if the bus does not answer, and the error that it rejects with.
    */
   readonly join: (listener: Listener) => Promise<() => void>
 }
-
-/** Milliseconds until a failed subscription is tried again; doubled each time. */
-const FIRST_RETRY_MS = 1000
-const LAST_RETRY_MS = 60_000
 
 /** @param report called once per outage of the bus, not per attempt. */
 export function createFeed(bus: Bus, report: Report): Feed {
@@ -33,11 +27,8 @@ export function createFeed(bus: Bus, report: Report): Feed {
   /** The attempt that runs or has succeeded. */
   let current: Promise<void> | undefined
   let unsubscribe: (() => void) | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let retryMs = FIRST_RETRY_MS
 
   const attempt = async (): Promise<void> => {
-    clearTimeout(timer)
     const subscribed = subscribeWithin(bus, (event) => deliver(event, listeners))
     const mine = settle(subscribed, () => current === mine)
     current = mine
@@ -51,12 +42,7 @@ export function createFeed(bus: Bus, report: Report): Feed {
       if (isCurrent()) unsubscribe = leave
       else leave()
     } catch (error) {
-      outage.begin(error)
-      if (isCurrent()) {
-        current = undefined
-        timer = setTimeout(() => attempt().catch(() => {}), retryMs)
-        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
-      }
+      if (isCurrent()) current = undefined
       throw error
     }
   }
@@ -66,20 +52,13 @@ export function createFeed(bus: Bus, report: Report): Feed {
     return () => {
       remove()
       if (listeners.size > 0) return
-      clearTimeout(timer)
       unsubscribe?.()
       current = unsubscribe = undefined
-      retryMs = FIRST_RETRY_MS
     }
   }
 
   return {
     publish: createPublisher(bus, outage),
-    listen(listener) {
-      const leave = enter(listener)
-      ;(current ?? attempt()).catch(() => {})
-      return leave
-    },
     async join(listener) {
       // Not shared if the subscription would end with the request of another stream.
       const leave = bus.isRequestBound ? undefined : enter(listener)
@@ -89,7 +68,7 @@ export function createFeed(bus: Bus, report: Report): Feed {
           outage.end()
           return own
         }
-        await within(current ?? attempt(), BUS_TIMEOUT_MS, 'bus')
+        await (current ?? attempt())
         return leave
       } catch (error) {
         outage.begin(error)

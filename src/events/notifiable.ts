@@ -10,7 +10,7 @@ export interface NotifiableLists {
   readonly tools: Notifiable
   readonly prompts: Notifiable
   readonly resources: Notifiable & {
-    /** Notifies clients that subscribed to `uri` that it has changed. Never rejects. */
+    /** Notifies clients that subscribed to `uri` that it has changed. Never rejects. @throws TypeError without a URI. */
     notifyUpdated(change: { uri: string }): Promise<void>
   }
 }
@@ -21,7 +21,11 @@ export function createNotifiable(publish: (event: ChangeEvent) => Promise<void>)
     prompts: { notifyListChanged: () => publish({ type: 'promptsListChanged' }) },
     resources: {
       notifyListChanged: () => publish({ type: 'resourcesListChanged' }),
-      notifyUpdated: ({ uri }) => publish({ type: 'resourceUpdated', uri }),
+      notifyUpdated(change) {
+        if (typeof change?.uri !== 'string')
+          throw new TypeError('notifyUpdated takes { uri }, the URI as text.')
+        return publish({ type: 'resourceUpdated', uri: change.uri })
+      },
     },
   }
 }

@@ -3,6 +3,7 @@
  */
 import { cut, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
+import { toJsonLine } from '../definition/json-line.ts'
 
 /** Milliseconds within which a bus must accept an event or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
@@ -24,7 +25,7 @@ export type Report = (error: unknown) => void
 export function toReport({ onError }: OutageOptions, what: string): Report {
   const print: Report = (error) =>
     console.error(
-      JSON.stringify({ level: 'error', message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` }),
+      toJsonLine({ level: 'error', message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` }),
     )
   return onError === undefined ? print : (error) => callHook(() => onError(error), print)
 }

@@ -5,7 +5,7 @@
  */
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
-import type { Change } from './bus.ts'
+import type { ChangeEvent } from './bus.ts'
 import type { Feed } from './feed.ts'
 
 /** MCP's `SubscriptionFilter`. */
@@ -17,6 +17,7 @@ export interface SubscriptionFilter {
 }
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+type ListChange = (typeof FLAGS)[number]
 
 /** Limits the URIs of one filter or session: they are stored, and compared with every template. */
 export const MAX_SUBSCRIBED_URIS = 1000
@@ -84,16 +85,9 @@ export function listsOf(has: {
   }
 }
 
-/** All that a filter lets through. */
-export function changesIn(filter: SubscriptionFilter): Change[] {
-  const lists = FLAGS.filter((flag) => filter[flag]).map((type) => ({ type }))
-  const uris = filter.resourceSubscriptions ?? []
-  return [...lists, ...uris.map((uri) => ({ type: 'resourceUpdated' as const, uri }))]
-}
-
 export interface Subscription {
-  /** Resolves with the next change, or with undefined after `waitMs` milliseconds without one. Changes that wait come first. */
-  next(waitMs: number): Promise<Change | undefined>
+  /** Resolves with what has changed, or with undefined after `waitMs` milliseconds without one. Changes that wait come first. */
+  next(waitMs: number): Promise<Key | undefined>
   /** Ends the wait for the next event at once. */
   wake(): void
   /** Takes no further events. What waits stays. */
@@ -101,27 +95,33 @@ export interface Subscription {
   close(): void
 }
 
-/** A change, and the earliest time at which it is sent again. */
-interface Wanted {
-  readonly change: Change
-  dueAt: number
+/** A URI, or the index of a list in `FLAGS`, -1 for what is no change: URIs are not copied. */
+export type Key = string | number
+
+/** What is listened to, and the earliest time at which it is sent again. */
+export type Wanted = Map<Key, number>
+
+/** @param uris what else is wanted: changes of what is no resource. */
+export function wantedBy(filter: SubscriptionFilter, uris: readonly string[] = []): Wanted {
+  const lists: Key[] = [...FLAGS.keys()].filter((index) => filter[FLAGS[index]!])
+  return new Map(lists.concat(filter.resourceSubscriptions ?? [], uris).map((key) => [key, 0]))
 }
 
 /**
- * Subscribes to the events that pass `filter`. A change that waits is not queued again, so the queue never holds more than the filter
- * names. The first of a burst leaves at once, all others as one, `COALESCE_MS` later.
+ * Subscribes to the events that are wanted. A change that waits is not queued again, so the queue never holds more than is wanted. The
+ * first of a burst leaves at once, all others as one, `COALESCE_MS` later.
  *
  * @param join begins to call its listener with events, and resolves with a function that ends this.
  */
-export async function subscribe(join: Feed['join'], filter: SubscriptionFilter): Promise<Subscription> {
-  const all = new Map(changesIn(filter).map((change) => [keyOf(change), { change, dueAt: 0 } as Wanted]))
-  const queue = new Set<Wanted>()
+export async function subscribe(join: Feed['join'], wanted: Wanted): Promise<Subscription> {
+  const queue = new Set<Key>()
   let endsAt = 0
   let wake: (() => void) | undefined
   const unsubscribe = await join((event) => {
-    const wanted = event.type === 'gap' ? all.values() : [all.get(keyOf(event))]
-    for (const one of wanted) if (one !== undefined) queue.add(one)
-    if (queue.size > 0) wake?.()
+    const { size } = queue
+    const keys = event.type === 'gap' ? wanted.keys() : [keyOf(event)]
+    for (const key of keys) if (wanted.has(key)) queue.add(key)
+    if (queue.size > size) wake?.()
   })
   let hasLeft = false
   const leave = (): void => {
@@ -138,14 +138,19 @@ export async function subscribe(join: Feed['join'], filter: SubscriptionFilter):
       for (;;) {
         const now = Date.now()
         let until = endsAt
-        for (const one of queue) {
-          // What is held back is sent early rather than never.
-          if (one.dueAt <= now || endsAt <= now) {
-            queue.delete(one)
-            one.dueAt = now + COALESCE_MS
-            return one.change
+        for (const key of queue) {
+          const dueAt = wanted.get(key)
+          if (dueAt === undefined) {
+            queue.delete(key)
+            continue
           }
-          until = Math.min(until, one.dueAt)
+          // What is held back is sent early rather than never.
+          if (dueAt <= now || endsAt <= now) {
+            queue.delete(key)
+            wanted.set(key, now + COALESCE_MS)
+            return key
+          }
+          until = Math.min(until, dueAt)
         }
         if (endsAt <= now) return undefined
         await new Promise<void>((resolve) => {
@@ -168,21 +173,12 @@ export async function subscribe(join: Feed['join'], filter: SubscriptionFilter):
   }
 }
 
-function keyOf(change: Change): string {
-  return change.type === 'resourceUpdated' ? change.type + change.uri : change.type
+export function keyOf(event: ChangeEvent): Key {
+  return event.type === 'resourceUpdated' ? event.uri : FLAGS.indexOf(event.type as ListChange)
 }
 
-const METHODS: { readonly [type in Change['type']]: string } = {
-  toolsListChanged: 'notifications/tools/list_changed',
-  promptsListChanged: 'notifications/prompts/list_changed',
-  resourcesListChanged: 'notifications/resources/list_changed',
-  resourceUpdated: 'notifications/resources/updated',
-}
-
-/** A change as a notification in wire form. */
-export function toNotification(change: Change): { method: string; params: { uri?: string } } {
-  return {
-    method: METHODS[change.type],
-    params: change.type === 'resourceUpdated' ? { uri: change.uri } : {},
-  }
+/** What has changed, as a notification in wire form. */
+export function toNotification(key: Key): { method: string; params: { uri?: string } } {
+  if (typeof key === 'string') return { method: 'notifications/resources/updated', params: { uri: key } }
+  return { method: `notifications/${FLAGS[key]!.replace('ListChanged', '')}/list_changed`, params: {} }
 }

@@ -14,7 +14,7 @@ import { createDoor, type Door, type DoorOptions } from './door.ts'
 import type { LogSink } from './log.ts'
 import { callerAddress } from './public-url.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
-import type { RouteOptions, ServerDescription } from './routes.ts'
+import { type RouteOptions, SESSION_METHODS, type ServerDescription } from './routes.ts'
 import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 import { createVisits } from './visits.ts'
 
@@ -46,9 +46,6 @@ export interface Endpoint {
   log(response: Response, admitted: Admitted): Response
 }
 
-/** In a session, GET opens the stream and DELETE ends the session. */
-const SESSION_METHODS = 'GET, POST, DELETE, OPTIONS'
-
 /** `createEngine` receives the checkpoint that every message passes. */
 export function createApp(
   description: ServerDescription,
@@ -66,12 +63,15 @@ export function createApp(
     return answer
   }
 
+  /** Serves a message. The stream of a session, and its end, are messages of which only the engine knows. */
   const post = async (received: Received): Promise<Reply> => {
     const refused = refuseUnguarded(received, options)
     if (refused !== undefined) return log(refused, received)
     const outcome = door.letIn(received)
     const admitted = outcome instanceof Promise ? await outcome : outcome
     if (admitted instanceof Whole) return log(admitted, received)
+    const { method } = received.request
+    if (method !== 'POST') return engine.serve({ value: { jsonrpc: '2.0', id: 0, method } }, admitted)
     const body = await door.read(admitted)
     // The engine logs the messages of a body.
     return typeof body === 'string' ? engine.serve({ text: body }, admitted) : log(body, admitted)
@@ -82,10 +82,12 @@ export function createApp(
     endpoint: createEndpoint(door, engine, log, options),
     async serve(request, platform) {
       const received = receive(request, platform, options.reportError)
-      if (request.method === 'POST') return toResponse(await post(received), platform)
+      const { method, headers } = request
+      const isForSession = options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
+      if (method === 'POST' || isForSession) return toResponse(await post(received), platform)
       const response = toResponse(log(await answerVisit(received), received))
       // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
-      return request.method === 'HEAD' ? new Response(null, response) : response
+      return method === 'HEAD' ? new Response(null, response) : response
     },
   }
 }

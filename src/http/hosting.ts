@@ -55,6 +55,8 @@ export interface HttpConfig {
   deadlineMarginMs?: number
   /** Maximum concurrent `subscriptions/listen` streams in one process or isolate. Default 1024. */
   maxListenStreams?: number
+  /** Maximum characters of the URIs of all those streams, with 100 more for each URI; more are answered 503. Default 10 000 000. */
+  maxListenCharacters?: number
   /** Milliseconds after which a `subscriptions/listen` stream ends gracefully; clients then open a new one. Default 300 000. */
   maxListenMs?: number
   /** Whether `GET /` shows a page that describes the server. Default true. */
@@ -133,6 +135,7 @@ const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof 
   keepAliveMs: LIMIT,
   deadlineMarginMs: LIMIT,
   maxListenStreams: LIMIT,
+  maxListenCharacters: LIMIT,
   maxListenMs: LIMIT,
 }
 
@@ -183,6 +186,7 @@ export function toCallLimits({ http = {} }: HostingConfig): CallLimits {
     keepAliveMs: http.keepAliveMs ?? 5000,
     deadlineMarginMs: http.deadlineMarginMs ?? 1000,
     maxListenStreams: http.maxListenStreams ?? 1024,
+    maxListenCharacters: http.maxListenCharacters ?? 10_000_000,
     maxListenMs: http.maxListenMs ?? 300_000,
   }
 }

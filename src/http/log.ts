@@ -3,6 +3,7 @@
  */
 import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
+import { toJsonLine } from '../definition/json-line.ts'
 import type { ReportError } from '../request/options.ts'
 
 /** One request in the log. */
@@ -57,7 +58,7 @@ function wantsAll(env: unknown): boolean {
 export function toLogSink(log: Log | LogSetting | undefined): LogSink | undefined {
   if (log === false) return undefined
   if (typeof log === 'function') return { write: log, wants: () => true }
-  const write: Log = (entry) => console.log(JSON.stringify(entry))
+  const write: Log = (entry) => console.log(toJsonLine(entry))
   if (log === 'all') return { write, wants: () => true }
   if (log === 'problems') return { write, wants: isProblem }
   if (log === undefined) return { write, wants: (outcome, env) => wantsAll(env) || isProblem(outcome) }
@@ -76,7 +77,7 @@ export function createReportError(onError: ReportError | undefined): ReportError
     // A stack begins with the message; a long one would leave no room for the frames.
     const stack = stackOf(error)?.replace(text, () => message)
     console.error(
-      JSON.stringify({
+      toJsonLine({
         level: 'error',
         time: new Date().toISOString(),
         ...facts,
@@ -90,7 +91,7 @@ export function createReportError(onError: ReportError | undefined): ReportError
 
 function reportHook(error: unknown): void {
   console.error(
-    JSON.stringify({
+    toJsonLine({
       level: 'error',
       message: `onError threw: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}`,
     }),

@@ -13,6 +13,8 @@ export interface RouteOptions extends PublicUrlOptions {
   readonly auth: Auth | undefined
   readonly page: boolean
   readonly health: boolean
+  /** Whether legacy clients open streams by GET, and end their sessions by DELETE. */
+  readonly hasSessionStreams?: boolean
 }
 
 /** What a server shows on its page. */
@@ -20,6 +22,9 @@ export interface ServerDescription {
   /** `access`: what is open to everyone, if the server has `auth`. */
   page(endpoint: string, access: Access | undefined, visit: Received): PageModel | Promise<PageModel>
 }
+
+/** In a session, GET opens the stream and DELETE ends the session. */
+export const SESSION_METHODS = 'GET, POST, DELETE, OPTIONS'
 
 const HEALTHY = '{"status":"ok"}'
 
@@ -84,7 +89,8 @@ export function notServed({ request, platform, headers }: Received, options: Rou
 }
 
 /** The methods that are served, for the `Allow` header. */
-export function methodsOf({ page, health }: RouteOptions): string {
+export function methodsOf({ page, health, hasSessionStreams }: RouteOptions): string {
+  if (hasSessionStreams) return SESSION_METHODS
   return page || health ? 'GET, POST, OPTIONS' : 'POST, OPTIONS'
 }
 

@@ -3,14 +3,14 @@
  * deadline.
  */
 import type { Env, LogLevel } from '../definition/context.ts'
-import { toMembers } from '../definition/json-members.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { CallControl, Ending, Interaction } from '../interaction/interaction.ts'
+import type { Ending } from '../interaction/ending.ts'
+import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
-import { type MethodResult, toMethodResult } from '../request/result.ts'
+import { inputRequired, type MethodResult, toMethodResult } from '../request/result.ts'
 import type { ContextWire } from '../request/wire.ts'
 import { beginInteraction, openRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
@@ -233,6 +233,17 @@ class RunningCall implements ContextWire, CallControl {
 
   // Called by the context.
 
+  begin({ signal, end, hooks }: Omit<CallControl, 'sendRequest'>): Interaction {
+    const sendRequest: CallControl['sendRequest'] = (...request) => this.sendRequest(...request)
+    const control = { signal, end, hooks, sendRequest }
+    return beginInteraction(this.#call, this.#incoming, this.#options, control, this.conditions())
+  }
+
+  endsAt(): number | undefined {
+    const { deadline } = earliestEnd(this.#incoming.platform, this.#streams, this.#options)
+    return deadline && deadline - this.#options.deadlineMarginMs
+  }
+
   conditions(): Conditions {
     return conditionsOf(this.#call, this.#incoming, this.#options)
   }
@@ -277,9 +288,4 @@ class RunningCall implements ContextWire, CallControl {
         new DOMException('The call ended to ask the client; it runs again with the answer.', 'AbortError'),
     )
   }
-}
-
-function inputRequired({ inputRequests, requestState }: Ending & { kind: 'inputRequired' }): MethodResult {
-  const members = toMembers({ inputRequests, ...(requestState !== undefined && { requestState }) })
-  return { members, isInputRequired: true }
 }

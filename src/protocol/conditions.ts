@@ -17,7 +17,12 @@ export function conditionsOf(
     clientCapabilities,
   }: Pick<Conditions, 'era' | 'protocolVersion' | 'clientCapabilities'>,
   incoming: Pick<Incoming, 'platform' | 'request'>,
-  { bus, asking }: Pick<EngineOptions, 'bus' | 'asking'>,
+  {
+    bus,
+    asking,
+    subscriptions,
+    tasks,
+  }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> & Partial<Pick<EngineOptions, 'tasks'>>,
 ): Conditions {
   const { session, env } = incoming.platform
   return {
@@ -26,9 +31,11 @@ export function conditionsOf(
     clientCapabilities,
     canStream: canStream(incoming),
     hasBus: bus !== undefined,
+    hasSubscriptions: subscriptions !== undefined,
     hasSecret: asking.sealFor(env) !== undefined,
     hasRendezvous: asking.rendezvousFor(env) !== undefined,
     legacyPolicy: asking.legacyPolicy,
     hasSession: session !== undefined,
+    hasTasks: tasks !== undefined,
   }
 }

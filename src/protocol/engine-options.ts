@@ -1,13 +1,18 @@
 /**
  * The configuration of the engine, and what it receives with each request.
  */
+
+import type { Meta } from '../definition/content.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import type { Feed } from '../events/feed.ts'
+import type { Wanted } from '../events/subscription.ts'
 import type { Access } from '../request/access.ts'
-import type { ReportError, RequestOptions } from '../request/options.ts'
+import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import type { RequestOptions, TaskSupport } from '../request/task-support.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { Envelope } from './envelope.ts'
+import type { Reply } from './reply.ts'
 
 /** The limits of every call, for every kind of server. */
 export interface CallLimits {
@@ -27,6 +32,8 @@ export interface CallLimits {
   readonly deadlineMarginMs: number
   /** Maximum concurrent `subscriptions/listen` streams in this process or isolate. */
   readonly maxListenStreams: number
+  /** Maximum characters of the URIs that those streams listen to, with 100 more for each URI. */
+  readonly maxListenCharacters: number
   /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully. */
   readonly maxListenMs: number
 }
@@ -34,6 +41,7 @@ export interface CallLimits {
 /** The options of an `MCPServer`'s engine. */
 export interface EngineOptions extends RequestOptions, CallLimits {
   readonly feed: Feed
+  readonly subscriptions: Subscriptions | undefined
 }
 
 /** The options of every kind of server's engine. */
@@ -131,3 +139,43 @@ export interface Checkpoint {
 
 /** A batch has one line in the log for all of its messages, and an entry in the audit trail for each of its parts. */
 export type Extent = 'single' | 'part' | 'batch'
+
+/** Serves what legacy clients subscribe to. Made by `createSubscriptions`, or for a store that has its own. */
+export interface Subscriptions {
+  /** `resources/subscribe` or `resources/unsubscribe`. @throws ProtocolError if there are too many, or the store is down. */
+  change(method: string, uri: string, incoming: Incoming, server: StreamServer): Promise<void>
+  /** GET opens the stream of a session, DELETE ends the session. */
+  visit(incoming: Incoming, server: StreamServer): Reply | Promise<Reply>
+}
+
+/** The parts of a server that streams of changes need. */
+export interface StreamServer {
+  /** The session id that the client sent, if it is sealed and the caller's own. */
+  readonly session: string | undefined
+  readonly options: EngineOptions
+  readonly open: OpenStream
+}
+
+/** What a stream says besides changes. */
+export interface StreamTexts {
+  readonly acknowledged: string
+  readonly ended: string
+  /** Of each notification. */
+  readonly meta: Meta | undefined
+  /** The notification of a change that is not one of MCP's own lists and resources. */
+  readonly translate?: TaskSupport['translate'] | undefined
+}
+
+/**
+ * Opens a stream, within the limits for all of them.
+ *
+ * @param wanted what it listens to; may be changed later.
+ * @param join the bus, as it sees it.
+ * @throws ProtocolError if there are too many, or the bus is down.
+ */
+export type OpenStream = (
+  wanted: Wanted,
+  texts: StreamTexts,
+  incoming: Incoming,
+  join?: Feed['join'],
+) => Promise<Reply>

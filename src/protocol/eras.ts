@@ -15,7 +15,7 @@ import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts
 export function createEras(options: EngineOptions): Answerer {
   const listen = createListen(options)
   const serveModern = createModern(options, listen.serve)
-  const serveLegacy = createLegacy(options)
+  const serveLegacy = createLegacy(options, listen.open)
   return {
     modernVersions: MODERN_VERSIONS,
     // Responses and notifications must not wait for a place: the call that waits for a response has one already.

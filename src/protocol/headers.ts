@@ -16,10 +16,14 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
 const HEADER_SAFE = /^[\t\x20-\x7e]*$/
 
 /** The parameter that `Mcp-Name` repeats. */
-const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  // The tasks extension, "Streamable HTTP: Routing Headers".
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ])
 
 /** Whether the headers are required, as they are for modern requests. */
@@ -45,7 +49,8 @@ export function checkStandardHeaders(
   if (typeof value !== 'string') return // refused with -32602 when the parameters are read
   const nameHeader = headers.get('mcp-name')
   if (nameHeader === null) {
-    if (presence === 'optional') return
+    // Those of the extension are methods that most servers do not have.
+    if (presence === 'optional' || source === 'taskId') return
     throw mismatch('the Mcp-Name header is missing')
   }
   if (decode(nameHeader, 'Mcp-Name') !== value)

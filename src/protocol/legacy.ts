@@ -2,18 +2,15 @@
  * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared is kept in a token, which is the `Mcp-Session-Id`.
  */
 
-import type { Definition } from '../definition/compile.ts'
 import type { LogLevel } from '../definition/context.ts'
 import { asMembers, type JsonMembers, membersOf, NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
-import { charactersIn, MAX_SUBSCRIBED_CHARACTERS, MAX_SUBSCRIBED_URIS } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
 import type { Seal } from '../interaction/seal.ts'
 import { findMethod } from '../request/dispatch.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { principalOf } from '../request/principal.ts'
-import { mayRead } from '../request/resources.ts'
 import type { MethodResult } from '../request/result.ts'
 import { answer } from './answer.ts'
 import { legacyRounds } from './asking.ts'
@@ -21,7 +18,7 @@ import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import { createDeclaredTokens, type Declared, type DeclaredTokens } from './declared-token.ts'
 import { clientLabel, clip } from './describe.ts'
-import type { EngineOptions, Incoming } from './engine-options.ts'
+import type { EngineOptions, Incoming, OpenStream, StreamServer } from './engine-options.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
@@ -38,36 +35,44 @@ const LOG_LEVEL: LogLevel = 'info'
 /** Maximum UTF-16 units of the JSON that `initialize` may declare in a session, which stores it. */
 const MAX_DECLARED_CHARACTERS = 32_768
 
-export function createLegacy(options: EngineOptions): ServeLegacy {
+export function createLegacy(options: EngineOptions, open: OpenStream): ServeLegacy {
   const { definition } = options
   const tokens = createDeclaredTokens()
   return (request, incoming) => {
     const { id, method } = request
     if (method === 'initialize') return initialize(id, request.params, incoming, options, tokens)
+    const lasting = incoming.platform.session
     const { rounds, params } = legacyRounds(method, request.params)
-    const run = findRun(method, params, incoming)
-    if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
+    const seal = sealOf(incoming, options)
+    const token = incoming.request.headers.get('mcp-session-id')
     const serve = (declared: Declared | undefined) => {
+      // Only a sealed id is one client's own.
+      const server = { session: (declared && seal && token) || undefined, options, open }
+      if (incoming.request.method !== 'POST') return options.subscriptions!.visit(incoming, server)
+      const run = findRun(method, params, incoming, server)
+      if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
       const call = toCall({ id, method, params }, rounds, declared, incoming)
       return answer(call, incoming, options, run, (result) => resultMessage(id, withMeta(result)))
     }
-    const { headers } = incoming.request
-    const lasting = incoming.platform.session
     if (lasting !== undefined) return serve(lasting.declared)
-    const declared = tokens.read(
-      headers.get('mcp-session-id'),
-      sealOf(incoming, options),
-      principalOf(incoming),
-    )
+    const declared = tokens.read(token, seal, principalOf(incoming))
     return declared instanceof Promise ? declared.then(serve) : serve(declared)
   }
 
-  function findRun(method: string, params: Params, incoming: Incoming) {
+  function findRun(method: string, params: Params, incoming: Incoming, server: StreamServer) {
     const { session } = incoming.platform
     if (method === 'ping') return (): MethodResult => ({ members: NO_MEMBERS })
     if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
-    if (session !== undefined && definition.hasResources && /^resources\/(un)?subscribe$/.test(method)) {
-      return (): MethodResult => changeSubscription(method, params, incoming, session, definition)
+    const { subscriptions } = session ?? options
+    if (
+      subscriptions !== undefined &&
+      definition.hasResources &&
+      /^resources\/(un)?subscribe$/.test(method)
+    ) {
+      return async (): Promise<MethodResult> => {
+        await subscriptions.change(method, stringParam(params, 'uri'), incoming, server)
+        return { members: NO_MEMBERS }
+      }
     }
     const entry = findMethod(method, 'legacy', definition)
     return entry && ((scope: Parameters<typeof entry.run>[0]) => entry.run(scope, params, options))
@@ -99,30 +104,6 @@ function toCall(
     logLevel: incoming.platform.session?.logLevel ?? LOG_LEVEL,
     sessionId: sessionIdOf(declared, incoming),
   }
-}
-
-/** A caller is not notified of what it may not read. @throws ProtocolError `-32602` for more than a session stores. */
-function changeSubscription(
-  method: string,
-  params: Params,
-  { access }: Incoming,
-  { subscribed }: ClientSession,
-  { resources }: Definition,
-): MethodResult {
-  const uri = stringParam(params, 'uri')
-  if (method === 'resources/unsubscribe') subscribed.delete(uri)
-  else if (mayRead(resources, access, uri) && !subscribed.has(uri)) {
-    if (
-      subscribed.size >= MAX_SUBSCRIBED_URIS ||
-      charactersIn(subscribed) + uri.length > MAX_SUBSCRIBED_CHARACTERS
-    ) {
-      throw invalidParams(
-        `Invalid params: a session may subscribe to at most ${MAX_SUBSCRIBED_URIS} URIs, of at most ${MAX_SUBSCRIBED_CHARACTERS} characters in all.`,
-      )
-    }
-    subscribed.add(uri)
-  }
-  return { members: NO_MEMBERS }
 }
 
 function sessionIdOf(declared: Declared | undefined, { platform, request }: Incoming): string | undefined {
@@ -158,10 +139,14 @@ async function initialize(
     lasting.declared = declared
   }
   recordClient(incoming, protocolVersion, clientInfo)
-  const capabilities = advertise(
-    options.definition,
-    conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
-  )
+  const token = lasting
+    ? undefined
+    : await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
+  const capabilities = advertise(options.definition, {
+    ...conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
+    // Without an id there is no session to subscribe in.
+    ...(token === undefined && { hasSubscriptions: false }),
+  })
   const { serverInfo, instructions } = options.definition
   const result = JSON.stringify({
     protocolVersion,
@@ -171,7 +156,6 @@ async function initialize(
   })
   const message = withinLimit(resultMessage(id, membersOf(result)), id, incoming.platform.maxResponseBytes)
   if (lasting !== undefined) return jsonReply(message, 200, incoming.headers)
-  const token = await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
   return jsonReply(message, 200, {
     ...incoming.headers,
     ...(token !== undefined && { 'mcp-session-id': token }),

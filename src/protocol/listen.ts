@@ -12,33 +12,38 @@ import {
   type Subscription,
   subscribe,
   toNotification,
+  wantedBy,
 } from '../events/subscription.ts'
 import { advertise } from '../interaction/matrix.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
-import { mayRead } from '../request/resources.ts'
+import { subscribable } from '../request/resources.ts'
+import { TASK_URI } from '../request/task-support.ts'
 import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
-import type { EngineOptions, Incoming } from './engine-options.ts'
+import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
 import { SSE_HEADERS, sseEvent } from './exchange.ts'
+import { expiryOf } from './hearing.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
+import { createListenPlaces } from './listen-places.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
 export type ServeListen = (call: Call, incoming: Incoming) => Reply | Promise<Reply>
 
 export interface Listen {
   readonly serve: ServeListen
+  readonly open: OpenStream
   /** Ends every open stream with its result. */
   close(): void
 }
 
-const DOWN = 'The bus does not answer, so changes cannot be delivered now: try again later.'
-const KEEP_ALIVE = ': keep-alive\n\n'
+const DOWN = 'The bus does not answer: try again later.'
+export const KEEP_ALIVE = ': keep-alive\n\n'
 
 export function createListen(options: EngineOptions): Listen {
   const { definition, bus, feed } = options
   const streams = new Set<ListenStream>()
-  let opening = 0
+  const places = createListenPlaces(options)
   /** How often the server was closed: a stream that was opening meanwhile ends, too. */
   let closings = 0
 
@@ -46,16 +51,24 @@ export function createListen(options: EngineOptions): Listen {
     const { id } = call
     const meta = { [META.subscriptionId]: id }
     const conditions = conditionsOf(call, incoming, options)
-    const filter = honoured(parseFilter(call.params.notifications), advertise(definition, conditions))
-    if (filter.resourceSubscriptions !== undefined) {
-      filter.resourceSubscriptions = filter.resourceSubscriptions.filter((uri) =>
-        mayRead(definition.resources, incoming.access, uri),
-      )
-      // Otherwise a stream would be held open that can never deliver anything.
-      if (filter.resourceSubscriptions.length === 0) delete filter.resourceSubscriptions
-    }
+    const given = parseFilter(call.params.notifications)
+    const tasks = await options.tasks?.listen(given, {
+      ...call,
+      auth: incoming.auth,
+      hasBus: conditions.hasBus,
+    })
+    const offered = honoured(given, advertise(definition, conditions))
+    const { resourceSubscriptions: asked = [], ...lists } = offered
+    // Those of tasks have owners, which resources know nothing of.
+    const resources = asked.filter((uri) => !uri.startsWith(TASK_URI))
+    const uris = await subscribable(definition.resources, resources, incoming)
+    // Without any left, a stream would be held open that can never deliver anything.
+    const filter = uris.length > 0 ? { ...lists, resourceSubscriptions: uris } : lists
     const acknowledged = sseEvent(
-      notificationMessage('notifications/subscriptions/acknowledged', { notifications: filter, _meta: meta }),
+      notificationMessage('notifications/subscriptions/acknowledged', {
+        notifications: { ...filter, ...tasks?.filter },
+        _meta: meta,
+      }),
     )
     const ended = resultMessage(
       id,
@@ -63,33 +76,42 @@ export function createListen(options: EngineOptions): Listen {
     )
     if (!conditions.canStream) return jsonReply(ended, 200, incoming.headers)
     const headers = { ...incoming.headers, ...SSE_HEADERS }
-    if (bus === undefined || Object.keys(filter).length === 0) {
+    const wanted = wantedBy(filter, tasks?.uris)
+    if (bus === undefined || wanted.size === 0) {
       incoming.onStreamEnd(200)
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
-    if (streams.size + opening >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
-    // Counted while it subscribes: otherwise many at once would exceed the limit.
-    opening++
+    const texts = { acknowledged, ended: sseEvent(ended), meta, translate: options.tasks?.translate }
+    const reply = await open(wanted, texts, incoming)
+    // A task that has changed just before is told of all the same.
+    for (const uri of tasks?.uris ?? []) void options.publish({ type: 'resourceUpdated', uri })
+    return reply
+  }
+
+  const open: OpenStream = async (wanted, texts, incoming, join = feed.join) => {
+    // Taken while it subscribes: otherwise many at once would exceed the limit.
+    const giveBack = places.take(wanted.keys())
     const closingsBefore = closings
-    const subscription = await subscribe(feed.join, filter)
-      .catch((cause) => {
-        throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
-      })
-      .finally(() => opening--)
+    const subscription = await subscribe(join, wanted).catch((cause) => {
+      giveBack()
+      throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
+    })
     const onEnd = (): void => {
+      giveBack()
       streams.delete(stream)
       // Clients end a subscription by disconnecting, so this is a success.
       incoming.onStreamEnd(200)
     }
-    const stream = new ListenStream(subscription, meta, sseEvent(ended), incoming, options, onEnd)
+    const stream = new ListenStream(subscription, texts, incoming, options, onEnd)
     streams.add(stream)
     stream.begin()
     if (closings > closingsBefore) stream.finish()
-    return new Response(stream.read(acknowledged), { headers })
+    return new Response(stream.read(), { headers: { ...incoming.headers, ...SSE_HEADERS } })
   }
 
   return {
     serve,
+    open,
     close: () => {
       closings++
       for (const stream of streams) stream.finish()
@@ -100,8 +122,9 @@ export function createListen(options: EngineOptions): Listen {
 /** One open stream. Ends when its client disconnects; ends with its result when its time is up or the server closes. */
 class ListenStream {
   readonly #subscription: Subscription
-  readonly #meta: Meta
+  readonly #meta: Meta | undefined
   readonly #ended: string
+  readonly #translate: StreamTexts['translate']
   readonly #keepAliveMs: number
   readonly #onEnd: () => void
   readonly #signal: AbortSignal
@@ -109,28 +132,30 @@ class ListenStream {
   #endsAt: number
   #isOpen = true
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Sent first. */
+  #acknowledged: string | undefined
   /** The result, for a client that reads on after its time was up. */
   #late: string | undefined
 
   constructor(
     subscription: Subscription,
-    meta: Meta,
-    ended: string,
+    { acknowledged, ended, meta, translate }: StreamTexts,
     { request: { signal }, platform: { deadline = Number.POSITIVE_INFINITY }, auth }: Incoming,
     { maxListenMs, deadlineMarginMs, keepAliveMs }: EngineOptions,
     onEnd: () => void,
   ) {
     this.#subscription = subscription
     this.#meta = meta
+    this.#acknowledged = acknowledged
     this.#ended = ended
+    this.#translate = translate
     this.#keepAliveMs = keepAliveMs
     this.#onEnd = () => {
       signal.removeEventListener('abort', this.#close)
       onEnd()
     }
-    // A stream does not outlive the token that it was opened with.
-    const expiresAt = (auth?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
-    this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs, expiresAt)
+    // Not a number, it would never be reached.
+    this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs, expiryOf({ auth })) || 0
     this.#signal = signal
   }
 
@@ -152,12 +177,14 @@ class ListenStream {
   }
 
   /** Pulled by the reader: each event is written by the listening request, whichever request published it. */
-  read(acknowledged: string): ReadableStream<Uint8Array> {
+  read(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(this.#encoder.encode(acknowledged)),
       pull: async (controller) => {
-        const text = await this.#next()
-        if (text !== undefined) controller.enqueue(this.#encoder.encode(text))
+        // Not kept: it is as long as the filter.
+        const acknowledged = this.#acknowledged
+        this.#acknowledged = undefined
+        const text = acknowledged ?? (await this.#next())
+        if (text) controller.enqueue(this.#encoder.encode(text))
         if (!this.#isOpen) controller.close()
       },
       cancel: () => this.#close(),
@@ -174,11 +201,14 @@ class ListenStream {
     const waitMs = Math.max(0, Math.min(this.#keepAliveMs, this.#endsAt - Date.now()))
     // What waits is still sent, but nothing new: otherwise a slow reader of frequent changes would keep it open for ever.
     if (waitMs === 0) this.#subscription.leave()
-    const event = this.#isOpen ? await this.#subscription.next(waitMs) : undefined
+    const changed = this.#isOpen ? await this.#subscription.next(waitMs) : undefined
     if (!this.#isOpen) return this.#late
-    if (event !== undefined) {
-      const { method, params } = toNotification(event)
-      return sseEvent(notificationMessage(method, { ...params, _meta: this.#meta }))
+    if (changed !== undefined) {
+      const translated = await this.#translate?.(changed)
+      // A task that has expired, or cannot be read now: its name on the bus is nobody's business.
+      if (translated === undefined && String(changed).startsWith(TASK_URI)) return KEEP_ALIVE
+      const { method, params } = translated ?? toNotification(changed)
+      return sseEvent(notificationMessage(method, { ...params, ...(this.#meta && { _meta: this.#meta }) }))
     }
     if (Date.now() < this.#endsAt) return KEEP_ALIVE
     this.#close()
@@ -192,14 +222,4 @@ class ListenStream {
     this.#subscription.close()
     this.#onEnd()
   }
-}
-
-/** The error for `subscriptions/listen` of any server. HTTP status 503. */
-export function tooManyStreams(limit: number): ProtocolError {
-  return new ProtocolError(
-    ErrorCode.internal,
-    `This server has ${limit} open subscriptions, which is its limit: try again later.`,
-    { limit: 'maxListenStreams' },
-    { status: 503 },
-  )
 }

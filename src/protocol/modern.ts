@@ -35,15 +35,14 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     definition.instructions === undefined ? '' : `"instructions":${JSON.stringify(definition.instructions)},`
 
   const composeMembers = (
-    { members, meta, isInputRequired }: MethodResult,
+    { members, meta, type }: MethodResult,
     cache: CacheHints | undefined,
     ownMeta = plainMeta,
   ): JsonMembers => {
-    const type = isInputRequired ? 'input_required' : 'complete'
     const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
     const metaJson = meta === undefined ? ownMeta : JSON.stringify({ ...serverMeta, ...meta })
     return asMembers(
-      `${members}${members === '' ? '' : ','}"resultType":"${type}"${hints},"_meta":${metaJson}`,
+      `${members}${members === '' ? '' : ','}"resultType":"${type ?? 'complete'}"${hints},"_meta":${metaJson}`,
     )
   }
 
@@ -80,7 +79,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
           resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta)),
       )
     }
-    const entry = findMethod(method, 'modern', definition)
+    const entry = findMethod(method, 'modern', definition) ?? options.tasks?.method(method)
     if (entry === undefined)
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,
@@ -94,7 +93,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       },
       (result, scope) => {
         const hints =
-          entry.caching === undefined || result.isInputRequired
+          entry.caching === undefined || result.type === 'input_required'
             ? undefined
             : entry.caching === 'list'
               ? listHints(scope, options, asksCallbacks(method, options))
@@ -105,7 +104,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
   }
 }
 
-/** A list is public unless it can depend on the caller: because of `setup`, authorization, or a callback that reads the context. */
+/** A list is public unless it can depend on the caller: because of `setup`, authorization, a callback that reads the context, or tools for clients without tasks. */
 function listHints(
   { hasAccess }: RequestScope,
   { cache, setup }: EngineOptions,
@@ -115,7 +114,8 @@ function listHints(
   return { ttlMs: cache.ttlMs, scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public') }
 }
 
-function asksCallbacks(method: string, { definition }: EngineOptions): boolean {
+function asksCallbacks(method: string, { definition, tasks }: EngineOptions): boolean {
   if (method === 'prompts/list') return definition.prompts.callbacks !== undefined
-  return method !== 'tools/list' && definition.resources.callbacks !== undefined
+  if (method === 'tools/list') return tasks?.hasTools === true
+  return definition.resources.callbacks !== undefined
 }

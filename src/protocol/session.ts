@@ -2,16 +2,21 @@
  * One lasting connection on any transport. Its messages go through the engine one by one, as if each had come alone, and the replies
  * go back over the connection. Stores what a stateless request cannot (`ClientSession`).
  */
+import type { Definition } from '../definition/compile.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
-import type { ChangeEvent } from '../events/bus.ts'
-import { changesIn, type SubscriptionFilter, toNotification } from '../events/subscription.ts'
+import type { Feed } from '../events/feed.ts'
+import { listenOn } from '../events/lasting.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
+import { createChanges } from './changes.ts'
 import type { Body, Engine } from './engine.ts'
 import type { Admitted } from './engine-options.ts'
+import type { Hearer } from './hearing.ts'
 import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import { isEventStream, readEvents } from './read-events.ts'
 import { isWhole, type Reply, textOf } from './reply.ts'
+import { changeSubscribed } from './session-subscriptions.ts'
+import { turnOf } from './turns.ts'
 
 export interface SessionOptions {
   /** Returns the session's id, which is known only after `initialize`. Default: the connection itself is the session. */
@@ -25,6 +30,11 @@ export interface SessionOptions {
   readonly onBegun?: (id: RpcId, reply: Reply) => void
   /** Called for a request that its client cancelled and that gets no answer, so that the transport can clean up. */
   readonly onCancelled?: (id: RpcId) => void
+  /**
+   * Who opened the stream on which changes are sent; undefined while there is none. Default: the user of the process, who may hear
+   * everything.
+   */
+  readonly hearer?: () => Hearer | undefined
   readonly platform: RequestPlatform
 }
 
@@ -46,9 +56,8 @@ export interface Session {
 /** The parts of a session besides its transport. */
 export interface SessionParts {
   readonly engine: Engine
-  readonly onChange: (listener: (event: ChangeEvent) => void) => () => void
-  /** The lists that the server has. */
-  readonly lists: SubscriptionFilter
+  readonly join: Feed['join']
+  readonly definition: Definition
   readonly onFault: (error: unknown) => void
 }
 
@@ -57,24 +66,28 @@ const NOWHERE = 'http://localhost/'
 /** The answer to a request whose own answer was cut off. */
 const UNSENT = { code: ErrorCode.internal, message: 'Internal error' }
 
-/** With more changes waiting for a slow transport, further ones are dropped. */
-const MAX_WAITING_CHANGES = 1000
+/** On stdio. */
+const USER: Hearer = { auth: undefined, access: undefined }
 
 export function createSession(
-  { engine, onChange, lists, onFault }: SessionParts,
-  { id = () => undefined, send, onBegun, onCancelled, platform }: SessionOptions,
+  { engine, join, definition, onFault }: SessionParts,
+  { id = () => undefined, send, onBegun, onCancelled, hearer = () => USER, platform }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
   /** Running requests, by id, for cancellation. */
   const requests = new Map<RpcId, AbortController>()
   const receiving = new Set<Promise<void>>()
+  const subscribed = new Set<string>()
   const client: ClientSession = {
     get id() {
       return id()
     },
     declared: undefined,
     logLevel: undefined,
-    subscribed: new Set(),
+    subscriptions: {
+      change: (method, uri, caller) =>
+        changeSubscribed(subscribed, definition.resources, { method, uri, caller }),
+    },
     rendezvous: createMemoryRendezvous(),
   }
 
@@ -85,20 +98,15 @@ export function createSession(
     return sent
   }
 
-  let waitingChanges = 0
-  const stopListening = onChange((event) => {
-    // Modern clients use subscriptions/listen instead.
-    if (client.declared === undefined) return
-    if (event.type === 'resourceUpdated' && !client.subscribed.has(event.uri)) return
-    const uris = client.subscribed
-    const changes = event.type === 'gap' ? changesIn({ ...lists, resourceSubscriptions: [...uris] }) : [event]
-    for (const change of changes) {
-      if (waitingChanges >= MAX_WAITING_CHANGES) return
-      waitingChanges++
-      const told = put(JSON.stringify({ jsonrpc: '2.0', ...toNotification(change) }), undefined)
-      void told.finally(() => waitingChanges--)
-    }
+  const changes = createChanges({
+    client,
+    subscribed,
+    definition,
+    hearer,
+    put: (text) => put(text, undefined),
+    turn: turnOf(engine),
   })
+  const stopListening = listenOn(join, changes.receive)
 
   /** Relays the engine's messages in order. */
   const answer = async (body: Body, sender: Admitted | undefined): Promise<void> => {
@@ -179,6 +187,7 @@ export function createSession(
     },
     close() {
       stopListening()
+      changes.stop()
       for (const call of running) call.abort()
     },
   }

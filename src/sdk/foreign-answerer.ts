@@ -11,8 +11,9 @@ import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
 import { acceptedTypes, Exchange } from '../protocol/exchange.ts'
 import { toFailure } from '../protocol/failure.ts'
+import { expiryOf } from '../protocol/hearing.ts'
 import { errorMessage, type RpcId, resultMessage } from '../protocol/json-rpc.ts'
-import { tooManyStreams } from '../protocol/listen.ts'
+import { createListenPlaces } from '../protocol/listen-places.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { jsonReply, type Reply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
@@ -27,6 +28,7 @@ const NO_ANSWER = { code: ErrorCode.internal, message: 'Internal error: the serv
 
 export function createForeignAnswerer(run: RunForeign, options: ForeignOptions): Answerer {
   const streams = new Set<ForeignListen>()
+  const places = createListenPlaces(options)
   return {
     modernVersions: undefined,
     // Each message creates a new server.
@@ -35,10 +37,13 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       checkAccess(message.method, message.params, incoming.access, options.scopes)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
-      if (streams.size >= options.maxListenStreams) throw tooManyStreams(options.maxListenStreams)
+      const giveBack = places.take(urisOf(message))
       // Clients end a subscription by disconnecting, so this is a success.
       const listening = { ...incoming, onStreamEnd: () => incoming.onStreamEnd(200) }
-      const stream = new ForeignListen(message, listening, run, options, () => streams.delete(stream))
+      const stream = new ForeignListen(message, listening, run, options, () => {
+        giveBack()
+        streams.delete(stream)
+      })
       streams.add(stream)
       return stream.answer()
     },
@@ -222,9 +227,9 @@ class ForeignListen extends ForeignRequest {
   }
 
   protected override limits(limits: CallLimits): CallLimits {
-    // A stream does not outlive the token that it was opened with. 0 would mean no limit.
-    const expiresAt = (this.incoming.auth?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
-    return { ...limits, maxCallMs: Math.max(1, Math.min(limits.maxListenMs, expiresAt - Date.now())) }
+    const leftMs = expiryOf(this.incoming) - Date.now()
+    // 0 would mean no limit.
+    return { ...limits, maxCallMs: Math.max(1, Math.min(limits.maxListenMs, leftMs)) }
   }
 
   protected override expire(): void {
@@ -238,6 +243,12 @@ class ForeignListen extends ForeignRequest {
   protected override ended(): void {
     this.#onEnd()
   }
+}
+
+/** The URIs that a client names, if it names any: the server itself checks the filter. */
+function urisOf({ params }: RequestMessage): readonly string[] {
+  const { resourceSubscriptions: uris } = (params.notifications ?? {}) as { resourceSubscriptions?: unknown }
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
 }
 
 function listenEnd(id: RpcId): string {

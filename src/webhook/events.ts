@@ -21,8 +21,8 @@ export function parseEvents(body: Uint8Array): readonly Change[] | undefined {
 }
 
 function isChange(value: unknown): value is Change {
-  // Only a bus knows whether it has lost events.
-  if (!isChangeEvent(value) || value.type === 'gap') return false
+  // Only a bus knows whether it has lost events, and only a server what its clients subscribe to.
+  if (!isChangeEvent(value) || value.type === 'gap' || value.type === 'sessionChanged') return false
   const members = Object.keys(value).length
   if (value.type !== 'resourceUpdated') return members === 1
   return members === 2 && value.uri.length <= MAX_URI_CHARACTERS && URL.canParse(value.uri)

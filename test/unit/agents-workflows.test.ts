@@ -1,6 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import { type AgentLike, createTool, ErrorCode, type MCPServer, type WorkflowLike } from '../../src/index.ts'
+import {
+  type AgentLike,
+  createTool,
+  ErrorCode,
+  type MCPServer,
+  type MCPServerConfig,
+  type WorkflowLike,
+} from '../../src/index.ts'
 import { callTool, createServer, itemsIn, modern, namesIn, textOf } from './_client.ts'
 
 const agent: AgentLike = {
@@ -38,6 +45,20 @@ describe('an agent', () => {
       abortSignal: expect.any(AbortSignal),
       requestContext: expect.anything(),
     })
+  })
+
+  it('reads in the request context what setup has set, as tools do', async () => {
+    const seen = vi.fn()
+    const generate = async (
+      _message: unknown,
+      { requestContext }: { requestContext: Map<string, unknown> },
+    ) => {
+      seen(requestContext.get('tenant'))
+      return 'ok'
+    }
+    const setup: MCPServerConfig['setup'] = ({ context }) => context.requestContext.set('tenant', 'acme')
+    await callTool(createServer({ agents: { a: { ...agent, generate } }, setup }), 'ask_a', { message: 'x' })
+    expect(seen).toHaveBeenCalledExactlyOnceWith('acme')
   })
 
   it.each([

@@ -1,5 +1,5 @@
 /** What the buses do without their server: docs/events.md. */
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createJoiner, toPayloads } from '../../adapters/_postgres/chunks.ts'
 import { type NatsClient, natsBus } from '../../adapters/nats.ts'
 import { type PgPool, postgresBus } from '../../adapters/postgres.ts'
@@ -84,4 +84,55 @@ it('natsBus whose server forbids to subscribe: rejects, with one report, and is 
   const bus = natsBus({ client, onError })
   await expect(bus.subscribe(() => {})).rejects.toBe(forbidden)
   expect(onError.mock.calls).toEqual([[forbidden]])
+})
+
+describe('postgresBus over a pool that connects with its first statement', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  /** A pool whose statements take `ms`. */
+  function slowPool(ms: () => number) {
+    const payloads: string[] = []
+    const query = async (_text: string, values?: string[]) => {
+      await new Promise((resolve) => setTimeout(resolve, ms()))
+      payloads.push(...(JSON.parse(values?.[1] ?? '[]') as string[]))
+    }
+    const connect = async () => {
+      await query('')
+      return { on: () => {}, removeListener: () => {}, query: async () => {}, release: () => {} }
+    }
+    return { pool: { query, connect } as PgPool, payloads }
+  }
+
+  it('has 4.5 seconds for it, and nothing is refused meanwhile; afterwards 2 [bus.outage]', async () => {
+    const onError = vi.fn()
+    let ms = 3000
+    const { pool, payloads } = slowPool(() => ms)
+    const bus = postgresBus({ client: pool, onError })
+    const published = [bus.publish({ type: 'toolsListChanged' }), bus.publish({ type: 'promptsListChanged' })]
+    const leave = bus.subscribe(() => {})
+    await vi.advanceTimersByTimeAsync(3000)
+    ms = 0
+    await vi.advanceTimersByTimeAsync(1)
+    await Promise.all(published)
+    ;(await leave)()
+    expect(payloads).toHaveLength(2)
+    expect(onError).not.toHaveBeenCalled()
+
+    ms = 3000
+    const late = bus.publish({ type: 'toolsListChanged' })
+    const refused = expect(late).rejects.toThrow('within 2000 ms')
+    await vi.advanceTimersByTimeAsync(2000)
+    await refused
+    expect(onError).toHaveBeenCalledOnce()
+    await vi.advanceTimersByTimeAsync(3000)
+  })
+
+  it('has timeoutMs for it, if that is given [bus.outage]', async () => {
+    const bus = postgresBus({ client: slowPool(() => 3000).pool, timeoutMs: 1000, onError: () => {} })
+    const refused = expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('within 1000 ms')
+    await vi.advanceTimersByTimeAsync(1000)
+    await refused
+    await vi.advanceTimersByTimeAsync(3000)
+  })
 })

@@ -1,6 +1,7 @@
 /** How long Redis is waited for where nobody says otherwise: docs/rendezvous.md, "While Redis is down". */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createAsk } from '../../adapters/_bus/ask.ts'
+import { createStoreAsk } from '../../adapters/_tasks/patience.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -31,4 +32,32 @@ it('a command is refused after 2 seconds, those after it at once, but for one in
   await vi.advanceTimersByTimeAsync(2000)
   expect(await ask(() => 'pong')).toBe('pong')
   expect(await Promise.all([ask(() => 1), ask(() => 2)])).toEqual([1, 2])
+})
+
+it('a store answers many calls, sent at once, for as long as it answers some', async () => {
+  const ask = createStoreAsk({ timeoutMs: 1000 }, 'Redis')
+  const slow = (ms: number) => new Promise((resolve) => setTimeout(() => resolve(ms), ms))
+  const times = Array.from({ length: 40 }, (_, index) => 900 * (index + 1))
+  const commands = times.map((ms) => ask(() => slow(ms)))
+  const waiting = vi.fn()
+  const silent = () => new Promise<never>(() => {})
+  ask(silent).catch(waiting)
+  const answered = Promise.allSettled(commands)
+  await vi.advanceTimersByTimeAsync(29_999)
+  expect(waiting).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(String(waiting.mock.lastCall)).toContain('answers, but has too much to do: this took over 30000 ms')
+  await vi.advanceTimersByTimeAsync(10_000)
+  const late = times.filter((ms) => ms > 30_000).length
+  expect((await answered).filter(({ status }) => status === 'rejected')).toHaveLength(late)
+})
+
+it('a store that falls silent is waited for no longer', async () => {
+  const ask = createStoreAsk({ timeoutMs: 1000 }, 'Redis')
+  expect(await ask(() => 'pong')).toBe('pong')
+  const late = vi.fn()
+  ask(() => new Promise<never>(() => {})).catch(late)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(String(late.mock.lastCall)).toContain('The Redis server did not answer within 1000 ms.')
+  await expect(ask(() => 'pong')).rejects.toThrow('not asked again')
 })

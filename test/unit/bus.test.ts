@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { listenOn } from '../../src/events/lasting.ts'
 import { type Bus, type ChangeEvent, createMemoryBus, createTool } from '../../src/index.ts'
 import { createServer, modern, modernRequest, StreamReader, textOf } from './_client.ts'
 
@@ -150,7 +151,8 @@ describe('sessions', () => {
   const open = (bus?: Bus) => {
     const onError = vi.fn()
     const server = createServer({ ...(bus && { bus }), onError })
-    return { server, onError, onChange: server.getSessionParts().onChange }
+    const { join } = server.getSessionParts()
+    return { server, onError, onChange: (listener: () => void) => listenOn(join, listener) }
   }
 
   it('hear what is published without a bus; one that throws keeps no other from it [bus.listeners]', async () => {

@@ -1,6 +1,7 @@
 /** What `subscriptions/listen` makes of a bus: bursts, one subscription for all streams, and who may hear. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
+import { listenOn } from '../../src/events/lasting.ts'
 import { createResource } from '../../src/index.ts'
 import { modern } from './_client.ts'
 import { ALL, countingBus, everything, fixture } from './_listen.ts'
@@ -60,7 +61,7 @@ describe('the bus', () => {
     const { bus, server, listen } = fixture()
     const open = await Promise.all(Array.from({ length: 50 }, () => listen()))
     for (const { stream } of open) await stream.next()
-    const stopSession = server.getSessionParts().onChange(() => {})
+    const stopSession = listenOn(server.getSessionParts().join, () => {})
     expect(bus.listeners).toBe(1)
     const [first, ...others] = open
     await first!.stream.cancel()
@@ -130,6 +131,85 @@ describe('access', () => {
     for (const uri of uris) await server.resources.notifyUpdated({ uri })
     for (const uri of allowed) expect(await stream.next()).toMatchObject({ params: { uri } })
     await stream.cancel()
+  })
+
+  describe('canSubscribe', () => {
+    const asked = vi.fn()
+    const owned = createResource({
+      uriTemplate: 'order://{owner}/{id}',
+      read: () => '',
+      canSubscribe: async ({ uri, variables }, { auth, env }) => {
+        asked(uri, env)
+        return variables.owner === auth?.clientId
+      },
+    })
+    const auth = bearer((token) => ({ clientId: token }))
+    const listenAs = async (token: string, resourceSubscriptions: string[], resources: unknown = [owned]) => {
+      const made = fixture({ resources: resources as never, auth })
+      const headers = { authorization: `Bearer ${token}` }
+      const platform = { env: { REGION: 'eu' } }
+      return { ...made, ...(await made.listen({ resourceSubscriptions }, { headers, platform })) }
+    }
+
+    it('asked once for each URI when a caller subscribes; what it denies is left out [listen.can-subscribe]', async () => {
+      asked.mockClear()
+      const { server, stream } = await listenAs('ann', ['order://ann/1', 'order://bob/2'])
+      expect(await stream.next()).toMatchObject({
+        params: { notifications: { resourceSubscriptions: ['order://ann/1'] } },
+      })
+      for (const uri of ['order://bob/2', 'order://ann/1']) await server.resources.notifyUpdated({ uri })
+      expect(await stream.next()).toMatchObject({ params: { uri: 'order://ann/1' } })
+      expect(asked.mock.calls).toEqual([
+        ['order://ann/1', { REGION: 'eu' }],
+        ['order://bob/2', { REGION: 'eu' }],
+      ])
+      await stream.cancel()
+    })
+
+    it('of a fixed resource, and of callbacks, too [listen.can-subscribe]', async () => {
+      const fixed = createResource({ uri: 'a://1', read: () => '', canSubscribe: () => false })
+      const callbacks = {
+        listResources: () => [],
+        getResourceContent: () => '',
+        canSubscribe: ({ uri }: { uri: string }) => uri === 'a://2',
+      }
+      for (const [resources, uri] of [
+        [[fixed, owned], 'order://ann/1'],
+        [callbacks, 'a://2'],
+      ] as const) {
+        const { stream } = await listenAs('ann', ['a://1', uri], resources)
+        expect(await stream.next()).toMatchObject({
+          params: { notifications: { resourceSubscriptions: [uri] } },
+        })
+        await stream.cancel()
+      }
+    })
+
+    it('is no part of the list of resources [listen.can-subscribe]', async () => {
+      const { server } = fixture({ resources: [owned] })
+      const answer = await modern(server, 'resources/templates/list')
+      expect(answer.result?.resourceTemplates).toEqual([
+        { name: 'order://{owner}/{id}', uriTemplate: 'order://{owner}/{id}' },
+      ])
+    })
+
+    it.each([
+      ['throws', () => Promise.reject(new Error('no database'))],
+      ['never answers', () => new Promise<boolean>(() => {})],
+    ])(
+      'one that %s → refused with -32603, and reported [listen.can-subscribe]',
+      async (_what, canSubscribe) => {
+        const onError = vi.fn()
+        const resources = [createResource({ uriTemplate: 'order://{id}', read: () => '', canSubscribe })]
+        const { bus, server } = fixture({ resources, onError })
+        const notifications = { resourceSubscriptions: ['order://1'] }
+        const answer = modern(server, 'subscriptions/listen', { notifications })
+        await vi.advanceTimersByTimeAsync(5000)
+        expect((await answer).error).toMatchObject({ code: -32603, message: 'Internal error' })
+        expect(onError).toHaveBeenCalledOnce()
+        expect(bus.listeners).toBe(0)
+      },
+    )
   })
 
   it('a caller who may hear of nothing it names → completed at once [listen.delivery] [auth.scopes]', async () => {

@@ -388,3 +388,37 @@ describe('maxListenStreams', () => {
     expect(onError).toHaveBeenCalledOnce()
   })
 })
+
+describe('maxListenCharacters', () => {
+  const uri = (name: string) => ({ resourceSubscriptions: [`a://${name}`.padEnd(900, 'x')] })
+
+  it('more URIs than fit → 503, others are served; once a stream has ended, they fit [listen.memory]', async () => {
+    const { server, listen } = fixture({ http: { maxListenCharacters: 2000 } })
+    const [one, two] = [await listen(uri('1')), await listen(uri('2'))]
+    const refused = await modern(server, 'subscriptions/listen', { notifications: uri('3') })
+    expect([refused.status, refused.error]).toMatchObject([
+      503,
+      { code: ErrorCode.internal, data: { limit: 'maxListenCharacters' } },
+    ])
+    const lists = await listen({ toolsListChanged: true })
+    expect(lists.response.status).toBe(200)
+    await one.stream.cancel()
+    const three = await listen(uri('3'))
+    expect(three.response.status).toBe(200)
+    for (const { stream } of [two, three, lists]) await stream.cancel()
+  })
+})
+
+it('a deadline that is no number ends a stream at once, and burns no time [listen.graceful]', async () => {
+  const { bus, listen } = fixture()
+  const { stream } = await listen(ALL, { platform: { deadline: Number.NaN } })
+  expect(await stream.next()).toMatchObject({ method: ACKNOWLEDGED })
+  expect(await stream.next()).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
+  expect(bus.listeners).toBe(0)
+})
+
+it('notifyUpdated without a URI is a TypeError that says what to write', () => {
+  const { server } = fixture()
+  for (const argument of [undefined, null, 'a://1', {}, { uri: 7 }])
+    expect(() => server.resources.notifyUpdated(argument as never)).toThrow(/^notifyUpdated takes \{ uri }/)
+})

@@ -265,6 +265,36 @@ describe('the log', () => {
     expect(JSON.parse(line)).toMatchObject({ level: 'info', client: `${name}/1` })
     log.mockRestore()
   })
+
+  it('what a client sends cannot steer a terminal that shows the log [log.line]', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const steering = '\u001b[2J\u007f\u009b2J\u202e\u2066\u2028\u{e0041}é𝒜'
+    const tools = {
+      boom: createTool({
+        id: 'boom',
+        execute: () => {
+          throw new Error(`There is no ${steering}.`)
+        },
+      }),
+    }
+    const server = new MCPServer({ id: 'x', name: 'X', version: '1', log: 'all', tools })
+    const meta = { [META.clientInfo]: { name: steering, version: '1' } }
+
+    await modern(server, 'server/discover', {}, { meta })
+    await legacy(server, 'tools/call', { name: steering, arguments: {} })
+    await legacy(server, `${steering}/x`)
+    await legacy(server, 'tools/call', { name: 'boom', arguments: {} })
+
+    const lines = [...log.mock.calls, ...reported.mock.calls].map(([line]) => String(line))
+    expect(lines).toHaveLength(5)
+    for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+    const [discovered, called, unknown, , fault] = lines.map((line) => JSON.parse(line))
+    expect(discovered.client).toBe(`${steering}/1`)
+    expect(called.target).toBe(steering)
+    expect(unknown.method).toBe(`${steering}/x`)
+    expect(fault.message).toBe(`There is no ${steering}.`)
+    log.mockRestore()
+  })
 })
 
 describe('a fault of user code', () => {

@@ -8,6 +8,8 @@ import {
   type MCPServer,
   type MCPServerConfig,
 } from '../../src/index.ts'
+import { changeSubscribed } from '../../src/protocol/session-subscriptions.ts'
+import type { Subscriber } from '../../src/request/platform.ts'
 import { type Answer, CLIENT, createServer, legacy, modernRequest, StreamReader } from './_client.ts'
 
 const shown = vi.fn(({ variables }: { variables: Record<string, string> }) => JSON.stringify(variables))
@@ -99,7 +101,10 @@ async function subscribedTo(
     id: 'one',
     declared,
     logLevel: undefined,
-    subscribed,
+    subscriptions: {
+      change: (method: string, uri: string, caller: Subscriber) =>
+        changeSubscribed(subscribed, server.getSessionParts().definition.resources, { method, uri, caller }),
+    },
     rendezvous: createMemoryRendezvous(),
   }
   for (const uri of uris) {

@@ -73,6 +73,7 @@ describe('new MCPServer', () => {
     ['http.keepAliveMs', [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]],
     ['http.deadlineMarginMs', [-1, Number.NaN, 2 ** 31]],
     ['http.maxListenStreams', [-1, Number.NaN]],
+    ['http.maxListenCharacters', [-1, Number.NaN]],
     ['http.maxListenMs', [-1, Number.NaN, 2 ** 31]],
   ])('%s out of range → TypeError that names it [config.required]', (option, values) => {
     const [first = '', second] = option.split('.')

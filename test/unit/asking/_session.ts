@@ -19,7 +19,7 @@ export function openSession(
     id: 'session-1',
     declared: { protocolVersion: '2025-11-25', clientInfo: CLIENT, clientCapabilities },
     logLevel: undefined,
-    subscribed: new Set(),
+    subscriptions: { change: async () => {} },
     rendezvous: createMemoryRendezvous(),
   }
   const asked: AskedHere[] = []

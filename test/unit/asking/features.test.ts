@@ -77,7 +77,7 @@ const sessionOf = (clientCapabilities: object): ClientSession => ({
   id: 'session',
   declared: { protocolVersion: '2025-11-25', clientInfo: undefined, clientCapabilities },
   logLevel: undefined,
-  subscribed: new Set(),
+  subscriptions: { change: async () => {} },
   rendezvous: createMemoryRendezvous(),
 })
 

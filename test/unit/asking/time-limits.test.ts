@@ -46,7 +46,13 @@ it('a client that is asked on a connection has 2 minutes; then the call ends wit
     clientCapabilities: { elicitation: {} },
   }
   const rendezvous = createMemoryRendezvous()
-  const session = { id: 'one', declared, logLevel: undefined, subscribed: new Set<string>(), rendezvous }
+  const session = {
+    id: 'one',
+    declared,
+    logLevel: undefined,
+    subscriptions: { change: async () => {} },
+    rendezvous,
+  }
   const response = await serverOf().handle(legacyRequest('tools/call', { name: 't' }), { session })
   const ended = vi.fn()
   const text = response.text().then((all) => {

@@ -254,6 +254,11 @@ describe('requests', () => {
     ['an unknown type', '{"type":"tools/list_changed"}'],
     ['a member too many', '{"type":"toolsListChanged","data":{}}'],
     ['a gap, which only a bus knows of', '{"type":"gap"}'],
+    ['what only a server says of its clients', '{"type":"sessionChanged"}'],
+    [
+      'what only a server says of its clients, in full',
+      '{"type":"sessionChanged","session":"s","uri":"a://1","isSubscribed":true}',
+    ],
     ['no URI', '{"type":"resourceUpdated"}'],
     ['what is no URI', '{"type":"resourceUpdated","uri":"today"}'],
     ['a URI of 8193 characters', `{"type":"resourceUpdated","uri":"note://${'a'.repeat(8186)}"}`],

@@ -1,0 +1,60 @@
+/**
+ * Listening for as long as a session lasts, whether or not the bus can be reached when it begins.
+ */
+import { add, type ChangeEvent, deliver } from './bus.ts'
+import type { Feed } from './feed.ts'
+
+type Listener = (event: ChangeEvent) => void
+
+/** Milliseconds until a failed subscription is tried again; doubled each time. */
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 60_000
+
+/** By feed: its sessions share one attempt to subscribe. */
+const known = new WeakMap<Feed['join'], (listener: Listener) => () => void>()
+
+/** Calls `listener` for each change until the returned function is called. A failed subscription is tried again. */
+export function listenOn(join: Feed['join'], listener: Listener): () => void {
+  const listen = known.get(join) ?? createLasting(join)
+  known.set(join, listen)
+  return listen(listener)
+}
+
+function createLasting(join: Feed['join']): (listener: Listener) => () => void {
+  const listeners = new Set<Listener>()
+  let stop: (() => void) | undefined
+  return (listener) => {
+    const remove = add(listener, listeners)
+    stop ??= begin(join, (event) => deliver(event, listeners))
+    return () => {
+      remove()
+      if (listeners.size > 0) return
+      stop?.()
+      stop = undefined
+    }
+  }
+}
+
+function begin(join: Feed['join'], listener: Listener): () => void {
+  let leave = (): void => {}
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let retryMs = FIRST_RETRY_MS
+  let isOver = false
+  const attempt = async (): Promise<void> => {
+    try {
+      leave = await join((event) => isOver || listener(event))
+      if (isOver) leave()
+    } catch {
+      // The feed has reported it.
+      if (isOver) return
+      timer = setTimeout(attempt, retryMs)
+      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
+    }
+  }
+  void attempt()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    leave()
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Answers of endpoints beside the server, which do not speak MCP: a line of JSON that nobody caches.
+ */
+import type { Body } from './body.ts'
+
+export function jsonAnswer(status: number, body: object, headers?: { readonly allow: string }): Response {
+  return Response.json(body, {
+    status,
+    headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },
+  })
+}
+
+/** The status for a body that cannot be used. */
+export const BODY_STATUS: { readonly [fault in BodyFault]: number } = {
+  'too-large': 413,
+  'too-slow': 408,
+  'not-utf8': 400,
+  unreadable: 400,
+}
+
+export type BodyFault = Exclude<Body, { ok: true }>['fault']

@@ -1,0 +1,89 @@
+/**
+ * Tells the client of a session of changes: each once, however often it is published before the transport takes it.
+ */
+import type { Definition } from '../definition/compile.ts'
+import type { ChangeEvent } from '../events/bus.ts'
+import { type Key, keyOf, listsOf, toNotification, wantedBy } from '../events/subscription.ts'
+import type { ClientSession } from '../request/platform.ts'
+import { mayRead } from '../request/resources.ts'
+import { expiryOf, type Hearer } from './hearing.ts'
+import type { Turn } from './turns.ts'
+
+export interface ChangesOptions {
+  readonly client: ClientSession
+  /** The URIs that the client has subscribed to. */
+  readonly subscribed: ReadonlySet<string>
+  readonly definition: Definition
+  /** Who opened the stream on which changes are sent; undefined: there is none. */
+  readonly hearer: () => Hearer | undefined
+  /** Never rejects. */
+  readonly put: (text: string) => Promise<void>
+  readonly turn: Turn
+}
+
+export interface Changes {
+  readonly receive: (event: ChangeEvent) => void
+  stop(): void
+}
+
+export function createChanges({
+  client,
+  subscribed,
+  definition,
+  hearer,
+  put,
+  turn,
+}: ChangesOptions): Changes {
+  const lists = listsOf(definition)
+  const waiting = new Set<Key>()
+  let isGap = false
+  let isTelling = false
+  let isOver = false
+
+  /** What waits, and what is added meanwhile. */
+  function* taken(): Generator<Key> {
+    for (;;) {
+      if (isGap) {
+        isGap = false
+        for (const key of wantedBy({ ...lists, resourceSubscriptions: [...subscribed] }).keys())
+          waiting.add(key)
+      }
+      const [key] = waiting
+      if (key === undefined || isOver) return
+      waiting.delete(key)
+      yield key
+    }
+  }
+
+  const isHeard = (key: Key): boolean => {
+    const to = hearer()
+    if (to === undefined || expiryOf(to) <= Date.now()) return false
+    return typeof key !== 'string' || (subscribed.has(key) && mayRead(definition.resources, to.access, key))
+  }
+
+  const tell = async (): Promise<void> => {
+    isTelling = true
+    for (let wait = turn(); wait !== undefined; wait = turn()) await wait
+    for (const key of taken()) {
+      const change = { jsonrpc: '2.0', ...toNotification(key) }
+      if (isHeard(key)) await put(JSON.stringify(change))
+      for (let wait = turn(); wait !== undefined; wait = turn()) await wait
+    }
+    isTelling = false
+  }
+
+  return {
+    receive(event) {
+      // Modern clients use subscriptions/listen instead. What nobody hears is not kept.
+      if (client.declared === undefined || hearer() === undefined) return
+      if (event.type === 'gap') isGap = true
+      else if (event.type === 'sessionChanged') return
+      else if (event.type !== 'resourceUpdated' || subscribed.has(event.uri)) waiting.add(keyOf(event))
+      else return
+      if (!isTelling) void tell()
+    },
+    stop() {
+      isOver = true
+    },
+  }
+}

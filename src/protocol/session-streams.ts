@@ -1,0 +1,177 @@
+/**
+ * Change notifications for legacy clients of a stateless server: `resources/subscribe` in any process writes to a store, and the GET
+ * stream, in whichever process it is, reads it when it opens and hears on the bus of what comes later. The sealed `Mcp-Session-Id` names
+ * the session. In an entry point of its own: a server without `subscriptions` does not load it.
+ */
+import { toBase64Url } from '../definition/base64.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { BUS_TIMEOUT_MS, createOutage, type Outage, within } from '../events/outage.ts'
+import { honoured, listsOf, wantedBy } from '../events/subscription.ts'
+import type { SubscriptionStore } from '../events/subscription-store.ts'
+import { advertise, type ServerCapabilities } from '../interaction/matrix.ts'
+import { mayRead, subscribable } from '../request/resources.ts'
+import { conditionsOf } from './conditions.ts'
+import type { EngineOptions, Incoming, StreamServer, Subscriptions } from './engine-options.ts'
+import { KEEP_ALIVE } from './listen.ts'
+import { type Reply, Whole } from './reply.ts'
+import { checkRoom } from './session-subscriptions.ts'
+
+const DOWN = 'The store of subscriptions does not answer: try again later.'
+
+/**
+ * Creates subscriptions over a store of your own.
+ *
+ * ```ts
+ * new MCPServer({ id, name, version, bus, subscriptions: createSubscriptions(store) })
+ * ```
+ */
+export function createSubscriptions(store: SubscriptionStore): Subscriptions {
+  let outage: Outage | undefined
+  const open = (incoming: Incoming, server: StreamServer): StoredSession | undefined => {
+    const { session, options } = server
+    if (session === undefined || options.bus === undefined) return undefined
+    outage ??= createOutage((error) => options.reportError(error, { subscriptions: true }))
+    return new StoredSession(session, guard(store, outage), incoming, server)
+  }
+  return {
+    async change(method, uri, incoming, server) {
+      // Acknowledged like that of a server without a bus: some clients call it without looking.
+      if (!capabilitiesOf(incoming, server.options).resources?.subscribe) return
+      await open(incoming, server)?.change(uri, method === 'resources/subscribe')
+    },
+    visit(incoming, server) {
+      const { method } = incoming.request
+      const session = open(incoming, server)
+      if (method === 'DELETE' && session !== undefined) return session.end()
+      const capabilities = capabilitiesOf(incoming, server.options)
+      if (method !== 'GET' || session === undefined || !canHear(capabilities)) return notAllowed(incoming)
+      return session.listen(capabilities)
+    },
+  }
+}
+
+/** What the matrix allows. */
+function capabilitiesOf(incoming: Incoming, options: EngineOptions): ServerCapabilities {
+  const call = { era: 'legacy', protocolVersion: '', clientCapabilities: {} } as const
+  return advertise(options.definition, conditionsOf(call, incoming, options))
+}
+
+function canHear({ tools, prompts, resources }: ServerCapabilities): boolean {
+  return [tools, prompts, resources].some((list) => list?.listChanged)
+}
+
+/** One message of one session. */
+class StoredSession {
+  readonly #token: string
+  readonly #store: SubscriptionStore
+  readonly #incoming: Incoming
+  readonly #server: StreamServer
+
+  constructor(token: string, store: SubscriptionStore, incoming: Incoming, server: StreamServer) {
+    this.#token = token
+    this.#store = store
+    this.#incoming = incoming
+    this.#server = server
+  }
+
+  /** Subscribes to a resource, or ends that. A caller is not notified of what it may not read. */
+  async change(uri: string, isSubscribed: boolean): Promise<void> {
+    const session = await keyOf(this.#token)
+    const { definition, publish } = this.#server.options
+    if (!isSubscribed) await this.#store.remove(session, uri)
+    else if ((await subscribable(definition.resources, [uri], this.#incoming)).length === 0) return
+    else {
+      const known = new Set(await this.#store.list(session))
+      if (!known.has(uri)) {
+        checkRoom(known, uri)
+        await this.#store.add(session, uri)
+      }
+    }
+    await publish({ type: 'sessionChanged', session, uri, isSubscribed })
+  }
+
+  /** Ends the session: its streams, wherever they are, hear nothing more. */
+  async end(): Promise<Reply> {
+    const session = await keyOf(this.#token)
+    await this.#store.clear(session)
+    await this.#server.options.publish({ type: 'sessionChanged', session, isSubscribed: false })
+    return new Whole(null, 200, this.#incoming.headers)
+  }
+
+  /** Opens the stream. */
+  async listen(capabilities: ServerCapabilities): Promise<Reply> {
+    const session = await keyOf(this.#token)
+    const { options, open } = this.#server
+    const { definition, feed } = options
+    const wanted = wantedBy(honoured(listsOf(definition), capabilities))
+    const want = (uri: string): boolean => {
+      const isNew = !wanted.has(uri) && mayRead(definition.resources, this.#incoming.access, uri)
+      if (isNew) wanted.set(uri, 0)
+      return isNew
+    }
+    const stored = (await this.#store.list(session)).filter(want)
+    const join: typeof feed.join = async (listener) => {
+      let hasLeft = false
+      /** Of what was subscribed to unnoticed, updates may have been missed, too. */
+      const readAgain = async (): Promise<void> => {
+        const uris = await this.#store.list(session)
+        if (!hasLeft) for (const uri of uris.filter(want)) listener({ type: 'resourceUpdated', uri })
+      }
+      const leave = await feed.join((event) => {
+        if (event.type === 'sessionChanged') {
+          if (event.session !== session) return
+          if (event.uri === undefined) wanted.clear()
+          else if (event.isSubscribed) want(event.uri)
+          else wanted.delete(event.uri)
+          return
+        }
+        listener(event)
+        if (event.type === 'gap') readAgain().catch(() => {}) // reported
+      })
+      try {
+        await readAgain()
+      } catch (error) {
+        leave()
+        throw error
+      }
+      // Who has subscribed before it opens this stream had another, and may have missed something since.
+      if (stored.length > 0) listener({ type: 'gap' })
+      return () => {
+        hasLeft = true
+        leave()
+      }
+    }
+    // A comment at once, since platforms limit the time to the first byte.
+    return open(wanted, { acknowledged: KEEP_ALIVE, ended: '', meta: undefined }, this.#incoming, join)
+  }
+}
+
+/** A store that may be down: each outage is reported once. */
+function guard(store: SubscriptionStore, outage: Outage): SubscriptionStore {
+  const attempt = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
+    try {
+      const value = await within(work(), BUS_TIMEOUT_MS, 'store of subscriptions')
+      outage.end()
+      return value
+    } catch (cause) {
+      outage.begin(cause)
+      throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
+    }
+  }
+  return {
+    add: (session, uri) => attempt(() => store.add(session, uri)),
+    remove: (session, uri) => attempt(() => store.remove(session, uri)),
+    list: (session) => attempt(() => store.list(session)),
+    clear: (session) => attempt(() => store.clear(session)),
+  }
+}
+
+/** The key of a session in the store and on the bus, from which its id cannot be read. */
+async function keyOf(token: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+  return toBase64Url(new Uint8Array(digest))
+}
+
+function notAllowed({ headers }: Incoming): Reply {
+  return new Whole(null, 405, { ...headers, allow: 'POST, OPTIONS' })
+}

@@ -1,0 +1,15 @@
+/**
+ * Subscriptions of legacy clients on a stateless server. A separate entry point, so that it is loaded only if it is used.
+ */
+import { createMemoryStore, type SubscriptionStoreOptions } from './events/subscription-store.ts'
+import type { Subscriptions } from './protocol/engine-options.ts'
+import { createSubscriptions } from './protocol/session-streams.ts'
+
+export type { SubscriptionStore, SubscriptionStoreOptions } from './events/subscription-store.ts'
+export type { Subscriptions } from './protocol/engine-options.ts'
+export { createSubscriptions } from './protocol/session-streams.ts'
+
+/** Creates subscriptions that are stored in one process. */
+export function createMemorySubscriptions(options: SubscriptionStoreOptions = {}): Subscriptions {
+  return createSubscriptions(createMemoryStore(options))
+}
