@@ -6,9 +6,39 @@ import type { RateLimiter } from '../src/index.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
-export type { DurableObjectNamespace, SocketState } from './_cloudflare/durable-object.ts'
+export type {
+  DurableObjectNamespace,
+  ObjectStorage,
+  SocketState,
+  StorageState,
+} from './_cloudflare/durable-object.ts'
 export { type DurableObjectBusOptions, durableObjectBus, MayflyBus } from './cloudflare-bus.ts'
+export {
+  type QueueRunner,
+  queueRunner,
+  type TaskMessage,
+  type TaskMessageBatch,
+  type TaskQueue,
+} from './cloudflare-queues.ts'
 export { durableObjectRendezvous, MayflyRendezvous } from './cloudflare-rendezvous.ts'
+export {
+  type DurableObjectSubscriptionsOptions,
+  durableObjectSubscriptions,
+  MayflySubscriptions,
+} from './cloudflare-subscriptions.ts'
+export {
+  type DurableObjectTaskStoreOptions,
+  durableObjectTaskStore,
+  MayflyTaskObject,
+  type TaskServer,
+  taskObject,
+} from './cloudflare-tasks.ts'
+export {
+  type TaskWorkflow,
+  type TaskWorkflowStep,
+  type WorkflowRunner,
+  workflowRunner,
+} from './cloudflare-workflows.ts'
 
 /** A rate limiting binding; inlined, so that no platform package is needed for the type. */
 export interface RateLimitBinding {

@@ -2,7 +2,8 @@
  * AWS Lambda: serves an `MCPServer`, or anything with a `fetch`, behind a Function URL, API Gateway (HTTP API, REST API) or
  * an Application Load Balancer.
  *
- * Exports `lambda`, a handler with buffered responses, and `streamingLambda`, one that streams. Nothing is kept between calls.
+ * Exports `lambda`, a handler with buffered responses, and `streamingLambda`, one that streams. Nothing is kept between calls. `sqsRunner` and
+ * `durableRunner` run tasks.
  */
 import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
 import { type Background, createBackground } from './_lambda/background.ts'
@@ -17,6 +18,22 @@ import {
 } from './_lambda/result.ts'
 import { type ResponseStream, writeResponse } from './_lambda/stream.ts'
 
+export {
+  type DurableInvoker,
+  type DurableRunner,
+  type DurableRunnerOptions,
+  type DurableTaskContext,
+  durableRunner,
+} from './lambda-durable.ts'
+export {
+  type SqsBatchResult,
+  type SqsClient,
+  type SqsEvent,
+  type SqsRecord,
+  type SqsRunner,
+  type SqsRunnerOptions,
+  sqsRunner,
+} from './lambda-sqs.ts'
 export type { LambdaResult, ResponseHead, ResponseStream }
 
 /** Options of `lambda` and `streamingLambda`. */

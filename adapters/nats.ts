@@ -16,7 +16,7 @@ export interface NatsClient {
     subject: string,
     options: { callback: (error: Error | null, message: { string(): string }) => void },
   ): { unsubscribe(): void }
-  status(): AsyncIterable<{ readonly type: string }>
+  status(): AsyncIterable<{ readonly type: string; readonly error?: unknown }>
   isClosed(): boolean
 }
 
@@ -27,6 +27,9 @@ export interface NatsBusOptions extends OutageOptions {
   /** Prefix of the subject, if several servers share one NATS. Default `mayfly`. */
   readonly prefix?: string
 }
+
+/** Microtask turns within which a refusal is known once the flush is answered. */
+const STATUS_TURNS = 12
 
 /**
  * Creates a bus that carries change notifications between processes. While NATS is down, publishing and subscribing reject within a time
@@ -42,14 +45,18 @@ export function natsBus(options: NatsBusOptions): Bus {
     )
   const subject = `${prefix}.changes`
   const report = toReport(options, 'NATS')
-  const connection = watchStatus(client)
+  const connection = watchStatus(client, subject)
   return createWireBus(
     {
-      send(text) {
+      async send(text) {
         // The library would keep what is published meanwhile, without a limit.
         if (connection.lost !== undefined) throw connection.lost
+        const before = connection.refusals
         client.publish(subject, text)
-        return client.flush()
+        await client.flush()
+        // The server refuses before it answers the flush, and the refusal takes some steps through the library's iterator.
+        for (let turn = 0; turn < STATUS_TURNS && connection.refusals === before; turn++) await undefined
+        if (connection.refusals > before) throw connection.refused
       },
       receive(events) {
         const { onText, onLost } = events
@@ -95,21 +102,30 @@ function begin(
 interface Watched {
   /** Why nothing can be sent now. */
   readonly lost: Error | undefined
+  /** How often the server did not permit to publish, and why the last time. */
+  readonly refusals: number
+  readonly refused: unknown
   follow(events: WireEvents): () => void
 }
 
 /** Follows the connection for as long as there is one. It subscribes again by itself. */
-function watchStatus(client: NatsClient): Watched {
+function watchStatus(client: NatsClient, subject: string): Watched {
   const closed = (): Error =>
     new Error('The connection to NATS is closed: pass maxReconnectAttempts: -1 to connect.')
   let lost = client.isClosed() ? closed() : undefined
+  let refusals = 0
+  let refused: unknown
   const followers = new Set<WireEvents>()
   const lose = (error: Error): void => {
     lost = error
     for (const { onLost } of followers) onLost(error)
   }
   const follow = async (): Promise<void> => {
-    for await (const { type } of client.status()) {
+    for await (const { type, error } of client.status()) {
+      if (isRefusal(error, subject)) {
+        refusals++
+        refused = error
+      }
       if (type === 'disconnect') lose(new Error('The connection to NATS is lost.'))
       if (type === 'close') lose(closed())
       if (type !== 'reconnect') continue
@@ -123,9 +139,21 @@ function watchStatus(client: NatsClient): Watched {
     get lost() {
       return lost
     },
+    get refusals() {
+      return refusals
+    },
+    get refused() {
+      return refused
+    },
     follow(events) {
       followers.add(events)
       return () => void followers.delete(events)
     },
   }
+}
+
+/** Whether the server does not permit to publish on `subject`. It says so to the connection alone, not to who published. */
+function isRefusal(error: unknown, subject: string): boolean {
+  const violation = (error ?? {}) as { operation?: unknown; subject?: unknown }
+  return violation.operation === 'publish' && violation.subject === subject
 }

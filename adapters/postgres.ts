@@ -1,5 +1,6 @@
 /**
- * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client. It needs no table and no rights beyond connecting.
+ * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights beyond
+ * connecting; and a store of tasks in a table.
  */
 import { type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
@@ -10,6 +11,13 @@ import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from '
 
 export type { OutageOptions } from '../src/events/outage.ts'
 export type { PgConnection, PgPool, PostgresSql } from './_postgres/receive.ts'
+export { postgresTaskSchema } from './_postgres/task-schema.ts'
+export {
+  type PostgresClient,
+  type PostgresTaskStore,
+  type PostgresTaskStoreOptions,
+  postgresTaskStore,
+} from './_postgres/task-store.ts'
 
 /** Options of `postgresBus`. */
 export interface PostgresBusOptions extends OutageOptions {
@@ -24,6 +32,12 @@ export interface PostgresBusOptions extends OutageOptions {
 
 /** Postgres cuts longer names. */
 const MAX_CHANNEL_BYTES = 63
+
+/**
+ * Milliseconds for connecting, just within what the server waits for a bus: both libraries connect with their first statement, and a
+ * database that scales to zero, or a busy machine, takes seconds for it.
+ */
+const FIRST_MS = 4500
 
 /** Text, so that neither library converts it; with one statement, events that wait leave together and in order. */
 const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::text::json) AS payload'
@@ -54,7 +68,7 @@ export function postgresBus(options: PostgresBusOptions): Bus {
       send: createSender(query),
       receive: (events) => receive({ ...events, onText: createJoiner(events.onText) }),
     },
-    { ...options, name: 'Postgres', report, outages },
+    { ...options, name: 'Postgres', report, outages, firstMs: options.timeoutMs ?? FIRST_MS },
   )
 }
 

@@ -1,18 +1,35 @@
 /**
- * A rendezvous, a bus and a rate limiter on Redis, with `redis` or `ioredis` as the client. Only the counts of the rate limiter are
- * stored: Redis drops an answer that no call waits for. While Redis is down, every wait here has a limit.
+ * A rendezvous, a bus, a rate limiter and a store of tasks on Redis, with `redis` or `ioredis` as the client. Only tasks and the counts
+ * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait here has a limit.
  */
 
 import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
+import type { SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
 import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
+import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
 import { type Ask, createAsk } from './_bus/ask.ts'
 import { type Outages, outagesOf, watchConnection } from './_bus/outages.ts'
 import { createWireBus, type Wire } from './_bus/wire-bus.ts'
 import { type Channels, channelsFor, type RedisSubscriber } from './_redis/channels.ts'
+import { createRedisStore, type RedisStoreClient } from './_redis/subscription-store.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
+export type { SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
+export type { Subscriptions } from '../src/subscriptions.ts'
 export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
+export type {
+  IoRedisStoreClient,
+  NodeRedisStoreClient,
+  RedisStoreClient,
+} from './_redis/subscription-store.ts'
+export {
+  type IoRedisScripts,
+  type NodeRedisScripts,
+  type RedisScripts,
+  type RedisTaskStoreOptions,
+  redisTaskStore,
+} from './_redis/task-store.ts'
 
 /** The members of a client for publishing, of either library. */
 export interface RedisPublisher {
@@ -121,7 +138,11 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
  * publishing and subscribing reject within a time limit; when it is back, listeners are told of a gap.
  */
 export function redisBus(clients: RedisClients): Bus {
-  const { publisher, prefix = 'mayfly' } = clients
+  const { publisher, subscriber, prefix = 'mayfly' } = clients
+  if (publisher === undefined || subscriber === undefined)
+    throw new TypeError(
+      'redisBus needs two connected clients, "publisher" and "subscriber": a client that subscribes can do nothing else.',
+    )
   const { channels, report, outages } = connect(clients)
   const channel = `${prefix}:changes`
   const wire: Wire = {
@@ -132,6 +153,27 @@ export function redisBus(clients: RedisClients): Bus {
     },
   }
   return createWireBus(wire, { ...clients, name: 'Redis', report, outages })
+}
+
+/** Options of `redisSubscriptions`. */
+export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionStoreOptions {
+  /** Not the client that subscribes: it can send no other command. */
+  readonly client: RedisStoreClient
+  /** Prefix of the keys, if several servers share one Redis. Default `mayfly`. */
+  readonly prefix?: string
+}
+
+/**
+ * Stores what legacy clients subscribe to, for all processes of a stateless server: one set of URIs for each session, which expires.
+ *
+ * ```ts
+ * new MCPServer({ id, name, version, bus: redisBus({ publisher, subscriber }), subscriptions: redisSubscriptions({ client: publisher }) })
+ * ```
+ */
+export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
+  const { client, prefix = 'mayfly' } = options
+  watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
+  return createSubscriptions(createRedisStore(client, prefix, createAsk(options, 'Redis'), options))
 }
 
 interface Connection {

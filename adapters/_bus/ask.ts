@@ -6,14 +6,26 @@ import { type OutageOptions, within } from '../../src/events/outage.ts'
 /** Sends a command, and settles within the time limit. */
 export type Ask = <Reply>(command: () => Reply | PromiseLike<Reply>) => Promise<Reply>
 
+export interface AskOptions {
+  /** The limit until the server has answered once, for a client that connects with its first command. Default `timeoutMs`. */
+  readonly firstMs?: number
+  /** Rejects when a reply is late. Default: after the limit. */
+  readonly wait?: typeof within
+}
+
 /**
  * Sends commands with the limit `timeoutMs` (milliseconds, default 2000). While the server does not answer, one command per such period
  * tests whether it is back, and all others are refused at once: so commands do not pile up, and later requests need not wait.
  *
  * @param name of the server, for errors.
  */
-export function createAsk({ timeoutMs = 2000 }: OutageOptions, name: string): Ask {
+export function createAsk(
+  { timeoutMs: usualMs = 2000 }: OutageOptions,
+  name: string,
+  { firstMs = usualMs, wait = within }: AskOptions = {},
+): Ask {
   let silentUntil = 0
+  let timeoutMs = firstMs
   return async (command) => {
     const now = Date.now()
     if (now < silentUntil)
@@ -25,13 +37,14 @@ export function createAsk({ timeoutMs = 2000 }: OutageOptions, name: string): As
       () => {
         isSettled = true
         silentUntil = 0
+        timeoutMs = usualMs
       },
       () => {
         isSettled = true
       },
     )
     try {
-      return await within(reply, timeoutMs, `${name} server`)
+      return await wait(reply, timeoutMs, `${name} server`)
     } catch (error) {
       if (!isSettled) silentUntil = Date.now() + timeoutMs
       throw error

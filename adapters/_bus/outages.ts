@@ -1,7 +1,7 @@
 /**
  * Outages of a server behind a client, or several: reported once, from the first part that fails until the last is back.
  */
-import { markReported, type Report } from '../../src/events/outage.ts'
+import { createOutage, markReported, type Report } from '../../src/events/outage.ts'
 
 export interface Outages {
   /**
@@ -23,18 +23,20 @@ export function outagesOf(client: object, report: Report): Outages {
 }
 
 function createOutages(report: Report): Outages {
+  const outage = createOutage(report)
   const down = new Set<unknown>()
   let endedAt = 0
   return {
     begin(part, error, startedAt = Number.POSITIVE_INFINITY) {
-      // The server that hears of it as well need not report it again.
-      markReported(error)
-      if (startedAt <= endedAt) return
-      if (down.size === 0) report(error)
+      // The server that hears of it as well need not report it either.
+      if (startedAt <= endedAt) return markReported(error)
+      outage.begin(error)
       down.add(part)
     },
     end(part) {
-      if (down.delete(part) && down.size === 0) endedAt = Date.now()
+      if (!down.delete(part) || down.size > 0) return
+      outage.end()
+      endedAt = Date.now()
     },
   }
 }

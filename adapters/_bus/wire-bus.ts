@@ -27,14 +27,16 @@ export interface WireBusOptions extends OutageOptions {
   readonly name: string
   readonly report: Report
   readonly outages: Outages
+  /** The limit for the first contact, for a client that connects with it. Default `timeoutMs`. */
+  readonly firstMs?: number
 }
 
 /** Characters of a text. Longer ones are neither sent nor read: no filter can name a URI of that length. */
 const MAX_CHARACTERS = 1_000_000
 
 export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
-  const { name, report, outages, timeoutMs = 2000 } = options
-  const ask: Ask = createAsk(options, name)
+  const { name, report, outages, timeoutMs = 2000, firstMs = timeoutMs } = options
+  const ask: Ask = createAsk(options, name, firstMs === undefined ? {} : { firstMs })
   const listeners = new Set<(event: ChangeEvent) => void>()
   const onText = createReader((event) => deliver(event, listeners), name, report)
   let receiver: Receiver | undefined
@@ -65,7 +67,7 @@ export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
       }
       receiver ??= startReceiver(wire, onText, () => deliver({ type: 'gap' }, listeners), outages)
       try {
-        await within(receiver.ready, timeoutMs, `${name} server`)
+        await within(receiver.ready, firstMs, `${name} server`)
       } catch (error) {
         outages.begin('receive', error)
         leave()

@@ -19,3 +19,22 @@ export interface SocketState {
 export interface WorkerSocket extends WebSocket {
   accept(): void
 }
+
+type SqlValue = string | number | null
+
+/** The state that workerd passes to a Durable Object: its storage, of SQLite. */
+export interface StorageState {
+  readonly storage: ObjectStorage
+}
+
+export interface ObjectStorage {
+  get<Value>(key: string): Promise<Value | undefined>
+  put(key: string, value: unknown): Promise<void>
+  deleteAll(): Promise<void>
+  getAlarm(): Promise<number | null>
+  setAlarm(at: number): Promise<void>
+  deleteAlarm(): Promise<void>
+  readonly sql: {
+    exec(query: string, ...values: SqlValue[]): { toArray(): { readonly [column: string]: SqlValue }[] }
+  }
+}

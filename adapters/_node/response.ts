@@ -11,6 +11,8 @@ export interface AnsweredOptions {
   readonly headers: { readonly [name: string]: string }
   /** Whether the stream begins with the events that its client missed. These are buffered before anything is read. */
   readonly isReplayed: boolean
+  /** Watches for the time at which a stream ends at the latest; returns a function that stops. Default: none. */
+  readonly watchEnd?: (end: () => void) => () => void
   /** Called once, when the transport has ended the response or its reader has disconnected. */
   readonly onEnd: () => void
 }
@@ -19,14 +21,15 @@ export interface AnsweredOptions {
  * The transport's response with the server's own headers, except for `Cache-Control` of a stream. A stream with too many unread bytes
  * is cut off.
  */
-export function answered(response: Response, { headers, isReplayed, onEnd }: AnsweredOptions): Response {
+export function answered(response: Response, options: AnsweredOptions): Response {
+  const { headers, onEnd } = options
   const all = new Headers(response.headers)
   for (const [name, value] of Object.entries(headers)) {
     if (name !== 'cache-control' || !all.has(name)) all.set(name, value)
   }
   const init = { status: response.status, headers: all }
   if (response.body !== null && isEventStream(response)) {
-    return new Response(bounded(response.body, isReplayed, onEnd), init)
+    return new Response(bounded(response.body, options), init)
   }
   onEnd()
   return new Response(response.body, init)
@@ -35,11 +38,11 @@ export function answered(response: Response, { headers, isReplayed, onEnd }: Ans
 /** The same stream, read as fast as it arrives: the transport itself would buffer unread bytes without a limit. */
 function bounded(
   source: ReadableStream<Uint8Array>,
-  isReplayed: boolean,
-  onEnd: () => void,
+  { isReplayed, watchEnd, onEnd }: AnsweredOptions,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader()
   const { body, write, end } = createBoundedBody((reason) => void reader.cancel(reason).catch(() => {}))
+  const stopWatching = watchEnd?.(() => void reader.cancel().catch(() => {}))
   const pump = async (): Promise<void> => {
     let force = isReplayed
     // By then, the replayed events have been read.
@@ -53,6 +56,7 @@ function bounded(
         write(value, { force })
       }
     } finally {
+      stopWatching?.()
       end()
       onEnd()
     }

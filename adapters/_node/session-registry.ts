@@ -2,9 +2,11 @@
  * The sessions of one process: opened by `initialize`; ended by their client, by being idle, or with the process.
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
+import type { Hearer } from '../../src/protocol/hearing.ts'
 import type { Session } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createExchanges, type Exchanges } from './exchanges.ts'
+import { unref } from './expiry.ts'
 import { guardHooks, type Hooks } from './hooks.ts'
 import { loadStreamable } from './packages.ts'
 import { connect, type Deliveries, type SdkTransport } from './transport.ts'
@@ -19,6 +21,8 @@ export interface Entry {
   /** The owner: for another principal the session does not exist. */
   readonly principal: string
   readonly exchanges: Exchanges
+  /** Who opened the stream of notifications; undefined if there is none and missed events are not kept. */
+  hearer: Hearer | undefined
   /** The number of open requests and streams. */
   open: number
   timer: ReturnType<typeof setTimeout> | undefined
@@ -37,6 +41,8 @@ export interface Registry {
   find(id: string): Entry | undefined
   /** Creates a session, which is found by its id after `initialize`. `platform` is that of the request that opens it. */
   open(principal: string, platform: RequestPlatform): Promise<Entry>
+  /** Called when a stream of notifications was opened. Returns a function for when it has ended. */
+  listen(entry: Entry, hearer: Hearer): () => void
   /** Called when a request or a stream of the session begins. */
   enter(entry: Entry): void
   /** Called when it has ended. After the last one, the idle time begins; a session that was not initialized ends at once. */
@@ -61,8 +67,20 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       },
     })
     // Later requests of the session reach the same process.
-    const session = connect(parts, transport, platform, next, exchanges)
-    const entry: Entry = { transport, session, principal, exchanges, open: 0, timer: undefined }
+    const session = connect(parts, transport, platform, {
+      next,
+      endings: exchanges,
+      hearer: () => entry.hearer,
+    })
+    const entry: Entry = {
+      transport,
+      session,
+      principal,
+      exchanges,
+      hearer: undefined,
+      open: 0,
+      timer: undefined,
+    }
     transport.onclose = () => {
       session.close()
       clearTimeout(entry.timer)
@@ -78,6 +96,14 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     },
     find: (id) => entries.get(id),
     open,
+    listen(entry, hearer) {
+      entry.hearer = hearer
+      return () => {
+        if (entry.hearer !== hearer) return
+        // With a store, what comes until the client is back with its next token is kept for it.
+        entry.hearer = options.eventStore && { ...hearer, auth: undefined }
+      }
+    },
     enter(entry) {
       entry.open++
       clearTimeout(entry.timer)
@@ -103,9 +129,4 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       await Promise.all([...entries.values()].map(({ transport }) => transport.close()))
     },
   }
-}
-
-/** The timer of an idle session must not keep the process alive. */
-function unref(timer: ReturnType<typeof setTimeout>): void {
-  if (typeof timer === 'object') timer.unref()
 }

@@ -5,6 +5,7 @@ import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
+import { atExpiry } from './expiry.ts'
 import type { Hooks } from './hooks.ts'
 import { outlineOf } from './outline.ts'
 import { isInitialize, parseBody } from './parse-body.ts'
@@ -131,11 +132,22 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     const isRefused = response.status >= 400
     // The request did not reach the session.
     if (isRefused) exchanges.release(parsedBody)
+    // The stream of notifications.
+    const isListening = request.method === 'GET' && !isRefused
+    const stopHearing = isListening ? registry.listen(entry, admitted) : undefined
     const isReplayed = request.headers.has('last-event-id')
     const refusal = isRefused ? undefined : await refusing
     if (refusal !== undefined) void response.body?.cancel()
     if (isRefused) response = await withoutNullId(response)
-    const answer = answered(refusal ?? response, { headers, isReplayed, onEnd })
+    const answer = answered(refusal ?? response, {
+      headers,
+      isReplayed,
+      ...(isListening && { watchEnd: (end: () => void) => atExpiry(admitted, end) }),
+      onEnd() {
+        stopHearing?.()
+        onEnd()
+      },
+    })
     // The messages of a POST are logged one by one.
     return request.method === 'POST' && !isRefused ? answer : endpoint.log(answer, admitted)
   }

@@ -9,6 +9,7 @@ import { SSE_HEADERS, sseEvent } from '../../src/protocol/exchange.ts'
 import { createSession, type Session } from '../../src/protocol/session.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
+import { atExpiry } from './expiry.ts'
 import { parseBody } from './parse-body.ts'
 import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
 
@@ -83,14 +84,17 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
   const end = (): void => {
     if (!streams.delete(id)) return
     signal.removeEventListener('abort', end)
+    stopWaiting()
     session.close()
     stream.end()
   }
+  const stopWaiting = atExpiry(admitted, end)
   const stream = createBoundedBody(end)
   const send = (text: string): void => stream.write(encoder.encode(text))
   const session = createSession(parts, {
     id: () => id,
     platform,
+    hearer: () => admitted,
     send: (message) => send(sseEvent(JSON.stringify(message))),
   })
   streams.set(id, { session, principal: principalOf(admitted), end })

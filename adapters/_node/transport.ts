@@ -3,6 +3,7 @@
  */
 import type { AuthInfo } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
+import type { Hearer } from '../../src/protocol/hearing.ts'
 import type { RpcId } from '../../src/protocol/json-rpc.ts'
 import type { Reply } from '../../src/protocol/reply.ts'
 import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
@@ -66,17 +67,24 @@ export interface Endings {
   onSettled(message: unknown): void
 }
 
-/** Sets the transport's callbacks. `next` returns the received message and its request. */
+export interface ConnectOptions {
+  /** Returns the received message and its request. */
+  readonly next: Deliveries['next']
+  readonly endings: Endings
+  readonly hearer: () => Hearer | undefined
+}
+
+/** Sets the transport's callbacks. */
 export function connect(
   parts: SessionParts,
   transport: SdkTransport,
   platform: RequestPlatform,
-  next: Deliveries['next'],
-  endings: Endings,
+  { next, endings, hearer }: ConnectOptions,
 ): Session {
   const session = createSession(parts, {
     id: () => transport.sessionId,
     platform,
+    hearer,
     ...endings,
     send: (message, relatedTo) =>
       transport

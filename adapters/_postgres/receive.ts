@@ -1,6 +1,7 @@
 /**
  * `LISTEN` with either library: `postgres` reconnects by itself, a pool of `pg` gives a connection that is replaced when it is lost.
  */
+import { within } from '../../src/events/outage.ts'
 import type { WireEvents } from '../_bus/wire-bus.ts'
 
 /** The members of an instance of the library `postgres`. */
@@ -19,13 +20,18 @@ export interface PgPool {
   connect(): Promise<PgConnection>
 }
 
+interface Notification {
+  readonly channel: string
+  readonly payload?: string | undefined
+}
+
 export interface PgConnection {
-  on(
-    event: 'notification',
-    listener: (message: { channel: string; payload?: string | undefined }) => void,
-  ): unknown
+  on(event: 'notification', listener: (message: Notification) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'end', listener: () => void): unknown
+  removeListener(event: 'notification', listener: (message: Notification) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'end', listener: () => void): unknown
   query(text: string): Promise<unknown>
   release(destroy?: boolean): void
 }
@@ -34,6 +40,9 @@ type Receive = (events: WireEvents) => () => void
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 10_000
+
+/** Milliseconds after which a connection that does not answer is closed instead of returned. */
+const UNLISTEN_MS = 2000
 
 /**
  * One registration, whatever comes and goes: `postgres` goes on trying to listen after a failure, and would keep each further listener.
@@ -76,15 +85,15 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
     let isOver = false
     let timer: ReturnType<typeof setTimeout> | undefined
     let retryMs = FIRST_RETRY_MS
-    let drop: (() => void) | undefined
+    let held: Held | undefined
 
     const attempt = async (): Promise<void> => {
       let isLost = false
       const lose = (error: unknown): void => {
         if (isLost) return
         isLost = true
-        drop?.()
-        drop = undefined
+        held?.drop()
+        held = undefined
         if (isOver) return
         onLost(error)
         timer = setTimeout(attempt, retryMs)
@@ -92,14 +101,9 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
       }
       try {
         const connection = await pool.connect()
-        // Destroyed: returned to the pool, it would still listen.
-        drop = () => connection.release(true)
-        if (isOver) return lose(undefined)
-        connection.on('error', lose)
-        connection.on('end', () => lose(new Error('Postgres has closed the connection that listens.')))
-        connection.on('notification', (message) => {
-          if (message.channel === channel && !isOver) onText(message.payload ?? '')
-        })
+        const mine = hold(connection, channel, { onText: (text) => isOver || onText(text), onLost: lose })
+        if (isOver) return mine.drop()
+        held = mine
         await connection.query(`LISTEN "${channel}"`)
         retryMs = FIRST_RETRY_MS
         if (!isLost && !isOver) onReady()
@@ -112,8 +116,48 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
     return () => {
       isOver = true
       clearTimeout(timer)
-      drop?.()
-      drop = undefined
+      held?.giveBack()
+      held = undefined
     }
+  }
+}
+
+interface Held {
+  /** Closes the connection. */
+  drop(): void
+  /** Returns it to the pool, once it does not listen any more: streams that come and go one by one open no connection each. */
+  giveBack(): void
+}
+
+function hold(
+  connection: PgConnection,
+  channel: string,
+  { onText, onLost }: Pick<WireEvents, 'onText' | 'onLost'>,
+): Held {
+  const onEnd = (): void => onLost(new Error('Postgres has closed the connection that listens.'))
+  const onNotification = (message: Notification): void => {
+    if (message.channel === channel) onText(message.payload ?? '')
+  }
+  connection.on('error', onLost)
+  connection.on('end', onEnd)
+  connection.on('notification', onNotification)
+  let isHeld = true
+  const release = (destroy: boolean): void => {
+    if (!isHeld) return
+    isHeld = false
+    // An error without a listener would end the process: the pool listens from here on.
+    connection.release(destroy)
+    connection.removeListener('error', onLost)
+    connection.removeListener('end', onEnd)
+    connection.removeListener('notification', onNotification)
+  }
+  return {
+    drop: () => release(true),
+    giveBack() {
+      within(connection.query(`UNLISTEN "${channel}"`), UNLISTEN_MS, 'Postgres server').then(
+        () => release(false),
+        () => release(true),
+      )
+    },
   }
 }

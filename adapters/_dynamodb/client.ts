@@ -1,0 +1,55 @@
+/** The parts of AWS's client that the store uses; inlined, so that no package is needed for the types. */
+
+export type DynamoValue = { readonly S: string } | { readonly N: string } | { readonly BOOL: boolean }
+
+export type DynamoItem = { readonly [attribute: string]: DynamoValue }
+
+/** An item as the client returns it. */
+export type KeptItem = {
+  readonly [attribute: string]: {
+    readonly S?: string | undefined
+    readonly N?: string | undefined
+    readonly BOOL?: boolean | undefined
+  }
+}
+
+interface Names {
+  readonly ExpressionAttributeNames: { readonly [name: string]: string } & Record<string, string>
+}
+
+interface Conditional extends Names {
+  readonly TableName: string
+  readonly ConditionExpression: string
+  readonly ExpressionAttributeValues?: Record<string, DynamoValue>
+}
+
+/** `new DynamoDB({})` of `@aws-sdk/client-dynamodb`, or an object with these of its methods. */
+export interface DynamoClient {
+  getItem(input: {
+    TableName: string
+    Key: Record<string, DynamoValue>
+    ConsistentRead: boolean
+  }): Promise<{ Item?: KeptItem | undefined }>
+  putItem(
+    input: Conditional & { Item: Record<string, DynamoValue>; ReturnValues: 'ALL_OLD' },
+  ): Promise<{ Attributes?: KeptItem | undefined }>
+  updateItem(
+    input: Conditional & {
+      Key: Record<string, DynamoValue>
+      UpdateExpression: string
+      ReturnValues: 'UPDATED_NEW'
+    },
+  ): Promise<{ Attributes?: KeptItem | undefined }>
+  deleteItem(input: Conditional & { Key: Record<string, DynamoValue> }): Promise<unknown>
+  query(
+    input: Names & {
+      TableName: string
+      IndexName: string
+      KeyConditionExpression: string
+      FilterExpression: string
+      ExpressionAttributeValues: Record<string, DynamoValue>
+      Limit: number
+      ExclusiveStartKey?: Record<string, never>
+    },
+  ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: object | undefined }>
+}

@@ -1,0 +1,155 @@
+/** The table of the tasks, and the operations on it that the store needs: each is one write with a condition, or one consistent read. */
+import type { Ask } from '../_bus/ask.ts'
+import type { DynamoClient, DynamoValue, KeptItem } from './client.ts'
+
+type Names = Record<string, string>
+type Values = Record<string, DynamoValue>
+
+export const DUE_INDEX = 'due'
+
+export interface Table {
+  get(key: string): Promise<KeptItem | undefined>
+  /** Resolves with what was there before, empty if nothing was; false if the condition does not hold. */
+  put(key: string, item: Values, condition: string, names: Names, values: Values): Promise<KeptItem | false>
+  /** Resolves with the attributes that were written; false if the condition does not hold. */
+  update(
+    key: string,
+    expression: string,
+    condition: string,
+    names: Names,
+    values: Values,
+  ): Promise<KeptItem | false>
+  remove(key: string, condition: string, names: Names, values: Values): Promise<void>
+  /** Pages of the index, with `keyOf` undone. */
+  due(
+    shard: string,
+    now: number,
+    limit: number,
+    start?: object,
+  ): Promise<{ readonly items: readonly Due[]; readonly next?: object }>
+}
+
+export interface Due {
+  readonly key: string
+  readonly dueAt: number
+}
+
+/**
+ * What `createTable` of AWS's client takes for the table of `dynamoTaskStore`. Besides, let the table delete items by the attribute `ttl`
+ * (`updateTimeToLive`).
+ */
+export function dynamoTaskTable(table: string) {
+  return {
+    TableName: table,
+    BillingMode: 'PAY_PER_REQUEST' as const,
+    AttributeDefinitions: [
+      { AttributeName: 'pk', AttributeType: 'S' as const },
+      { AttributeName: 'dueShard', AttributeType: 'S' as const },
+      { AttributeName: 'dueAt', AttributeType: 'N' as const },
+    ],
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' as const }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: DUE_INDEX,
+        KeySchema: [
+          { AttributeName: 'dueShard', KeyType: 'HASH' as const },
+          { AttributeName: 'dueAt', KeyType: 'RANGE' as const },
+        ],
+        Projection: { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: ['expiresAt'] },
+      },
+    ],
+  }
+}
+
+/** @param prefix stands before every key. */
+export function openTable(client: DynamoClient, TableName: string, prefix: string, askClient: Ask): Table {
+  const keyOf = (key: string): Values => ({ pk: { S: `${prefix}#${key}` } })
+  const ask: Ask = async (command) => {
+    try {
+      return await askClient(command)
+    } catch (error) {
+      if ((error as Error).name !== 'ResourceNotFoundException') throw error
+      throw new Error(
+        `The DynamoDB table "${TableName}" of the tasks, or its index "${DUE_INDEX}", is missing: create it as dynamoTaskTable() says.`,
+        { cause: error },
+      )
+    }
+  }
+  const ifHolds = async <Reply>(command: () => Promise<Reply>): Promise<Reply | false> => {
+    try {
+      return await ask(command)
+    } catch (error) {
+      if ((error as Error).name === 'ConditionalCheckFailedException') return false
+      throw error
+    }
+  }
+  return {
+    async get(key) {
+      return (await ask(() => client.getItem({ TableName, Key: keyOf(key), ConsistentRead: true }))).Item
+    },
+    async put(key, item, ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues) {
+      const written = await ifHolds(() =>
+        client.putItem({
+          TableName,
+          Item: { ...keyOf(key), ...item },
+          ConditionExpression,
+          ExpressionAttributeNames,
+          ExpressionAttributeValues,
+          ReturnValues: 'ALL_OLD',
+        }),
+      )
+      return written && (written.Attributes ?? {})
+    },
+    async update(
+      key,
+      UpdateExpression,
+      ConditionExpression,
+      ExpressionAttributeNames,
+      ExpressionAttributeValues,
+    ) {
+      const written = await ifHolds(() =>
+        client.updateItem({
+          TableName,
+          Key: keyOf(key),
+          UpdateExpression,
+          ConditionExpression,
+          ExpressionAttributeNames,
+          ExpressionAttributeValues,
+          ReturnValues: 'UPDATED_NEW',
+        }),
+      )
+      return written && (written.Attributes ?? {})
+    },
+    async remove(key, ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues) {
+      await ifHolds(() =>
+        client.deleteItem({
+          TableName,
+          Key: keyOf(key),
+          ConditionExpression,
+          ExpressionAttributeNames,
+          ExpressionAttributeValues,
+        }),
+      )
+    },
+    async due(shard, now, limit, start) {
+      const { Items = [], LastEvaluatedKey } = await ask(() =>
+        client.query({
+          TableName,
+          IndexName: DUE_INDEX,
+          KeyConditionExpression: '#shard = :shard AND #dueAt <= :now',
+          FilterExpression: 'attribute_not_exists(#expiresAt) OR #expiresAt > :now',
+          ExpressionAttributeNames: { '#shard': 'dueShard', '#dueAt': 'dueAt', '#expiresAt': 'expiresAt' },
+          ExpressionAttributeValues: { ':shard': { S: `${prefix}#${shard}` }, ':now': { N: String(now) } },
+          Limit: limit,
+          // As it came from the page before.
+          ...(start !== undefined && { ExclusiveStartKey: start as Record<string, never> }),
+        }),
+      )
+      const items = Items.map(({ pk, dueAt }) => ({
+        key: pk!.S!.slice(prefix.length + 1),
+        dueAt: Number(dueAt!.N),
+      }))
+      return { items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
+    },
+  }
+}

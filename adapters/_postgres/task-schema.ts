@@ -1,0 +1,80 @@
+/** The table of a store of tasks, and the function that limits the open tasks of an owner. */
+
+/** Postgres cuts longer names; those of the indexes and of the function are up to seven longer than the table's. */
+const TABLE = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,49}$/
+
+/** @throws TypeError for what would need quotes in SQL. */
+export function checkTable(table: string): void {
+  if (!TABLE.test(table))
+    throw new TypeError(
+      `"table" of a Postgres task store must be a name of small letters, digits and "_", at most 50, also with a schema before it.`,
+    )
+}
+
+/**
+ * The SQL that makes the table of `postgresTaskStore`, for your own migrations. It may run again. One table is enough: the steps of a
+ * task are in its state, which is replaced as a whole.
+ *
+ * @param table as the store's option. Default `mayfly_tasks`.
+ * @throws TypeError for a name that is none.
+ */
+export function postgresTaskSchema(table = 'mayfly_tasks'): string {
+  checkTable(table)
+  const name = table.split('.').at(-1)!
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+  id text PRIMARY KEY,
+  owner text NOT NULL,
+  version bigint NOT NULL,
+  is_open boolean NOT NULL,
+  due_at bigint, -- milliseconds since the epoch, as expires_at
+  expires_at bigint,
+  state text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  open_at_most bigint NOT NULL -- how many open tasks the owner had when this one was created, at most
+);
+CREATE INDEX IF NOT EXISTS ${name}_due ON ${table} (due_at) WHERE is_open AND due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ${name}_open ON ${table} (owner, seq) WHERE is_open;
+CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at IS NOT NULL;
+
+-- 1: created. 0: the owner has max_open open tasks. -1: there is a task with this id.
+-- A function, since each of its statements sees what was committed before it: a single statement that locks and then counts would
+-- count what there was before it waited for the lock. It counts only where there may be too many: counting takes long where
+-- thousands may be open.
+CREATE OR REPLACE FUNCTION ${table}_create(
+  new_id text, new_owner text, new_version bigint, new_is_open boolean, new_due_at bigint, new_expires_at bigint,
+  new_state text, max_open bigint, now_ms bigint
+) RETURNS integer LANGUAGE plpgsql AS $create$
+DECLARE
+  at_most bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('${table}'), hashtext(new_owner));
+  IF EXISTS (SELECT FROM ${table} WHERE id = new_id AND (expires_at IS NULL OR expires_at > now_ms)) THEN
+    RETURN -1;
+  END IF;
+  at_most := coalesce(
+    (SELECT open_at_most FROM ${table} WHERE owner = new_owner AND is_open ORDER BY seq DESC LIMIT 1), 0);
+  IF at_most >= max_open THEN
+    SELECT count(*) INTO at_most FROM (
+      SELECT FROM ${table} WHERE owner = new_owner AND is_open AND (expires_at IS NULL OR expires_at > now_ms)
+        LIMIT max_open) AS open_tasks;
+    IF at_most >= max_open THEN
+      RETURN 0;
+    END IF;
+  END IF;
+  DELETE FROM ${table} WHERE id = new_id AND expires_at <= now_ms;
+  INSERT INTO ${table} (id, owner, version, is_open, due_at, expires_at, state, open_at_most)
+    VALUES (new_id, new_owner, new_version, new_is_open, new_due_at, new_expires_at, new_state, at_most + 1)
+    ON CONFLICT (id) DO NOTHING;
+  RETURN CASE WHEN FOUND THEN 1 ELSE -1 END;
+END
+$create$;
+`
+}
+
+/** The schema as one statement, which waits for another process that does the same: HTTP drivers send single statements alone. */
+export function toMigration(table: string): string {
+  return `DO $migrate$ BEGIN
+PERFORM pg_advisory_xact_lock(hashtext('${table}'), 0);
+SET LOCAL client_min_messages = warning;
+${postgresTaskSchema(table)}END $migrate$`
+}

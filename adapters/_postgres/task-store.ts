@@ -1,0 +1,158 @@
+/**
+ * Tasks in a table of Postgres. Each operation is one statement without a session or a transaction around it, so any driver and any pooler
+ * will do, HTTP drivers too.
+ */
+import { type OutageOptions, toReport } from '../../src/events/outage.ts'
+import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
+import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
+import { outagesOf, watchConnection } from '../_bus/outages.ts'
+import { createStoreAsk } from '../_tasks/patience.ts'
+import { checkTable, toMigration } from './task-schema.ts'
+
+/**
+ * `postgres(url)` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: whatever has a function
+ * for a text with parameters.
+ */
+export type PostgresClient =
+  | { query(text: string, parameters?: (string | null)[]): PromiseLike<unknown> }
+  | { unsafe(text: string, parameters?: (string | null)[]): PromiseLike<unknown> }
+
+/** Options of `postgresTaskStore`. */
+export interface PostgresTaskStoreOptions extends OutageOptions {
+  /** Small letters, digits and `_`, also with a schema before it, such as `private.tasks`. Default `mayfly_tasks`. */
+  readonly table?: string
+}
+
+export interface PostgresTaskStore extends TaskStore {
+  /** Makes the table, unless it is there. Several processes may do so at once. Needs the right to create. */
+  migrate(): Promise<void>
+  /** Deletes the rows of expired tasks, and resolves with how many. `due` does so about once a minute. */
+  purge(): Promise<number>
+}
+
+/** Bytes of one task. Postgres takes more, but each step writes all of it. */
+const MAX_STATE_BYTES = 1_000_000
+
+const PURGE_EVERY_MS = 60_000
+
+/** Rows that one statement deletes. */
+const PURGED_AT_ONCE = 1000
+
+/** A table, a function or a schema that is not there. */
+const MISSING = new Set(['42P01', '42883', '3F000'])
+
+type Row = { readonly [column: string]: unknown }
+
+/**
+ * Creates a store of tasks in Postgres, for servers of many processes. While Postgres is down, it rejects within `timeoutMs` (default
+ * 5000); a write that was rejected may yet be done. The limit for an owner's open tasks holds at the isolation level `READ COMMITTED`, which is
+ * the default of Postgres.
+ *
+ * @throws TypeError for a table whose name would need quotes.
+ */
+export function postgresTaskStore(
+  client: PostgresClient,
+  options: PostgresTaskStoreOptions = {},
+): PostgresTaskStore {
+  const { table = 'mayfly_tasks' } = options
+  checkTable(table)
+  const sql = toStatements(table)
+  // A pool emits the errors of its idle connections.
+  const report = toReport(options, 'Postgres')
+  watchConnection(client, outagesOf(client, report))
+  const ask = createStoreAsk(options, 'Postgres')
+  let purgedAt = 0
+
+  /** Parameters are text, which no library converts. */
+  const query = async (text: string, ...parameters: (string | number | boolean | null)[]): Promise<Row[]> => {
+    const values = parameters.map((value) => (value === null ? null : String(value)))
+    try {
+      const result = await ask(() =>
+        'query' in client ? client.query(text, values) : client.unsafe(text, values),
+      )
+      return Array.isArray(result) ? (result as Row[]) : (result as { rows: Row[] }).rows
+    } catch (error) {
+      if (!MISSING.has(String((error as { code?: unknown })?.code))) throw error
+      throw new Error(
+        `The table "${table}" of the tasks is missing: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
+        { cause: error },
+      )
+    }
+  }
+  const purge = async (): Promise<number> => {
+    purgedAt = Date.now()
+    for (let deleted = 0; ; ) {
+      const { length } = await query(sql.purge, purgedAt)
+      deleted += length
+      if (length < PURGED_AT_ONCE) return deleted
+    }
+  }
+  return {
+    maxStateBytes: MAX_STATE_BYTES,
+    purge,
+    async migrate() {
+      await query(toMigration(table))
+    },
+    async create(task, maxOpen) {
+      checkTask(task, MAX_STATE_BYTES)
+      const limit = Math.min(maxOpen, Number.MAX_SAFE_INTEGER)
+      const [row] = await query(sql.create, ...toValues(task), limit, Date.now())
+      const result = Number(row!.result)
+      if (result < 0) throw createDuplicateError()
+      return result === 1
+    },
+    async read(id) {
+      if (!isTaskId(id)) return undefined
+      const [row] = await query(sql.read, id, Date.now())
+      return row && toTask(row)
+    },
+    async replace(task) {
+      checkTask(task, MAX_STATE_BYTES)
+      const { length } = await query(sql.replace, ...toValues(task), Date.now())
+      return length === 1
+    },
+    async due(now, limit) {
+      const ids = (await query(sql.due, now, limit)).map(({ id }) => String(id))
+      // What cannot be purged now is purged another time.
+      if (Date.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
+      return ids
+    },
+  }
+}
+
+function toStatements(table: string) {
+  const unexpired = (now: string): string => `(expires_at IS NULL OR expires_at > ${now}::text::bigint)`
+  const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text`
+  return {
+    create: `SELECT ${table}_create(${values}, $8::text::bigint, $9::text::bigint) AS result`,
+    read: `SELECT id, owner, version, is_open, due_at, expires_at, state FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
+    replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state) = (${values})
+WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$8')} RETURNING id`,
+    // Without locks: they would end with the statement. Of two that run one task, one is stopped by the version.
+    due: `SELECT id FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
+ORDER BY due_at LIMIT $2::text::bigint`,
+    // Two processes that delete at once take different rows.
+    purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
+  SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED
+)) RETURNING id`,
+  }
+}
+
+function toValues(task: StoredTask): (string | number | boolean | null)[] {
+  const { id, owner, version, isOpen, dueAt, expiresAt, state } = task
+  const time = (at: number | null): number | null => (at === null ? null : Math.ceil(at))
+  return [id, owner, version, isOpen, time(dueAt), time(expiresAt), state]
+}
+
+function toTask({ id, owner, version, is_open, due_at, expires_at, state }: Row): StoredTask {
+  const time = (at: unknown): number | null => (at === null ? null : Number(at))
+  return {
+    id: String(id),
+    owner: String(owner),
+    version: Number(version),
+    isOpen: is_open === true,
+    dueAt: time(due_at),
+    expiresAt: time(expires_at),
+    state: String(state),
+  }
+}

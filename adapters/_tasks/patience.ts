@@ -1,0 +1,55 @@
+/** How long the stores of tasks wait. */
+import { type OutageOptions, within } from '../../src/events/outage.ts'
+import { type Ask, createAsk } from '../_bus/ask.ts'
+
+/** Milliseconds without any answer after which a store counts as down. */
+export const STORE_TIMEOUT_MS = 5000
+
+/** Milliseconds that a call may take while others are answered: thousands of tasks that begin at once wait for each other. */
+const PATIENCE_MS = 30_000
+
+/** As `createAsk`, with the limit `timeoutMs` (default 5000) for the silence of the store. */
+export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, name: string): Ask {
+  const ask = createAsk({ timeoutMs }, name, { wait: createPatience() })
+  return async (command) => {
+    try {
+      return await ask(command)
+    } catch (cause) {
+      // Some clients reject with an error that says nothing.
+      if (cause instanceof Error && cause.message !== '') throw cause
+      throw new Error(`The ${name} server does not answer.`, { cause })
+    }
+  }
+}
+
+function createPatience(): typeof within {
+  let answeredAt = 0
+  return async (work, timeoutMs, what) => {
+    const startedAt = Date.now()
+    const patienceMs = Math.max(timeoutMs, PATIENCE_MS)
+    const reply = Promise.resolve(work)
+    let isSettled = false
+    reply.then(
+      () => {
+        isSettled = true
+        answeredAt = Date.now()
+      },
+      () => {
+        isSettled = true
+      },
+    )
+    for (let waitMs = timeoutMs; ; ) {
+      try {
+        return await within(reply, waitMs, what)
+      } catch (error) {
+        if (isSettled) throw error
+        const now = Date.now()
+        const silenceMs = now - Math.max(startedAt, answeredAt)
+        if (silenceMs >= timeoutMs) throw new Error(`The ${what} did not answer within ${timeoutMs} ms.`)
+        waitMs = Math.min(timeoutMs - silenceMs, startedAt + patienceMs - now)
+        if (waitMs <= 0)
+          throw new Error(`The ${what} answers, but has too much to do: this took over ${patienceMs} ms.`)
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What the runners have in common that leave a message for each time at which a task is due: the message, and what is done when it comes.
+ */
+import type { SlicePlatform, TaskControls } from '../../src/request/task-support.ts'
+import { isTaskId } from '../../src/tasks/stored.ts'
+
+/** What such a message says. */
+export interface TaskWake {
+  readonly id: string
+  /** When the task is due, in milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** Milliseconds after which a queue that does not take a message counts as down. */
+export const WAKE_TIMEOUT_MS = 5000
+
+/** Milliseconds that are left of an invocation for what comes after the last write of a run. */
+export const END_MARGIN_MS = 2000
+
+const LAST_RETRY_SECONDS = 900
+
+/** The tasks of a runner, once it is used. */
+export interface Attached {
+  attach(tasks: TaskControls): void
+  /** @throws TypeError if nobody uses the runner. */
+  tasks(): TaskControls
+}
+
+/** @param name the function that creates the runner. */
+export function createAttached(name: string): Attached {
+  let attached: TaskControls | undefined
+  return {
+    attach(tasks) {
+      if (attached !== undefined)
+        throw new TypeError(`This runner belongs to other tasks: call ${name} for each server.`)
+      attached = tasks
+    },
+    tasks() {
+      if (attached === undefined)
+        throw new TypeError(
+          `No server uses this runner: pass what ${name} returns to createTasks as "runner".`,
+        )
+      return attached
+    },
+  }
+}
+
+/** Undefined for a message of somebody else. */
+export function toTaskWake(value: unknown): TaskWake | undefined {
+  const { id, at } = (value ?? {}) as { readonly id?: unknown; readonly at?: unknown }
+  return typeof id === 'string' && isTaskId(id) && typeof at === 'number' ? { id, at } : undefined
+}
+
+/** A name that all messages for one time share: at most 83 letters, digits, `-` and `_`, and a letter first. */
+export function wakeName({ id, at }: TaskWake): string {
+  return `task-${id}-${at}`
+}
+
+/** Whole seconds for which a message must wait, as many of them as a queue can hold it. */
+export function delaySecondsUntil(at: number, maxSeconds: number): number {
+  return Math.min(Math.max(0, Math.ceil((at - Date.now()) / 1000)), maxSeconds)
+}
+
+/** Seconds until a message that could not be dealt with comes again. */
+export function retrySeconds(attempt: number): number {
+  return Math.min(2 ** attempt, LAST_RETRY_SECONDS)
+}
+
+export interface Delivery {
+  readonly tasks: TaskControls
+  /** 1 for a message that comes for the first time. */
+  readonly attempt: number
+  readonly platform: SlicePlatform
+  readonly send: (wake: TaskWake) => Promise<unknown>
+}
+
+/**
+ * Runs the task of a message. Resolves with false if the message must come again.
+ *
+ * @throws as `send`.
+ */
+export async function deliver(
+  wake: TaskWake,
+  { tasks, attempt, platform, send }: Delivery,
+): Promise<boolean> {
+  if (wake.at > Date.now()) {
+    await send(wake)
+    return true
+  }
+  const dueAt = await tasks.run(wake.id, platform)
+  if (dueAt === null) return true
+  if (dueAt <= Date.now()) return false
+  // Whoever set that time has sent a message for it, but an earlier attempt may have died in between.
+  if (attempt > 1) await send({ id: wake.id, at: dueAt })
+  return true
+}

@@ -1,0 +1,135 @@
+/**
+ * Tasks in Durable Objects, one per task: what is written there is durable and consistent, and the object's alarm runs the task when it is
+ * due. One more object per owner counts the open tasks.
+ */
+import { within } from '../src/events/outage.ts'
+import type { TaskStore } from '../src/tasks/store.ts'
+import { checkTask, isTaskId } from '../src/tasks/stored.ts'
+import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
+import { MayflyTaskObject } from './_cloudflare/task-object.ts'
+import type { Answers, Order } from './_cloudflare/task-wire.ts'
+import { STORE_TIMEOUT_MS } from './_tasks/patience.ts'
+import { createInSlot, type Slots, updateSlot } from './_tasks/slots.ts'
+
+export { MayflyTaskObject } from './_cloudflare/task-object.ts'
+
+/** Options of `durableObjectTaskStore`. */
+export interface DurableObjectTaskStoreOptions {
+  /** The first part of the objects' names, if several servers share one binding. Default `mayfly`. */
+  readonly name?: string
+  /** Milliseconds after which an object that does not answer counts as down. Default 5000. */
+  readonly timeoutMs?: number
+}
+
+/** The part of a server that runs its tasks. */
+export interface TaskServer {
+  readonly tasks: { run(id: string, platform?: { readonly env?: unknown }): PromiseLike<unknown> }
+}
+
+/** Bytes of one task. An object keeps 2 MB in a value, and characters as two bytes each where one needs it. */
+const MAX_STATE_BYTES = 1_000_000
+
+const OBJECT_URL = 'https://tasks/'
+
+/**
+ * Creates the Durable Object class of the tasks: export it from your Worker and bind it.
+ *
+ * ```ts
+ * export class MayflyTasks extends taskObject(() => server) {}
+ * ```
+ *
+ * ```toml
+ * [[durable_objects.bindings]]
+ * name = "TASKS"
+ * class_name = "MayflyTasks"
+ *
+ * [[migrations]]
+ * tag = "mayfly-tasks-1"
+ * new_sqlite_classes = ["MayflyTasks"]
+ * ```
+ *
+ * @param server called for each run with the bindings, so that it may be declared below the class.
+ */
+export function taskObject(server: (env: unknown) => TaskServer): typeof MayflyTaskObject {
+  return class extends MayflyTaskObject {
+    override async run(id: string, env: unknown): Promise<void> {
+      await server(env).tasks.run(id, { env })
+    }
+  }
+}
+
+/**
+ * Creates a store of tasks from the binding of the class that `taskObject` creates. The alarms of the objects run the tasks, so there are
+ * none to be told that are due. While an object fails, its calls reject, within `timeoutMs`; a write that was rejected may yet be done.
+ *
+ * @throws TypeError without a binding.
+ */
+export function durableObjectTaskStore(
+  namespace: DurableObjectNamespace,
+  options: DurableObjectTaskStoreOptions = {},
+): TaskStore {
+  if (typeof namespace?.idFromName !== 'function') {
+    throw new TypeError(
+      'durableObjectTaskStore needs the binding of a Durable Object: bind the class of taskObject in the wrangler configuration, as in docs/tasks.md',
+    )
+  }
+  const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options
+  const ask = async <Kind extends Order['do']>(
+    object: string,
+    order: Order & { readonly do: Kind },
+  ): Promise<Answers[Kind]> => {
+    const over = new AbortController()
+    try {
+      const stub = namespace.get(namespace.idFromName(`${name}/${object}`) as never)
+      const init = { method: 'POST', body: JSON.stringify(order), signal: over.signal }
+      return await within(stub.fetch(OBJECT_URL, init).then(toAnswer<Kind>), timeoutMs, 'Durable Object')
+    } catch (error) {
+      over.abort()
+      throw error
+    }
+  }
+  const taskOf = (id: string): string => `task/${id}`
+  const ownerOf = (owner: string): string => `owner/${owner}`
+
+  const slots: Slots = {
+    take: ({ id, owner, expiresAt }, maxOpen) =>
+      ask(ownerOf(owner), { do: 'take', task: { id, expiresAt }, maxOpen, now: Date.now() }),
+    keep: ({ id, owner, expiresAt }) =>
+      ask(ownerOf(owner), { do: 'keep', task: { id, expiresAt }, now: Date.now() }),
+    free: (owner, ids) => ask(ownerOf(owner), { do: 'free', ids }),
+  }
+  const store: TaskStore = {
+    maxStateBytes: MAX_STATE_BYTES,
+    // The objects' alarms.
+    runner: { isPrompt: true, wake() {} },
+    async create(task, maxOpen) {
+      checkTask(task, MAX_STATE_BYTES)
+      const create = async (): Promise<boolean> =>
+        (await ask(taskOf(task.id), { do: 'create', task, now: Date.now() })).isDone
+      return createInSlot(task, maxOpen, slots, create, store.read)
+    },
+    async read(id) {
+      if (!isTaskId(id)) return undefined
+      return (await ask(taskOf(id), { do: 'read', now: Date.now() })).task
+    },
+    async replace(task) {
+      checkTask(task, MAX_STATE_BYTES)
+      const { isDone, before } = await ask(taskOf(task.id), { do: 'replace', task, now: Date.now() })
+      if (before !== undefined) await updateSlot(before, task, slots)
+      return isDone
+    },
+    async due() {
+      return []
+    },
+  }
+  return store
+}
+
+async function toAnswer<Kind extends Order['do']>(response: Response): Promise<Answers[Kind]> {
+  if (response.ok && response.headers.get('x-mayfly') === 'task')
+    return (await response.json()) as Answers[Kind]
+  await response.body?.cancel()
+  throw new Error(
+    `The Durable Object answered ${response.status}, and no task: bind the class of taskObject, and see its log.`,
+  )
+}

@@ -1,0 +1,146 @@
+/** A store of tasks on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes have. */
+import type { OutageOptions } from '../src/events/outage.ts'
+import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
+import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
+import type { DynamoClient, DynamoValue, KeptItem } from './_dynamodb/client.ts'
+import { createSlots } from './_dynamodb/slots.ts'
+import { type Due, openTable, type Table } from './_dynamodb/table.ts'
+import { createStoreAsk } from './_tasks/patience.ts'
+import { createInSlot, type Slot, updateSlot } from './_tasks/slots.ts'
+
+export type { DynamoClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
+export { dynamoTaskTable } from './_dynamodb/table.ts'
+
+/** Options of `dynamoTaskStore`. */
+export interface DynamoTaskStoreOptions extends Pick<OutageOptions, 'timeoutMs'> {
+  readonly table: string
+  /** Prefix of the keys, if several servers share one table. Default `mayfly`. */
+  readonly prefix?: string
+}
+
+/** Bytes of one task: an item has at most 409 600, with the names of its attributes. */
+const MAX_STATE_BYTES = 400_000
+
+/** Partitions of the index of what is due, each of which takes 1000 writes a second. Fixed: other ones would not be looked at. */
+const SHARDS = 4
+
+/**
+ * Creates a store of tasks in a DynamoDB table, which `dynamoTaskTable` describes. Reads are consistent, and every write is conditional.
+ * What is due is read from an index, which follows the table within a second or so. With a limit, an owner has at most 3000 open tasks.
+ * While DynamoDB is down, it rejects within `timeoutMs` (default 5000); a write that was rejected may yet be done.
+ *
+ * @param client `new DynamoDB({})`.
+ */
+export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOptions): TaskStore {
+  const { prefix = 'mayfly' } = options
+  const ask = createStoreAsk(options, 'DynamoDB')
+  const table = openTable(client, options.table, prefix, ask)
+  const slots = createSlots(table)
+
+  /** Resolves with what was there before; false if the condition does not hold. */
+  const write = async (
+    task: StoredTask,
+    condition: string,
+    names: Names,
+    more?: Values,
+  ): Promise<Slot | false> => {
+    // The client sends a request again if it gets no answer: the condition fails then, though the first was done.
+    const writer = crypto.randomUUID()
+    const values = { ':now': { N: String(Date.now()) }, ...more }
+    const allNames = { '#expiresAt': 'expiresAt', ...names }
+    const before = await table.put(keyOf(task.id), toItem(task, prefix, writer), condition, allNames, values)
+    if (before !== false) return toSlot(before)
+    const kept = await table.get(keyOf(task.id))
+    return kept?.writer?.S === writer ? UNKNOWN : false
+  }
+  const store: TaskStore = {
+    maxStateBytes: MAX_STATE_BYTES,
+    async create(task, maxOpen) {
+      checkTask(task, MAX_STATE_BYTES)
+      const condition = 'attribute_not_exists(#pk) OR #expiresAt <= :now'
+      const create = async (): Promise<boolean> => (await write(task, condition, { '#pk': 'pk' })) !== false
+      return createInSlot(task, maxOpen, slots, create, store.read)
+    },
+    async read(id) {
+      const item = isTaskId(id) ? await table.get(keyOf(id)) : undefined
+      const task = item && toTask(id, item)
+      return task === undefined || isExpired(task, Date.now()) ? undefined : task
+    },
+    async replace(task) {
+      checkTask(task, MAX_STATE_BYTES)
+      const condition = '#version = :previous AND (attribute_not_exists(#expiresAt) OR #expiresAt > :now)'
+      const previous = { ':previous': { N: String(task.version - 1) } }
+      const before = await write(task, condition, { '#version': 'version' }, previous)
+      if (before) await updateSlot(before, task, slots)
+      return before !== false
+    },
+    async due(now, limit) {
+      const shards = Array.from({ length: limit > 0 ? SHARDS : 0 }, (_, index) =>
+        readShard(table, index, now, limit),
+      )
+      return (await Promise.all(shards))
+        .flat()
+        .sort((one, other) => one.dueAt - other.dueAt)
+        .slice(0, limit)
+        .map(({ key }) => key.slice(keyOf('').length))
+    },
+  }
+  return store
+}
+
+type Names = Record<string, string>
+type Values = Record<string, DynamoValue>
+
+/** What was there before, where the answer was lost: the slot is written anew. */
+const UNKNOWN: Slot = { isOpen: true, expiresAt: Number.NaN }
+
+function keyOf(id: string): string {
+  return `task#${id}`
+}
+
+/** In the index is what has both of its attributes: an open task that waits for a time. */
+function toItem(task: StoredTask, prefix: string, writer: string): Values {
+  const { id, owner, version, isOpen, dueAt, expiresAt, state } = task
+  return {
+    owner: { S: owner },
+    version: { N: String(version) },
+    isOpen: { BOOL: isOpen },
+    state: { S: state },
+    writer: { S: writer },
+    ...(dueAt !== null && { dueAt: { N: String(dueAt) } }),
+    ...(isOpen &&
+      dueAt !== null && { dueShard: { S: `${prefix}#due#${id.charCodeAt(id.length - 1) % SHARDS}` } }),
+    ...(expiresAt !== null && {
+      expiresAt: { N: String(expiresAt) },
+      ttl: { N: String(Math.ceil(expiresAt / 1000)) },
+    }),
+  }
+}
+
+function toTask(id: string, { owner, version, isOpen, dueAt, expiresAt, state }: KeptItem): StoredTask {
+  return {
+    id,
+    owner: owner?.S ?? '',
+    version: Number(version?.N),
+    isOpen: isOpen?.BOOL === true,
+    dueAt: dueAt?.N === undefined ? null : Number(dueAt.N),
+    expiresAt: expiresAt?.N === undefined ? null : Number(expiresAt.N),
+    state: state?.S ?? '',
+  }
+}
+
+function toSlot({ isOpen, expiresAt }: KeptItem): Slot {
+  return { isOpen: isOpen?.BOOL === true, expiresAt: expiresAt?.N === undefined ? null : Number(expiresAt.N) }
+}
+
+async function readShard(table: Table, shard: number, now: number, limit: number): Promise<Due[]> {
+  const found: Due[] = []
+  let start: object | undefined
+  do {
+    // Of each page, those that have expired are left out.
+    const { items, next } = await table.due(`due#${shard}`, now, limit, start)
+    found.push(...items)
+    start = next
+  } while (start !== undefined && found.length < limit)
+  return found
+}

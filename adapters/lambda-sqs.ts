@@ -1,0 +1,128 @@
+/** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes have. */
+import { toReport, within } from '../src/events/outage.ts'
+import type { TaskRunner } from '../src/tasks/store.ts'
+import { createBackground } from './_lambda/background.ts'
+import {
+  createAttached,
+  type Delivery,
+  delaySecondsUntil,
+  deliver,
+  END_MARGIN_MS,
+  retrySeconds,
+  type TaskWake,
+  toTaskWake,
+  WAKE_TIMEOUT_MS,
+} from './_tasks/wakes.ts'
+
+/** `new SQS({})` of `@aws-sdk/client-sqs`, or an object with these of its methods. */
+export interface SqsClient {
+  sendMessage(input: { QueueUrl: string; MessageBody: string; DelaySeconds: number }): Promise<unknown>
+  changeMessageVisibility(input: {
+    QueueUrl: string
+    ReceiptHandle: string
+    VisibilityTimeout: number
+  }): Promise<unknown>
+}
+
+/** Options of `sqsRunner`. */
+export interface SqsRunnerOptions {
+  /** Of a standard queue: one that is FIFO delays no single message. */
+  readonly queueUrl: string
+  /** The environment for `ctx.env`. Default `process.env`. */
+  readonly env?: unknown
+}
+
+/** What Lambda passes to a function that reads from a queue. */
+export interface SqsEvent {
+  readonly Records: readonly SqsRecord[]
+}
+
+export interface SqsRecord {
+  readonly messageId: string
+  readonly receiptHandle: string
+  readonly body: string
+  readonly attributes: { readonly ApproximateReceiveCount: string }
+}
+
+/** The messages that SQS must deliver again. */
+export interface SqsBatchResult {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+}
+
+export interface SqsRunner extends TaskRunner {
+  /** The handler of a function whose event source is the queue, with `ReportBatchItemFailures`. Never rejects. */
+  readonly handler: (
+    event: SqsEvent,
+    context: { getRemainingTimeInMillis(): number },
+  ) => Promise<SqsBatchResult>
+}
+
+/** The longest that SQS holds a message back, 15 minutes. */
+const MAX_DELAY_SECONDS = 900
+
+/**
+ * Creates a runner: each time at which a task is due is a message, held back until then. One that is held for less than that, 15 minutes
+ * at most, is sent again when it comes. Runs end before the function's timeout. A run that could not begin is tried again, after 2
+ * seconds at first and 15 minutes at most, as often as the queue's redrive policy allows.
+ *
+ * ```ts
+ * const runner = sqsRunner(new SQS({}), { queueUrl })
+ * const server = new MCPServer({ …, tasks: createTasks({ store, runner }) })
+ * export const tasks = runner.handler
+ * ```
+ *
+ * @throws TypeError without the URL of a queue.
+ */
+export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: SqsRunnerOptions): SqsRunner {
+  if (typeof queueUrl !== 'string' || !URL.canParse(queueUrl))
+    throw new TypeError('sqsRunner needs "queueUrl": the URL of the queue, https://sqs.…')
+  const attached = createAttached('sqsRunner')
+  const report = toReport({}, 'Task queue')
+  const send = async (wake: TaskWake): Promise<void> => {
+    const DelaySeconds = delaySecondsUntil(wake.at, MAX_DELAY_SECONDS)
+    const message = { QueueUrl: queueUrl, MessageBody: JSON.stringify(wake), DelaySeconds }
+    await within(client.sendMessage(message), WAKE_TIMEOUT_MS, 'SQS queue')
+  }
+  /** Resolves with false if the message must come again. */
+  const take = async (record: SqsRecord, platform: Delivery['platform']): Promise<boolean> => {
+    const attempt = Number(record.attributes?.ApproximateReceiveCount ?? 1)
+    try {
+      const wake = parse(record.body)
+      if (wake === undefined) report(new Error('A message is not of this runner, and was dropped.'))
+      if (wake === undefined || (await deliver(wake, { tasks: attached.tasks(), attempt, platform, send })))
+        return true
+    } catch (error) {
+      report(error)
+    }
+    const again = {
+      QueueUrl: queueUrl,
+      ReceiptHandle: record.receiptHandle,
+      VisibilityTimeout: retrySeconds(attempt),
+    }
+    // Otherwise it comes when the queue's own visibility timeout is over.
+    await within(client.changeMessageVisibility(again), WAKE_TIMEOUT_MS, 'SQS queue').catch(report)
+    return false
+  }
+  return {
+    attach: attached.attach,
+    wake: (id, at) => send({ id, at }),
+    handler: async (event, context) => {
+      const Records = Array.isArray(event?.Records) ? event.Records : []
+      const { waitUntil, settled } = createBackground()
+      const deadline = Date.now() + context.getRemainingTimeInMillis() - END_MARGIN_MS
+      const platform = { env, deadline, waitUntil }
+      const taken = await Promise.all(Records.map((record) => take(record, platform)))
+      await settled(deadline)
+      const failed = Records.filter((_record, index) => !taken[index])
+      return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) }
+    },
+  }
+}
+
+function parse(body: string): TaskWake | undefined {
+  try {
+    return toTaskWake(JSON.parse(body))
+  } catch {
+    return undefined
+  }
+}
