@@ -9,7 +9,7 @@ import { noDefaultExport, noFetch } from './entry.ts'
 import type { Artefact, Project } from './target.ts'
 
 export interface ServerBundle {
-  /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`. */
+  /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
   readonly main: string
   /** Absolute path to write. */
   readonly outfile: string
@@ -133,9 +133,9 @@ function entryPlugin(entry: string): Plugin {
   return {
     name: 'mayfly-entry',
     setup(build) {
-      build.onResolve({ filter: /^mayfly:entry$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
-      build.onLoad({ filter: /./, namespace: 'mayfly' }, () => ({
-        contents: checkedEntry(entry),
+      build.onResolve({ filter: /^mayfly:(?:entry|exports)$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
+      build.onLoad({ filter: /./, namespace: 'mayfly' }, ({ path }) => ({
+        contents: path === 'mayfly:entry' ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
         resolveDir: dirname(entry),
       }))
       // A server that was not written with Mayfly may not have it installed: its adapters are then found beside this file.

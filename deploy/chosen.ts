@@ -1,9 +1,9 @@
 /** Chooses what a command works on: the project, and one of its platforms. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, printable, UsageError } from './cli-error.ts'
 import { oneEntry } from './command-line.ts'
-import { projectFolders, readProject } from './project.ts'
+import { manifestIn, projectFolders, readProject } from './project.ts'
 import type { Project, Target } from './target.ts'
 import { findTarget, targetNames, targets } from './targets.ts'
 
@@ -50,16 +50,7 @@ function targetsBy(kind: 'files' | 'lockfiles'): (folder: string) => readonly st
 }
 
 function declaredTargets(folder: string): readonly string[] | undefined {
-  const path = join(folder, 'package.json')
-  if (!existsSync(path)) return undefined
-  let manifest: unknown
-  try {
-    manifest = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
-  } catch {
-    // Not JSON: npm reports that.
-    return undefined
-  }
-  const { mayfly } = (manifest ?? {}) as { mayfly?: { targets?: unknown } }
+  const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { targets?: unknown } }
   if (mayfly === undefined) return undefined
   const declared = mayfly?.targets
   const isList = Array.isArray(declared) && declared.length > 0

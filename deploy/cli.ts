@@ -17,6 +17,7 @@ const HELP = `mayfly <command>
   stdio [entry]   serve one client over stdin and stdout, as desktop clients start their servers
   doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
   check <url>     probe a deployed MCP server, this one or any other
+  ingest <path>   fill an index of a vector store with documents, for mayfly-mcp/retrieval
 
   -h, --help      show this; mayfly <command> --help says more
   -v, --version   show the version
@@ -35,6 +36,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   stdio: async () => (await import('./stdio.ts')).stdio,
   doctor: async () => (await import('./doctor.ts')).doctor,
   check: async () => (await import('./check.ts')).check,
+  ingest: async () => (await import('./ingest.ts')).ingest,
 }
 
 async function run([command, ...rest]: string[]): Promise<number> {

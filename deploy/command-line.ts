@@ -39,7 +39,8 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
 
 /** The entry, if one is given. Throws `UsageError` for more than one. */
 export function oneEntry(positionals: readonly string[]): string | undefined {
-  if (positionals.length > 1) throw new UsageError(`one entry at a time: got ${positionals.join(', ')}`)
+  if (positionals.length > 1)
+    throw new UsageError(`one entry at a time: got ${printable(positionals.join(', '))}`)
   return positionals[0]
 }
 

@@ -5,6 +5,7 @@
  */
 import { connectSnippets } from '../src/http/connect-snippets.ts'
 import { CliError } from './cli-error.ts'
+import { type Cron, callLocally, cronOf } from './cron.ts'
 import { refuseFaulty } from './doctor/load.ts'
 import { onInterrupt } from './ending.ts'
 import { loadEnvFiles } from './env-files.ts'
@@ -43,6 +44,8 @@ export const dev = projectCommand({
       start: () => target.start({ entry, cwd, port, path }),
       port,
       name: project.name,
+      cron: cronOf(project),
+      hasOwnPath: path !== undefined,
       check: () => refuseFaulty(project),
     })
   },
@@ -54,6 +57,10 @@ interface Serving {
   readonly port: number
   /** The project's, for servers that tell theirs only to callers with a token. */
   readonly name: string
+  /** What the platform's schedule would call. */
+  readonly cron?: Cron | undefined
+  /** The path of the MCP endpoint was given, and is not the platform's. */
+  readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
 }
 
@@ -65,19 +72,28 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
   if (isInterrupted) return 0
   const running = await start()
+  const over = new AbortController()
   try {
-    return await Promise.race([interrupted, serveUntilExit(running, serving)])
+    return await Promise.race([interrupted, serveUntilExit(running, serving, over.signal)])
   } finally {
+    over.abort()
     await running.stop()
   }
 }
 
-async function serveUntilExit(running: RunningTarget, serving: Serving): Promise<number> {
+async function serveUntilExit(running: RunningTarget, serving: Serving, over: AbortSignal): Promise<number> {
   const { name = serving.name, wantsToken } = await running.ready
   const url = `http://127.0.0.1:${serving.port}${running.path ?? '/mcp'}`
   process.stdout.write(`ready ${url}\n`)
   terminal.show(howToConnect(name, url, wantsToken))
+  if (serving.cron !== undefined) void callLocally(baseOf(url, serving.hasOwnPath), serving.cron, over)
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
+}
+
+/** Before the platform's own path of the endpoint there is what the platform puts there. */
+function baseOf(endpoint: string, hasOwnPath = false): string {
+  const { origin, pathname } = new URL(endpoint)
+  return hasOwnPath ? origin : `${origin}${pathname.replace(/\/mcp$/, '')}`
 }
 
 /** Not every client can sign in by itself, and not every server offers it. */

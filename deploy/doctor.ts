@@ -1,6 +1,7 @@
 /** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
 import { CliError } from './cli-error.ts'
 import { colour } from './console.ts'
+import { cronOf } from './cron.ts'
 import {
   bindingFindings,
   type Degradation,
@@ -61,7 +62,7 @@ async function examine(project: Project, targetName: string): Promise<Report> {
         ...findings,
         { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
         ...secretFindings(project, info),
-        ...bindingFindings(info, target),
+        ...bindingFindings(info, target, cronOf(project)),
         ...publicUrlFindings(info, target),
       ],
       degrades: degradations(info, hasSecret),

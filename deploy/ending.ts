@@ -2,7 +2,7 @@
  * How this process ends: `atExit` tidies up on every way out but SIGKILL, `onInterrupt` decides what a signal does,
  * `afterDeath` is for what must happen after SIGKILL too.
  */
-import { spawn } from 'node:child_process'
+import { afterDeath as runAfterDeath } from '../adapters/_stdio/after-death.ts'
 import { terminal } from './terminal.ts'
 
 /** A signal, or `SIGPIPE` when what read our output has gone. */
@@ -74,24 +74,9 @@ export function onInterrupt(listener: (interruption: Interruption) => void): () 
   }
 }
 
-/**
- * Runs a POSIX shell script once this process is gone, however it ended, unless what is returned was called before: by a small
- * process that waits for the other end of its stdin to close. `args` are `$1` and so on.
- */
+/** Runs a POSIX shell script once this process is gone, however it ended, unless what is returned was called before. */
 export function afterDeath(script: string, args: readonly string[]): () => void {
-  // In a group of its own: Ctrl-C and signals to this process's group must not reach it.
-  const waiting = `trap '' HUP INT TERM USR1 USR2; if read -r _; then exit; fi; ${script}`
-  const guard = spawn('/bin/sh', ['-c', waiting, 'mayfly-guard', ...args], {
-    cwd: '/',
-    env: { PATH: process.env.PATH },
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  guard.on('error', ({ code }: NodeJS.ErrnoException) => {
-    terminal.warn(`cannot run /bin/sh (${code}): nothing is tidied up if this process is killed`)
-  })
-  // It may have been killed already.
-  guard.stdin.on('error', () => {})
-  guard.unref()
-  return () => void guard.stdin.end('\n')
+  return runAfterDeath(script, args, ({ code }) =>
+    terminal.warn(`cannot run /bin/sh (${code}): nothing is tidied up if this process is killed`),
+  )
 }

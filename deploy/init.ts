@@ -15,7 +15,8 @@ const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <te
   --target   ${targetNames}; several may be given, the first is the one for npm run dev
   --name     of the package and the deployment: lower case letters, digits and dashes; default: the folder's
   --with     auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app;
-             fromSdk: a server of the official SDK. Several may be given, but fromSdk with asking
+             tasks: a tool that takes long, with a store and a runner of the platform; fromSdk: a server of the
+             official SDK. Several may be given; fromSdk excludes asking and tasks
 
 Asks for what is not given, on a terminal. Writes a server, a test, the platform's configuration, CI and .gitignore.
 
@@ -42,11 +43,13 @@ export async function init(args: string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
-  if (positionals.length > 1) throw new UsageError(`one folder at a time: got ${positionals.join(', ')}`)
+  if (positionals.length > 1)
+    throw new UsageError(`one folder at a time: got ${printable(positionals.join(', '))}`)
   const given = { dir: positionals[0], targets: values.target, name: values.name }
   const templates = chosenTemplates(values.with ?? [])
   const { dir, ...chosen } = await complete(given)
   const answers = { ...chosen, templates }
+  if (templates.has('tasks')) checkTaskPlatforms(answers.targets)
   const folder = resolve(dir)
   refuseOccupied(folder)
   const files = projectFiles(answers)
@@ -79,12 +82,30 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
       )
     }),
   )
-  if (chosen.has('fromSdk') && chosen.has('asking')) {
+  const own = (['asking', 'tasks'] as const).find((template) => chosen.has(template))
+  if (chosen.has('fromSdk') && own !== undefined) {
     throw new UsageError(
-      'a server of an official SDK asks in its own way: pass --with fromSdk or --with asking',
+      `a server of an official SDK has its own way of ${own}: pass --with fromSdk or --with ${own}`,
     )
   }
   return chosen
+}
+
+/** One server keeps its tasks in one way. Throws `UsageError` for platforms that differ in it, or that cannot. */
+function checkTaskPlatforms(chosen: InitAnswers['targets']): void {
+  const [first] = chosen
+  const without = chosen.find(([, { tasks }]) => tasks === undefined)
+  if (without !== undefined) {
+    throw new UsageError(
+      `${without[0]} has no store that can keep tasks: pass another --target, such as ${without[0].replace('-edge', '')}`,
+    )
+  }
+  const other = chosen.find(([, { tasks }]) => tasks !== first![1].tasks)
+  if (other !== undefined) {
+    throw new UsageError(
+      `${first![0]} and ${other[0]} keep tasks in different ways: make a project for each, and share what is in src/mcp.ts`,
+    )
+  }
 }
 
 /** Asks for what is missing, if there is a terminal. */
@@ -124,7 +145,7 @@ function check(dir: string, names: readonly string[], given: string | undefined)
   const name = given ?? suggestedName(dir)
   if (!NAME.test(name)) {
     throw new UsageError(
-      `"${name}" cannot be a name on every platform: pass --name with 2 to 40 lower case letters, digits and dashes, a letter first`,
+      `"${printable(name)}" cannot be a name on every platform: pass --name with 2 to 40 lower case letters, digits and dashes, a letter first`,
     )
   }
   return { dir, name, targets: [...new Set(names)].map((target) => [target, findTarget(target)]) }
@@ -143,7 +164,7 @@ function refuseOccupied(folder: string): void {
   if (!existsSync(folder)) return
   const found = readdirSync(folder).find((name) => !TOLERATED.includes(name))
   if (found === undefined) return
-  throw new CliError(`${folder} is not empty, it holds ${found}: pass another folder`)
+  throw new CliError(`${printable(folder)} is not empty, it holds ${printable(found)}: pass another folder`)
 }
 
 function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly string[]): string {
@@ -158,10 +179,10 @@ function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly s
         `${title} needs Node ${oldestNode} or newer here; this is ${process.version}.\n`,
     )
   const titles = chosen.map(([, { title }]) => title).join(', ')
-  return `${paths.map((path) => `wrote ${join(cd, path)}`).join('\n')}
+  return `${paths.map((path) => `wrote ${printable(join(cd, path))}`).join('\n')}
 
 ${tooOld.join('')}Next:
-${cd === '' ? '' : `  cd ${quoted(cd)}\n`}  npm install
+${cd === '' ? '' : `  cd ${printable(quoted(cd))}\n`}  npm install
   npm run dev
   ${last}        (${titles}: see node_modules/mayfly-mcp/docs/deploy)
 `

@@ -8,7 +8,21 @@ export function ownMachine(command: string): never {
   )
 }
 
-/** Code for a server that `npm start` runs and that has a function `stop`: npm passes SIGTERM only to the script's shell. */
+/**
+ * Code for a server that `npm start` runs and that has a function `stop`. npm passes SIGTERM only to the script's shell,
+ * and a killed npm passes nothing: the server ends with either of them. Without `/proc`, only with its parent.
+ */
 export const END_WITH_SCRIPT = `const { ppid, env } = process
-if (env.npm_lifecycle_event) setInterval(() => process.ppid === ppid || stop(), 250).unref()
+const read = (pid, what) => {
+  try {
+    return readFileSync('/proc/' + pid + '/' + what, 'utf8')
+  } catch {
+    return ''
+  }
+}
+const parentOf = (pid) => read(pid, 'stat').split(') ').at(-1).split(' ')[1]
+// A shell between npm and this process; without one, the parent is npm itself, whose own parent may go.
+const npm = /(?:^|\\0)npm_lifecycle_event=/.test(read(ppid, 'environ')) ? parentOf(ppid) : undefined
+const isLeft = () => process.ppid !== ppid || (npm !== undefined && parentOf(ppid) !== npm)
+if (env.npm_lifecycle_event) setInterval(() => isLeft() && stop(), 250).unref()
 `

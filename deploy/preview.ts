@@ -1,5 +1,6 @@
 /** `mayfly preview`: builds, then runs exactly what was built, on the platform's own runtime. */
 import { buildInto } from './build.ts'
+import { cronOf } from './cron.ts'
 import { serveUntilInterrupted } from './dev.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { startLaunch } from './launch.ts'
@@ -42,6 +43,8 @@ export const preview = projectCommand({
       start: () => startPreview(target, project, outDir, where),
       port: where.port,
       name: project.name,
+      cron: cronOf(project),
+      hasOwnPath: where.path !== undefined,
     })
   },
 })

@@ -1,5 +1,5 @@
 /** The user's project: its name, and its own files. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { findEntry } from './entry.ts'
 import { ownHomes } from './out-place.ts'
@@ -12,10 +12,15 @@ export function readProject(cwd: string, entry: string | undefined): Project {
 
 /**
  * The folders of the project, nearest first: from the current folder and from the entry's up to the repository, else up to the
- * outermost package. A command may run in a subfolder, while the files it needs are at the root.
+ * outermost package. A command may run in a subfolder, while the files it needs are at the root. An entry that is a link is in two.
  */
 export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
-  return [...new Set([cwd, dirname(entry)].flatMap(foldersUpToRoot))]
+  return [...new Set([cwd, dirname(entry), dirname(realPath(entry))].flatMap(foldersUpToRoot))]
+}
+
+/** The path itself where there is nothing. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 function foldersUpToRoot(start: string): string[] {
@@ -43,14 +48,24 @@ export function projectName(cwd: string): string {
   return name === '' ? 'mcp-server' : name
 }
 
+/** What `"mayfly": { … }` in the folder's package.json says under a name. */
+export function declared(folder: string, name: string): unknown {
+  const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { readonly [name: string]: unknown } }
+  return mayfly?.[name]
+}
+
 function packageName(cwd: string): string | undefined {
-  const path = join(cwd, 'package.json')
+  const { name } = (manifestIn(cwd) ?? {}) as { name?: unknown }
+  return typeof name === 'string' ? name : undefined
+}
+
+/** package.json; undefined where there is none, or none that is JSON: npm reports that. */
+export function manifestIn(folder: string): unknown {
+  const path = join(folder, 'package.json')
   if (!existsSync(path)) return undefined
   try {
-    const { name } = JSON.parse(readFileSync(path, 'utf8')) as { name?: unknown }
-    return typeof name === 'string' ? name : undefined
+    return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
   } catch {
-    // Not JSON: npm reports that; the folder's name is used here.
     return undefined
   }
 }

@@ -8,7 +8,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError } from './cli-error.ts'
 import { oneEntry, parseCommand } from './command-line.ts'
-import { atExit, onInterrupt } from './ending.ts'
+import { afterDeath, atExit, onInterrupt } from './ending.ts'
 import { findEntry, shown } from './entry.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { bundleOnce } from './node/bundle.ts'
@@ -25,6 +25,12 @@ Serves one client over stdin and stdout until it closes the connection; everythi
 
   { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
 `
+
+/** A server whose code never gives way hears no signal. Shorter than clients wait before they kill this process. */
+const GRACE_MS = 1500
+
+/** The same when this process was killed, which a server that still runs notices and ends; `$1` is its process. */
+const KILL = 'sleep 2; kill -s KILL -- "$1"'
 
 /** Runs until the client closes its end (exit code 0). Throws `CliError`. */
 export async function stdio(args: string[]): Promise<number> {
@@ -47,9 +53,10 @@ async function serve(file: string, entry: string): Promise<number> {
     stdio: ['inherit', 2, 2, 1, 'ipc'],
   })
   const forgetExit = atExit(() => void child.kill('SIGKILL'))
-  let isInterrupted = false
+  const forgetDeath = child.pid === undefined ? () => {} : afterDeath(KILL, [String(child.pid)])
+  let insisting: NodeJS.Timeout | undefined
   const restore = onInterrupt((signal) => {
-    isInterrupted = true
+    insisting ??= setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
     child.kill(signal === 'SIGPIPE' ? 'SIGTERM' : signal)
   })
   let said: HostMessage | undefined
@@ -62,8 +69,10 @@ async function serve(file: string, entry: string): Promise<number> {
   if (child.connected) await once(child, 'disconnect')
   restore()
   forgetExit()
+  forgetDeath()
+  clearTimeout(insisting)
   if (said !== undefined) throw complaint(said, entry)
-  if (code === 0 || isInterrupted) return 0
+  if (code === 0 || insisting !== undefined) return 0
   throw new CliError(`${shown(entry)} ended its process with exit code ${code ?? 1}: see its output above`)
 }
 

@@ -44,9 +44,14 @@ export interface Target {
   logs?(project: Project, extra: readonly string[]): Logs
   /** `mayfly doctor`: what of the platform is missing or wrong. Starts nothing and reaches nothing. */
   examine(project: Project): Promise<Finding[]>
+  /** How a new project keeps tasks, and who runs them. Undefined: it cannot, here. */
+  readonly tasks?: TaskPlatform
   /** `mayfly init`: the platform's files for a new project, by path from its root. */
-  files(project: { readonly name: string }): ProjectFiles
+  files(project: { readonly name: string; readonly hasTasks?: boolean }): ProjectFiles
 }
+
+/** `objects`: Durable Objects. `process`: Postgres, and a process that stays. `cron`: Postgres, and a schedule. `dynamodb`: with a queue. */
+export type TaskPlatform = 'objects' | 'process' | 'cron' | 'dynamodb'
 
 export interface StartOptions {
   /** Absolute path of the file whose default export is the server. */

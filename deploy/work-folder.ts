@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterDeath, atExit } from './ending.ts'
 import { isRunning } from './process-group.ts'
 import { isSystemError, systemError } from './system-error.ts'
@@ -42,7 +42,7 @@ const REMOVE = 'rm -rf -- "$1"; sleep 9; rm -rf -- "$1"'
  */
 export function createTempFolder(): WorkFolder {
   try {
-    const { folder, dispose } = disposable(mkdtempSync(join(tmpdir(), 'mayfly-')))
+    const { folder, dispose } = disposable(mkdtempSync(resolve(tmpdir(), 'mayfly-')))
     const forget = afterDeath(REMOVE, [folder])
     return {
       folder,

@@ -7,7 +7,8 @@ import { END_WITH_SCRIPT, ownMachine } from '../own-machine.ts'
 import { findProgram, resolveBin } from '../project-tool.ts'
 import type { Project, Target } from '../target.ts'
 
-const MAIN = `import server from 'mayfly:entry'
+const MAIN = `import { readFileSync } from 'node:fs'
+import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/bun'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
@@ -35,6 +36,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 
 export const bun: Target = {
   title: 'Bun',
+  tasks: 'process',
   defaultPort: 3000,
   marks: { files: ['bunfig.toml'], lockfiles: ['bun.lock', 'bun.lockb'] },
   limits: ['a call may take as long as its client waits'],

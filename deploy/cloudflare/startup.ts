@@ -18,9 +18,13 @@ const TIMEOUT_MS = 60_000
 /** Share of the limit that gets a warning, since another machine may be slower. */
 const NEAR_LIMIT = 0.8
 
-/** A warning if the start is near the limit. Empty if wrangler cannot measure it, or if measuring fails. */
-export async function startupWarnings(main: string, cwd: string): Promise<string[]> {
-  const activeMs = await measureStartup(main, cwd)
+/** A warning if the start is near the limit. Empty if wrangler cannot measure it within `timeoutMs`, or if measuring fails. */
+export async function startupWarnings(
+  main: string,
+  cwd: string,
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<string[]> {
+  const activeMs = await measureStartup(main, cwd, timeoutMs)
   const { startupMs } = FACTS.cloudflare
   if (activeMs === undefined || activeMs < startupMs.value * NEAR_LIMIT) return []
   return [
@@ -28,7 +32,7 @@ export async function startupWarnings(main: string, cwd: string): Promise<string
   ]
 }
 
-async function measureStartup(main: string, cwd: string): Promise<number | undefined> {
+async function measureStartup(main: string, cwd: string, timeoutMs: number): Promise<number | undefined> {
   const { folder, dispose } = createTempFolder()
   try {
     const config = join(folder, 'wrangler.json')
@@ -43,7 +47,7 @@ async function measureStartup(main: string, cwd: string): Promise<number | undef
       env: { ...process.env, ...OFFLINE },
       stdio: 'ignore',
     })
-    const timer = setTimeout(() => void group.stop(), TIMEOUT_MS)
+    const timer = setTimeout(() => void group.stop(), timeoutMs)
     const code = await group.exited
     clearTimeout(timer)
     await group.stop()

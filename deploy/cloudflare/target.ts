@@ -32,6 +32,7 @@ const CONFIG_FILE = 'wrangler.json'
 
 export const cloudflare: Target = {
   title: 'Cloudflare Workers',
+  tasks: 'objects',
   defaultPort: 8787,
   oldestNode: OLDEST_NODE,
   marks: { files: CONFIG_NAMES },
@@ -215,7 +216,24 @@ function nodeCompatibility(config: string, file: string): Finding[] {
   return [{ level: 'warning', message }]
 }
 
-function files({ name }: { readonly name: string }): ReturnType<Target['files']> {
+const TASKS = `
+# One object a task: src/tasks.ts.
+[[durable_objects.bindings]]
+name = "TASKS"
+class_name = "MayflyTasks"
+
+[[migrations]]
+tag = "mayfly-tasks-1"
+new_sqlite_classes = ["MayflyTasks"]
+`
+
+function files({
+  name,
+  hasTasks = false,
+}: {
+  readonly name: string
+  readonly hasTasks?: boolean
+}): ReturnType<Target['files']> {
   return {
     files: {
       'wrangler.toml': `name = "${name}"
@@ -240,7 +258,7 @@ head_sampling_rate = 1
 # CPU time of a call, ends one that runs wild; on the Paid plan alone (30000 there by default, at most 300000).
 # [limits]
 # cpu_ms = 1000
-`,
+${hasTasks ? TASKS : ''}`,
     },
     scripts: {},
     dependencies: {},

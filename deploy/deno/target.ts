@@ -4,41 +4,43 @@ import { join } from 'node:path'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
+import { type Cron, cronCall, cronOf } from '../cron.ts'
 import { toEnvFile } from '../secrets.ts'
 import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../target.ts'
 import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
 
-const MAIN = `import server from 'mayfly:entry'
+const main = (cron: Cron | undefined): string => `import server from 'mayfly:entry'
 import { deno } from 'mayfly-mcp/deno'
 
-const running = Deno.serve(deno(server))
+const handler = deno(server)
+const running = Deno.serve(handler)
 // Deno Deploy ends an instance 5 seconds after this signal. A second one ends it at once.
 const drain = () => {
   Deno.removeSignalListener('SIGINT', drain)
   void running.shutdown()
 }
 Deno.addSignalListener('SIGINT', drain)
-`
+${cron === undefined ? '' : `// Deno Deploy has it; elsewhere it is behind a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir, earlier) => {
-    const main = 'server.js'
+    const file = 'server.js'
     const size = await bundleServer(project, {
-      main: MAIN,
-      outfile: join(outDir, main),
+      main: main(cronOf(project)),
+      outfile: join(outDir, file),
       platform: 'node',
       conditions: ['deno'],
       banner: NODE_BANNER,
     })
-    const tasks = { start: `deno run --allow-net --allow-env ${main}` }
+    const tasks = { start: `deno run --allow-net --allow-env ${file}` }
     // `deno deploy create` and `switch` may have written the organization and the app there.
     const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
     const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
     writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
     // git often ignores the build folder, and deno deploy leaves out ignored files.
     writeFileSync(join(outDir, '.gitignore'), '!*\n')
-    return { main, size, limits: [] }
+    return { main: file, size, limits: [] }
   },
   preview: (outDir, { port, project }) => ({
     command: denoProgram(project.cwd),
@@ -50,6 +52,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 
 export const deno: Target = {
   title: 'Deno Deploy',
+  tasks: 'cron',
   defaultPort: 8000,
   marks: { files: ['deno.json', 'deno.jsonc'], lockfiles: ['deno.lock'] },
   limits: ['a call may take as long as its client waits'],

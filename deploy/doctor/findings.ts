@@ -1,8 +1,9 @@
 /** The findings of `mayfly doctor` that do not depend on one platform. */
 import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
-import { availability, MATRIX } from '../../src/interaction/matrix.ts'
+import { availability, MATRIX, TASKS_EXTENSION } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
+import type { Cron } from '../cron.ts'
 import { packageManifest } from '../package.ts'
 import { findSecret } from '../secrets.ts'
 import type { Finding, Project, Target } from '../target.ts'
@@ -18,7 +19,12 @@ export interface Degradation {
 }
 
 /** A client that supports everything: any missing feature is missing in the server. */
-const ABLE_CLIENT = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+const ABLE_CLIENT = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: {},
+  extensions: { [TASKS_EXTENSION]: {} },
+}
 
 export function versionFindings(): Finding[] {
   const { version, engines } = packageManifest()
@@ -76,9 +82,11 @@ export function publicUrlFindings(
 
 /** What the configuration needs and lacks. */
 export function bindingFindings(
-  { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false }: DeploymentInfo,
-  target: Pick<Target, 'title' | 'hasOneProcess'>,
+  info: DeploymentInfo,
+  target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
+  cron: Cron | undefined,
 ): Finding[] {
+  const { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false } = info
   const findings: Finding[] = []
   if (hasSessions && !target.hasOneProcess) {
     findings.push({ level: 'warning', message: homelessSessions(target) })
@@ -95,7 +103,34 @@ export function bindingFindings(
     const message = `the bus is in memory, and ${target.title} may run several processes or isolates: a change reaches the clients of one alone: pass a shared bus, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
-  return findings
+  return [...findings, ...taskFindings(info, target, cron)]
+}
+
+/** Where tasks are kept, and who runs them. */
+function taskFindings(
+  { hasTasks = false, hasLocalTasks = false, hasTaskRunner = false }: DeploymentInfo,
+  { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
+  cron: Cron | undefined,
+): Finding[] {
+  if (!hasTasks) return []
+  if (hasLocalTasks && !hasOneProcess) {
+    const message = `tasks are kept in memory, and ${title} may run several processes or isolates, and end each: pass a shared store, see docs/tasks.md`
+    return [{ level: 'warning', message }]
+  }
+  if (hasLocalTasks) return [{ level: 'ok', message: 'tasks are kept in memory: they end with the process' }]
+  if (hasTaskRunner) return [{ level: 'ok', message: 'tasks have a store and a runner' }]
+  if (cron === undefined) {
+    const message =
+      'tasks have a store and no runner: they go on when a client asks for them; have a cron call an endpoint for the rest, see docs/tasks.md'
+    return [{ level: 'warning', message }]
+  }
+  // What `build` writes for these platforms has the schedule.
+  if (tasks === 'cron' || tasks === 'dynamodb') {
+    const message = `tasks have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}`
+    return [{ level: 'ok', message }]
+  }
+  const message = `nothing calls ${cron.path} on ${title}, which has no schedule of its own: pass a runner, such as pollingRunner(), see docs/tasks.md`
+  return [{ level: 'warning', message }]
 }
 
 /** From the matrix: what even the most able client does not get. */
@@ -109,7 +144,9 @@ export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradat
         clientCapabilities: ABLE_CLIENT,
         canStream: true,
         hasSession: info.hasSessions === true,
+        hasTasks: info.hasTasks === true,
         hasBus: info.hasBus,
+        hasSubscriptions: info.hasSubscriptions === true,
         hasRendezvous: info.hasRendezvous,
         hasSecret,
         legacyPolicy: info.legacy,

@@ -1,9 +1,10 @@
 /** Everything else of the project that `mayfly init` writes. */
 import { randomBytes } from 'node:crypto'
 import { packageManifest } from '../package.ts'
-import type { ProjectFiles, Target } from '../target.ts'
+import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { serverPath, serverSources, type Template } from './server-template.ts'
+import { type TaskParts, taskParts } from './tasks-template.ts'
 import { testSource } from './test-template.ts'
 
 export interface InitAnswers {
@@ -13,7 +14,7 @@ export interface InitAnswers {
   /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
     name: string,
-    target: Pick<Target, 'files' | 'title' | 'isOwnMachine' | 'oldestNode'>,
+    target: Pick<Target, 'files' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'>,
   ])[]
 }
 
@@ -27,9 +28,14 @@ const TSCONFIG = {
     strict: true,
     noEmit: true,
     skipLibCheck: true,
-    types: [],
   },
   include: ['src', 'test'],
+}
+
+/** What the platform's schedule calls. */
+const CRON: { readonly [platform in TaskPlatform]?: object } = {
+  cron: { cron: '/tasks' },
+  dynamodb: { cron: { path: '/tasks', schedule: '*/5 * * * *' }, tasks: 'dynamodb' },
 }
 
 /** Each is a script for each target; those of the first have no suffix. */
@@ -46,15 +52,18 @@ API_TOKEN=`
 /** Every file of the project, by its path. `.env` holds a new secret. */
 export function projectFiles(answers: InitAnswers): Map<string, string> {
   const { name, targets, templates } = answers
-  const platforms = targets.map(([, target]) => target.files({ name }))
+  const hasTasks = templates.has('tasks')
+  const platforms = targets.map(([, target]) => target.files({ name, hasTasks }))
+  const tasks = tasksOf(answers)
   return new Map([
-    ...serverSources(answers),
+    ...serverSources({ ...answers, tasks }),
+    ...(tasks === undefined ? [] : taskParts(tasks, name).files),
     ['test/server.test.ts', testSource(answers)],
     ['package.json', json(manifest(answers, platforms))],
-    ['tsconfig.json', json(TSCONFIG)],
+    ['tsconfig.json', json(tsconfig(answers))],
     ['.gitignore', gitignore(platforms)],
-    ['.env.example', environment(templates, () => '')],
-    ['.env', environment(templates, () => randomBytes(32).toString('base64url'))],
+    ['.env.example', environment(answers, () => '')],
+    ['.env', environment(answers, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
     ['README.md', readme(answers)],
@@ -62,23 +71,58 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
   ])
 }
 
-function deployment(
-  { targets, templates }: InitAnswers,
-  platforms: readonly ProjectFiles[],
-): [string, string][] {
-  const named = platforms.flatMap(({ ci }, at) => (ci === undefined ? [] : [{ name: targets[at]![0], ci }]))
-  const secrets = ['MAYFLY_SECRET', ...(templates.has('auth') ? ['API_TOKEN'] : [])]
-  const text = deployWorkflow(named, secrets)
+function deployment(answers: InitAnswers, platforms: readonly ProjectFiles[]): [string, string][] {
+  const named = platforms.flatMap(({ ci }, at) =>
+    ci === undefined ? [] : [{ name: answers.targets[at]![0], ci }],
+  )
+  const text = deployWorkflow(named, secretsOf(answers))
   return text === undefined ? [] : [['.github/workflows/deploy.yml', text]]
 }
 
-function environment(templates: ReadonlySet<Template>, value: () => string): string {
-  return `${SECRET}${value()}\n${templates.has('auth') ? `${TOKEN}${value()}\n` : ''}`
+function environment(answers: InitAnswers, made: () => string): string {
+  const variables = partsOf(answers).flatMap(({ variables }) => variables)
+  const more = variables.map(
+    ({ name, comment, isMade = false }) => `\n# ${comment}\n${name}=${isMade ? made() : ''}\n`,
+  )
+  return `${SECRET}${made()}\n${answers.templates.has('auth') ? `${TOKEN}${made()}\n` : ''}${more.join('')}`
 }
 
-function manifest({ name, targets, templates }: InitAnswers, platforms: readonly ProjectFiles[]): object {
+/** What the server needs on the platform, by name. */
+function secretsOf(answers: InitAnswers): string[] {
+  const variables = partsOf(answers).flatMap(({ variables }) => variables)
+  return [
+    'MAYFLY_SECRET',
+    ...(answers.templates.has('auth') ? ['API_TOKEN'] : []),
+    ...variables.map(({ name }) => name),
+  ]
+}
+
+/** All targets keep them alike. */
+function tasksOf({ templates, targets }: InitAnswers): TaskPlatform | undefined {
+  return templates.has('tasks') ? targets[0]?.[1].tasks : undefined
+}
+
+/** One, or none without tasks. */
+function partsOf(answers: InitAnswers): TaskParts[] {
+  const tasks = tasksOf(answers)
+  return tasks === undefined ? [] : [taskParts(tasks, answers.name)]
+}
+
+function tsconfig(answers: InitAnswers): object {
+  const types = partsOf(answers).some(({ devDependencies }) => '@types/node' in devDependencies)
+    ? ['node']
+    : []
+  return { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, types } }
+}
+
+function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): object {
+  const { name, targets, templates } = answers
+  const tasks = tasksOf(answers)
+  const parts = partsOf(answers)
   const { version } = packageManifest()
-  const secrets = `--secret MAYFLY_SECRET${templates.has('auth') ? ' --secret API_TOKEN' : ''}`
+  const secrets = secretsOf(answers)
+    .map((secret) => `--secret ${secret}`)
+    .join(' ')
   const scripts = targets.flatMap(([target, { isOwnMachine }], index) =>
     COMMANDS.filter((command) => command !== 'deploy' || !isOwnMachine).map((command) => [
       index === 0 ? command : `${command}:${target}`,
@@ -91,12 +135,13 @@ function manifest({ name, targets, templates }: InitAnswers, platforms: readonly
     private: true,
     type: 'module',
     // The default for `--target`.
-    mayfly: { targets: targets.map(([target]) => target) },
+    mayfly: { targets: targets.map(([target]) => target), ...(tasks !== undefined && CRON[tasks]) },
     scripts: {
       ...Object.fromEntries(scripts),
       check: 'mayfly check',
       test: 'vitest run',
       types: 'tsc',
+      ...Object.assign({}, ...parts.map(({ scripts }) => scripts)),
       ...Object.assign({}, ...platforms.map(({ scripts }) => scripts)),
     },
     dependencies: sorted({
@@ -104,6 +149,7 @@ function manifest({ name, targets, templates }: InitAnswers, platforms: readonly
       zod: '^4.6.7',
       ...(templates.has('hono') && { hono: '^4.13.19' }),
       ...(templates.has('fromSdk') && { '@modelcontextprotocol/server': '^2.4.0' }),
+      ...Object.assign({}, ...parts.map(({ dependencies }) => dependencies)),
       ...Object.assign({}, ...platforms.map(({ dependencies }) => dependencies)),
     }),
     devDependencies: sorted({
@@ -111,6 +157,7 @@ function manifest({ name, targets, templates }: InitAnswers, platforms: readonly
       typescript: '^5.9.3',
       // Newer versions need Node 22: npm picks one that the installed Node can run.
       vitest: '^4.1.12 || ^5.1.1',
+      ...Object.assign({}, ...parts.map(({ devDependencies }) => devDependencies)),
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
     }),
     ...optional(platforms),
@@ -151,7 +198,8 @@ ${builds.join('\n')}
 `
 }
 
-function readme({ name, targets, templates }: InitAnswers): string {
+function readme(answers: InitAnswers): string {
+  const { name, targets, templates } = answers
   const titles = targets.map(([, { title }]) => title).join(', ')
   return `# ${name}
 
@@ -165,11 +213,12 @@ npm run types
 ${targets.map(([target, { title, isOwnMachine }], index) => commandsOf(title, index === 0 ? '' : `:${target}`, isOwnMachine)).join('')}
 \`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
-${about(templates)}
+${about(answers)}
 `
 }
 
-function about(templates: ReadonlySet<Template>): string {
+function about(answers: InitAnswers): string {
+  const { templates } = answers
   const file = serverPath(templates)
   const lines = [
     templates.has('fromSdk')
@@ -180,6 +229,10 @@ with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
     ...(templates.has('asking')
       ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']
       : []),
+    ...partsOf(answers).map(
+      ({ about }) =>
+        `\`tournament\` takes a while and becomes a task, which the client asks for until it is done. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
+    ),
     ...(templates.has('hono')
       ? ['`src/server.ts` is a Hono app: its own routes first, the rest is the MCP server’s.']
       : []),

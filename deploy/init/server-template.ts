@@ -1,26 +1,32 @@
 /** The server that `mayfly init` writes: small, real, and the same for every platform. It also contains what `--with` adds. */
+import type { TaskPlatform } from '../target.ts'
+import { TOURNAMENT, taskLines } from './tasks-template.ts'
 
-export const TEMPLATES = ['auth', 'asking', 'hono', 'fromSdk'] as const
+export const TEMPLATES = ['auth', 'asking', 'tasks', 'hono', 'fromSdk'] as const
 
 export type Template = (typeof TEMPLATES)[number]
 
 export interface ServerChoice {
   readonly name: string
   readonly templates: ReadonlySet<Template>
+  /** Where tasks are, if there are any. */
+  readonly tasks?: TaskPlatform | undefined
 }
 
-/** The file that exports the server; with Hono another one exports the app. */
+/** The file that makes the server; with Hono, or with tasks, another one exports what is deployed. */
 export function serverPath(templates: ReadonlySet<Template>): string {
-  return templates.has('hono') ? 'src/mcp.ts' : 'src/server.ts'
+  return templates.has('hono') || templates.has('tasks') ? 'src/mcp.ts' : 'src/server.ts'
 }
 
 /** Its files, by their path. */
 export function serverSources(choice: ServerChoice): [path: string, text: string][] {
-  const { name, templates } = choice
+  const { templates } = choice
   const server = templates.has('fromSdk') ? sdkSource(choice) : source(choice)
   return [
     [serverPath(templates), server],
-    ...(templates.has('hono') ? [['src/server.ts', honoSource(name)] as [string, string]] : []),
+    ...(serverPath(templates) === 'src/server.ts'
+      ? []
+      : [['src/server.ts', deployedSource(choice)] as [string, string]]),
   ]
 }
 
@@ -36,9 +42,13 @@ const rolls = (indent: string): string =>
 const AUTH = `staticTokens(({ API_TOKEN }: { API_TOKEN: string }) => [{ token: API_TOKEN, clientId: 'me' }])`
 
 function source({ name, templates }: ServerChoice): string {
-  const [isAsking, hasAuth] = [templates.has('asking'), templates.has('auth')]
+  const [isAsking, hasAuth, hasTasks] = [
+    templates.has('asking'),
+    templates.has('auth'),
+    templates.has('tasks'),
+  ]
   return `import { createResource, createTool, MCPServer } from 'mayfly-mcp'
-${hasAuth ? "import { staticTokens } from 'mayfly-mcp/auth'\n" : ''}import * as z from 'zod'
+${hasAuth ? "import { staticTokens } from 'mayfly-mcp/auth'\n" : ''}${hasTasks ? "import type { TaskSupport } from 'mayfly-mcp/tasks'\n" : ''}import * as z from 'zod'
 
 const rollDice = createTool({
   id: 'roll_dice',
@@ -63,7 +73,7 @@ const startOver = createTool({
     return answer.action === 'accept' && answer.content.confirm ? 'Forgotten' : 'Kept'
   },
 })
-${isAsking ? PLAY : ''}
+${isAsking ? PLAY : ''}${hasTasks ? TOURNAMENT : ''}
 const rules = createResource({
   uri: 'dice://rules',
   name: 'rules',
@@ -71,16 +81,36 @@ const rules = createResource({
   read: () => 'The highest total wins.',
 })
 
-export default new MCPServer({
+${made(name, templates)}`
+}
+
+function made(name: string, templates: ReadonlySet<Template>): string {
+  const [isAsking, hasAuth, hasTasks] = [
+    templates.has('asking'),
+    templates.has('auth'),
+    templates.has('tasks'),
+  ]
+  const tools = [
+    'roll_dice: rollDice',
+    'start_over: startOver',
+    ...(isAsking ? ['play'] : []),
+    ...(hasTasks ? ['tournament'] : []),
+  ]
+  const options = `{
   id: '${name}',
   name: '${name}',
   version: '0.1.0',
   description: 'Rolls dice',
   // A client without elicitation gives the question to its model, which asks the user and calls again.
   legacy: 'arguments',
-  tools: { roll_dice: rollDice, start_over: startOver${isAsking ? ', play' : ''} },
+  tools: { ${tools.join(', ')} },
   resources: [rules],
-${hasAuth ? `  auth: ${AUTH},\n` : ''}})
+${hasAuth ? `  auth: ${AUTH},\n` : ''}${hasTasks ? '  tasks,\n' : ''}}`
+  if (!hasTasks) return `export default new MCPServer(${options})\n`
+  return `/** @param tasks where tasks are kept: src/tasks.ts has them for the platform, a test in memory. */
+export function createServer(tasks: TaskSupport): MCPServer {
+  return new MCPServer(${options.replaceAll('\n', '\n  ')})
+}
 `
 }
 
@@ -133,13 +163,34 @@ export default fromSdk(createServer${hasAuth ? `, {\n  auth: ${AUTH},\n}` : ''})
 `
 }
 
-const honoSource = (name: string): string => `import { Hono } from 'hono'
-import server from './mcp.ts'
+/** What is deployed: the server with what tasks need, in an app where one is wanted. */
+function deployedSource({ name, templates, tasks }: ServerChoice): string {
+  const hasApp = templates.has('hono')
+  const { imports, lines, exported, routes } =
+    tasks === undefined ? { imports: [], lines: [], exported: '', routes: [] } : taskLines(tasks)
+  return `${[
+    ...(hasApp ? ["import { Hono } from 'hono'"] : []),
+    ...imports,
+    ...(tasks === undefined
+      ? ["import server from './mcp.ts'"]
+      : [
+          "import { createServer } from './mcp.ts'",
+          "import { tasks } from './tasks.ts'",
+          '',
+          'const server = createServer(tasks)',
+        ]),
+    ...lines,
+    '',
+    ...(hasApp ? appLines(name, routes) : [`export default ${exported}`]),
+  ].join('\n')}\n`
+}
 
-const app = new Hono()
-app.get('/hello', (c) => c.text('${name}: the MCP endpoint is /mcp'))
-// Everything else is the server's: its endpoint, its page, its health check, and the metadata that clients look for.
-app.all('*', (c) => server.fetch(c.req.raw, c.env))
-
-export default app
-`
+const appLines = (name: string, routes: readonly string[]): string[] => [
+  'const app = new Hono()',
+  `app.get('/hello', (c) => c.text('${name}: the MCP endpoint is /mcp'))`,
+  ...routes,
+  '// Everything else is the server’s: its endpoint, its page, its health check, and the metadata that clients look for.',
+  "app.all('*', (c) => server.fetch(c.req.raw, c.env))",
+  '',
+  'export default app',
+]

@@ -1,17 +1,20 @@
 /** The test of the server that `mayfly init` writes. */
-import { type ServerChoice, serverPath } from './server-template.ts'
+import type { ServerChoice } from './server-template.ts'
 
 const TOKEN = 'a-token-of-the-tests'
 
 /** Tests over HTTP, as clients connect, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
-  const [hasAuth, isAsking] = [templates.has('auth'), templates.has('asking')]
+  const [hasAuth, isAsking, hasTasks] = [
+    templates.has('auth'),
+    templates.has('asking'),
+    templates.has('tasks'),
+  ]
   const isOwn = !templates.has('fromSdk')
-  const hasApp = serverPath(templates) !== 'src/server.ts'
+  const hasApp = templates.has('hono') && !hasTasks
   const authorized = hasAuth ? ', authorized' : ''
-  return `import { expect, it } from 'vitest'
-${isOwn && hasApp ? "import server from '../src/mcp.ts'\n" : ''}import ${hasApp ? 'app' : 'server'} from '../src/server.ts'
-${environment(hasAuth, isAsking)}
+  return `${hasTasks ? "import { memoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { expect, it } from 'vitest'
+${imports(isOwn && hasApp, hasApp, hasTasks)}${environment(hasAuth, isAsking)}
 async function post(message: object, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request('http://localhost/mcp', {
     method: 'POST',
@@ -32,7 +35,14 @@ it('answers a client over HTTP', async () => {
   // Too many dice: the model is told which field is wrong, and can correct itself.
   expect(await response.json()).toMatchObject({ result: { isError: true } })
 })
-${hasAuth ? REFUSED : ''}${isAsking ? asks(authorized) : ''}`
+${hasAuth ? REFUSED : ''}${isAsking ? asks(authorized) : ''}${hasTasks ? startsTask(authorized) : ''}`
+}
+
+function imports(hasServer: boolean, hasApp: boolean, hasTasks: boolean): string {
+  if (hasTasks)
+    return "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(memoryTasks())\n"
+  const app = `import ${hasApp ? 'app' : 'server'} from '../src/server.ts'\n`
+  return hasServer ? `import server from '../src/mcp.ts'\n${app}` : app
 }
 
 function environment(hasAuth: boolean, isAsking: boolean): string {
@@ -74,5 +84,24 @@ it('asks the user for a guess', async () => {
   )
 
   expect(await response.json()).toMatchObject({ result: { resultType: 'input_required' } })
+})
+`
+
+const startsTask = (authorized: string): string => `
+it('plays a tournament as a task', async () => {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {
+      elicitation: { form: {} },
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
+    },
+  }
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'tournament' }
+  const response = await post(
+    { method: 'tools/call', params: { name: 'tournament', arguments: { rounds: 1 }, _meta } },
+    ${authorized === '' ? 'headers' : '{ ...headers, ...authorized }'},
+  )
+
+  expect(await response.json()).toMatchObject({ result: { resultType: 'task', status: 'working' } })
 })
 `

@@ -1,7 +1,23 @@
 /** The role that a workflow of GitHub's takes on to deploy: as AWS CloudFormation reads it. Made once, by hand. */
 
+/** What the table of the tasks, their queue and their schedule need. */
+const tasksStatements = (name: string): string => `              - Effect: Allow
+                Action: dynamodb:*
+                Resource: !Sub arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/${name}-*
+              - Effect: Allow
+                Action: scheduler:*
+                Resource: !Sub arn:\${AWS::Partition}:scheduler:\${AWS::Region}:\${AWS::AccountId}:schedule/default/${name}-*
+              - Effect: Allow
+                Action: sqs:*
+                Resource: !Sub arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${name}-*
+              # What joins the queue to its function has no name to choose.
+              - Effect: Allow
+                Action: [lambda:CreateEventSourceMapping, lambda:GetEventSourceMapping, lambda:UpdateEventSourceMapping, lambda:DeleteEventSourceMapping, lambda:ListTags, lambda:TagResource]
+                Resource: '*'
+`
+
 /** What `sam deploy` and the stack of `template.ts` need, named after the stack where AWS lets resources be named. */
-export function githubRole(name: string): string {
+export function githubRole(name: string, hasTasks = false): string {
   return `AWSTemplateFormatVersion: '2010-09-09'
 Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a key that is kept anywhere
 # Once, with your own login. Repository is what GitHub's token calls yours, with the numbers of its owner and its own:
@@ -104,8 +120,9 @@ Resources:
                   - iam:GetRolePolicy
                   - iam:DeleteRolePolicy
                   - iam:UpdateAssumeRolePolicy
-                Resource: !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-Role-*
-
+                Resource:
+                  - !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-Role-*
+${hasTasks ? `                  - !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-CronFunction*\n` : ''}${hasTasks ? tasksStatements(name) : ''}
 Outputs:
   RoleArn:
     Description: The variable AWS_ROLE_ARN of GitHub's environment

@@ -1,7 +1,7 @@
 /**
  * Runs a deployment package behind an HTTP trigger on this machine: what `mayfly preview --target lambda` launches.
  *
- * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60]`
+ * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite <file>]`
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,6 +11,7 @@ import { createTempFolder } from '../work-folder.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
 import { startGateway } from './gateway.ts'
+import { startLocalTable } from './local-table.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({
     handler: { type: 'string', default: 'index.streamingHandler' },
     timeout: { type: 'string', default: '60' },
     stage: { type: 'string' },
+    dynalite: { type: 'string' },
   },
 })
 const [zip] = positionals
@@ -34,7 +36,7 @@ const environments = createEnvironments({
   taskRoot,
   handler: values.handler,
   timeoutMs: Number(values.timeout) * 1000,
-  env: process.env,
+  env: { ...process.env, ...(values.dynalite !== undefined && (await startLocalTable(values.dynalite))) },
 })
 try {
   await environments.warm()

@@ -4,9 +4,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { type Cron, cronCall, cronOf } from '../cron.ts'
 import { FACTS, sizeLimit } from '../facts.ts'
+import { declared, projectFolders } from '../project.ts'
 import type { Artefact, Project } from '../target.ts'
-import { SECRETS_TEMPLATE, TEMPLATE } from './template.ts'
+import { SECRETS_TEMPLATE, template } from './template.ts'
 
 export const ZIP = 'function.zip'
 export const TEMPLATE_FILE = 'template.yaml'
@@ -16,7 +18,10 @@ export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
 /** Imports the server only after the secrets are variables, since it may read them while it loads. */
-const MAIN = `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
+const main = (
+  cron: Cron | undefined,
+  hasTasks: boolean,
+): string => `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
 
 const { MAYFLY_SECRETS: secrets = '{}' } = process.env
 delete process.env.MAYFLY_SECRETS
@@ -24,14 +29,40 @@ Object.assign(process.env, JSON.parse(secrets))
 const { default: server } = await import('mayfly:entry')
 export const handler = lambda(server)
 export const streamingHandler = streamingLambda(server)
+${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = ${cronCall(cron, CALL)}\n`}`
+
+const QUEUE = `const { queue } = await import('mayfly:exports')
+export const queueHandler = queue ?? (() => {
+  throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks.md')
+})
 `
+
+/** With the time that this call has left. */
+const CALL = `(request) =>
+    server.handle?.(request, { env: process.env, deadline: Date.now() + context.getRemainingTimeInMillis() }) ??
+    server.fetch(request, process.env)`
+
+/** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment makes a table and a queue for tasks. */
+export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
+  const nearest = projectFolders(project)
+    .map((folder) => declared(folder, 'tasks'))
+    .find((found) => found !== undefined)
+  return nearest === 'dynamodb'
+}
 
 /** A regular file that all users can read: Lambda's user is not its owner. */
 const FILE_MODE = 0o100644
 
 export async function buildPackage(project: Project, outDir: string): Promise<Artefact> {
   const outfile = join(outDir, 'index.mjs')
-  const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER })
+  const cron = cronOf(project)
+  const hasTasks = keepsTasks(project)
+  const size = await bundleServer(project, {
+    main: main(cron, hasTasks),
+    outfile,
+    platform: 'node',
+    banner: NODE_BANNER,
+  })
   // The earliest date of the zip format, in local time as the format requires: the same bytes in every time zone.
   const mtime = new Date(1980, 0, 1)
   const zipped = zipSync({
@@ -39,7 +70,7 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   })
   rmSync(outfile)
   writeFileSync(join(outDir, ZIP), zipped)
-  writeFileSync(join(outDir, TEMPLATE_FILE), TEMPLATE)
+  writeFileSync(join(outDir, TEMPLATE_FILE), template({ schedule: cron?.schedule, hasTasks }))
   writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
   return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }
 }

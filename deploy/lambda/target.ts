@@ -21,7 +21,7 @@ import {
 } from '../target.ts'
 import { pickOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
-import { buildPackage, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
+import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
@@ -37,6 +37,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = { build: buildPackage, previ
 
 export const lambda: Target = {
   title: 'AWS Lambda',
+  tasks: 'dynamodb',
   defaultPort: 3000,
   marks: { files: ['samconfig.toml', 'samconfig.yaml'] },
   limits: [
@@ -49,8 +50,8 @@ export const lambda: Target = {
   logs,
   examine,
   // No file of the project configures the deployment: the built template and its parameters do.
-  files: ({ name }) => ({
-    files: { 'aws/github-role.yaml': githubRole(name) },
+  files: ({ name, hasTasks }) => ({
+    files: { 'aws/github-role.yaml': githubRole(name, hasTasks) },
     scripts: {},
     dependencies: {},
     devDependencies: {},
@@ -94,10 +95,18 @@ function preview(outDir: string, { port, project }: PreviewOptions): Launch {
       'file' in aws ? aws.file : ownFile('runtime-client'),
       '--port',
       String(port),
+      ...localTable(project),
     ],
     cwd: project.cwd,
     ...('missing' in aws && { note: `${aws.missing}: ${OWN_CLIENT}` }),
   }
+}
+
+/** Each environment has a memory of its own, so that tasks need a table here, too. */
+function localTable(project: Project): string[] {
+  return process.env.TASKS_TABLE || !keepsTasks(project)
+    ? []
+    : ['--dynalite', resolveTool('dynalite', project.cwd)]
 }
 
 const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
+import { cronOf } from '../cron.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
 import { findTool, toolFinding } from '../deploy-tool.ts'
 import { FACTS, shownValue, sizeLimit } from '../facts.ts'
@@ -42,10 +43,13 @@ const EDGE_LIMITS: Artefact['limits'] = [sizeLimit(facts.edgeFunctionBytes, 'gzi
 const FUNCTION_FOLDER = 'netlify/functions'
 const EDGE_FOLDER = 'netlify/edge-functions'
 
+const FUNCTIONS = `[functions]\ndirectory = "${FUNCTION_FOLDER}"\n`
+
 const asFunction: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
     const file = join(FUNCTION_FOLDER, 'mcp.mjs')
-    writeSite(outDir, FUNCTION_FOLDER, `[functions]\ndirectory = "${FUNCTION_FOLDER}"\n`)
+    writeSite(outDir, FUNCTION_FOLDER, FUNCTIONS)
+    writeCron(project, outDir)
     const size = await bundleServer(project, {
       main: main('netlify'),
       outfile: join(outDir, file),
@@ -64,7 +68,8 @@ const asFunction: Pick<Target, 'build' | 'preview'> = {
 const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
     const file = join(EDGE_FOLDER, 'mcp.js')
-    writeSite(outDir, EDGE_FOLDER, '')
+    const hasCron = writeCron(project, outDir)
+    writeSite(outDir, EDGE_FOLDER, hasCron ? FUNCTIONS : '')
     const size = await bundleServer(project, {
       main: main('netlifyEdge'),
       outfile: join(outDir, file),
@@ -118,6 +123,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 export const netlify: Target = {
   marks: { files: ['netlify.toml', '.netlify/state.json'] },
   title: 'Netlify Functions',
+  tasks: 'cron',
   limits: [
     `a call may take ${shownValue(facts.callMs)}`,
     `a buffered response may have ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
@@ -145,6 +151,25 @@ function writeSite(outDir: string, folder: string, more: string): void {
   // A site must publish something; every path is the function's.
   writeFileSync(join(outDir, 'public/robots.txt'), 'User-agent: *\nDisallow: /\n')
   writeFileSync(join(outDir, 'netlify.toml'), `[build]\npublish = "public"\n\n${more}`.trimEnd().concat('\n'))
+}
+
+/** A scheduled function, which calls the site: https://docs.netlify.com/build/functions/scheduled-functions/ */
+function writeCron(project: Project, outDir: string): boolean {
+  const cron = cronOf(project)
+  if (cron === undefined) return false
+  mkdirSync(join(outDir, FUNCTION_FOLDER), { recursive: true })
+  writeFileSync(
+    join(outDir, FUNCTION_FOLDER, 'cron.mjs'),
+    `export default async () => {
+  const { URL: site, CRON_SECRET } = process.env
+  const headers = { authorization: \`Bearer \${CRON_SECRET}\` }
+  const response = await fetch(new URL('${cron.path}', site), { headers })
+  if (!response.ok) throw new Error(\`${cron.path} answered \${response.status}: \${await response.text()}\`)
+}
+export const config = { schedule: '${cron.schedule}' }
+`,
+  )
+  return true
 }
 
 const TOOL: Deployment['tool'] = {

@@ -7,7 +7,8 @@ import type { Finding, Project, Target } from '../target.ts'
 import { containerFiles } from './container.ts'
 import { startDev } from './dev.ts'
 
-const MAIN = `import server from 'mayfly:entry'
+const MAIN = `import { readFileSync } from 'node:fs'
+import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/node'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
@@ -22,6 +23,7 @@ ${END_WITH_SCRIPT}`
 
 export const node: Target = {
   title: 'Node',
+  tasks: 'process',
   defaultPort: 3000,
   limits: ['a call may take as long as its client waits'],
   start: startDev,

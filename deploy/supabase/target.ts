@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { cronOf } from '../cron.ts'
 import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { FACTS, shownValue, sizeLimit } from '../facts.ts'
@@ -66,6 +67,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 
 export const supabase: Target = {
   title: 'Supabase Edge Functions',
+  tasks: 'cron',
   defaultPort: 54321,
   marks: { files: ['supabase/config.toml'] },
   limits: [
@@ -76,8 +78,11 @@ export const supabase: Target = {
   deployment,
   logs,
   examine,
-  files: ({ name }) => ({
-    files: { 'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions') },
+  files: ({ name, hasTasks = false }) => ({
+    files: {
+      'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions'),
+      ...(hasTasks && { 'supabase/cron.sql': cronSql(name) }),
+    },
     scripts: {},
     dependencies: {},
     devDependencies: { supabase: '^3.1.0', deno: '^2.9.5' },
@@ -93,6 +98,26 @@ export const supabase: Target = {
     },
   }),
 }
+
+/** https://supabase.com/docs/guides/functions/schedule-functions */
+const cronSql = (
+  name: string,
+): string => `-- Has the database call the function each minute, which runs the tasks that are due. Run it once in the SQL editor, with your own
+-- values for the two secrets.
+create extension if not exists pg_cron;
+create extension if not exists pg_net;
+select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/tasks', 'tasks_url');
+select vault.create_secret('<CRON_SECRET of .env>', 'tasks_secret');
+select cron.schedule('mayfly-tasks', '* * * * *', $$
+  select net.http_post(
+    url := (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_url'),
+    headers := jsonb_build_object(
+      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_secret')
+    ),
+    timeout_milliseconds := 60000
+  )
+$$);
+`
 
 /**
  * MCP clients send their own tokens, or none: the platform's gateway would refuse their requests before the server sees them.
@@ -187,8 +212,13 @@ function logs(project: Project, extra: readonly string[]): Logs {
   }
 }
 
-async function examine({ cwd, name }: Project): Promise<Finding[]> {
+async function examine(project: Project): Promise<Finding[]> {
+  const { cwd, name } = project
   const findings: Finding[] = [toolFinding(TOOL, cwd)]
+  if (cronOf(project) !== undefined) {
+    const message = 'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks.md'
+    findings.push({ level: 'ok', message })
+  }
   try {
     findings.push({ level: 'ok', message: `deno found, for mayfly dev: ${denoProgram(cwd)}` })
   } catch (error) {

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
+import { cronOf } from '../cron.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { FACTS, shownValue, sizeLimit } from '../facts.ts'
 import { resolveTool } from '../project-tool.ts'
@@ -44,7 +45,7 @@ const EDGE_LIMITS: Artefact['limits'] = [
 const onNode: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
     const maxDuration = maxDurationOf(project)
-    const main = writeOutput(outDir, 'index.mjs', {
+    const main = writeOutput(project, outDir, 'index.mjs', {
       ...(maxDuration !== undefined && { maxDuration }),
       runtime: 'nodejs24.x',
       handler: 'index.mjs',
@@ -71,7 +72,7 @@ const onNode: Pick<Target, 'build' | 'preview'> = {
 
 const onEdge: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
-    const main = writeOutput(outDir, 'index.js', { runtime: 'edge', entrypoint: 'index.js' })
+    const main = writeOutput(project, outDir, 'index.js', { runtime: 'edge', entrypoint: 'index.js' })
     const outfile = join(outDir, main)
     const size = await bundleServer(project, {
       main: EDGE_MAIN,
@@ -130,6 +131,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 export const vercel: Target = {
   marks: { files: ['vercel.json', '.vercel/project.json'] },
   title: 'Vercel',
+  tasks: 'cron',
   limits: [
     `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time gives it up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
     `a request may have ${shownValue(facts.requestBytes)}`,
@@ -160,23 +162,37 @@ const EDGE_IS_DEPRECATED: Finding = {
 }
 
 /** Returns the path of the function's main file. */
-function writeOutput(outDir: string, file: string, config: object): string {
+function writeOutput(project: Project, outDir: string, file: string, config: object): string {
   const folder = join(OUTPUT, FUNCTION)
+  const cron = cronOf(project)
   mkdirSync(join(outDir, folder), { recursive: true })
-  writeFileSync(join(outDir, OUTPUT, 'config.json'), JSON.stringify(CONFIG))
+  writeFileSync(
+    join(outDir, OUTPUT, 'config.json'),
+    JSON.stringify({ ...CONFIG, ...(cron !== undefined && { crons: [cron] }) }),
+  )
   writeFileSync(join(outDir, folder, '.vc-config.json'), JSON.stringify(config))
   return join(folder, file)
 }
 
-async function examine({ cwd }: Project): Promise<Finding[]> {
+async function examine(project: Project): Promise<Finding[]> {
+  const { cwd } = project
+  const findings = [toolFinding(TOOL, cwd), ...cronFindings(project)]
   if (existsSync(join(cwd, '.vercel/project.json'))) {
-    return [toolFinding(TOOL, cwd), { level: 'ok', message: 'linked to a Vercel project' }]
+    return [...findings, { level: 'ok', message: 'linked to a Vercel project' }]
   }
   return [
-    toolFinding(TOOL, cwd),
+    ...findings,
     {
       level: 'warning',
       message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy makes a new one',
     },
   ]
+}
+
+/** https://vercel.com/docs/cron-jobs/usage-and-pricing */
+function cronFindings(project: Project): Finding[] {
+  const schedule = cronOf(project)?.schedule
+  if (schedule === undefined || /^\d+ \d+ /.test(schedule)) return []
+  const message = `the schedule ${schedule} needs the Pro plan: on Hobby a deployment with one of more than once a day fails; "cron": { "path": …, "schedule": "0 3 * * *" } in package.json`
+  return [{ level: 'warning', message }]
 }
