@@ -4,5 +4,13 @@ declare module 'cloudflare:workers' {
     readonly ORIGIN: string
     readonly OAUTH_KV: object
     readonly CHANGES: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly SUBSCRIPTIONS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly TASKS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly TASK_QUEUE: import('mayfly-mcp/cloudflare').TaskQueue
+    readonly TASK_WORKFLOW: import('mayfly-mcp/cloudflare').TaskWorkflow
+    readonly DATABASE_URL: string
+  }
+  export abstract class WorkflowEntrypoint {
+    protected readonly env: typeof env
   }
 }

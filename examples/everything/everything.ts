@@ -6,9 +6,10 @@ import { createTool, MCPServer, type MCPServerConfig } from 'mayfly-mcp'
 import { askingTools } from './asking.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'
+import { tasks as taskTools } from './tasks.ts'
 import { tools } from './tools.ts'
 
-export function createEverything(platform: Pick<MCPServerConfig, 'bus' | 'rendezvous'>): MCPServer {
+export function createEverything(platform: Pick<MCPServerConfig, 'bus' | 'rendezvous' | 'tasks'>): MCPServer {
   const server = new MCPServer({
     id: 'everything',
     name: 'Everything',
@@ -22,6 +23,7 @@ export function createEverything(platform: Pick<MCPServerConfig, 'bus' | 'rendez
     tools: {
       ...tools,
       ...askingTools,
+      ...(platform.tasks !== undefined && taskTools),
       test_trigger_tool_change: createTool({
         id: 'test_trigger_tool_change',
         description: 'Says that the tools have changed',

@@ -1,5 +1,6 @@
 /** Everything, in several processes that share a Redis: `REDIS_URL=redis://127.0.0.1:6379`. */
-import { redisBus, redisRendezvous } from 'mayfly-mcp/redis'
+import { redisBus, redisRendezvous, redisTaskStore } from 'mayfly-mcp/redis'
+import { createTasks, pollingRunner } from 'mayfly-mcp/tasks'
 import { createClient } from 'redis'
 import { createEverything } from './everything.ts'
 
@@ -9,4 +10,5 @@ const subscriber = await publisher.duplicate().connect()
 export default createEverything({
   bus: redisBus({ publisher, subscriber }),
   rendezvous: redisRendezvous({ publisher, subscriber }),
+  tasks: createTasks({ store: redisTaskStore(publisher), runner: pollingRunner() }),
 })

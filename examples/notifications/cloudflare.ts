@@ -1,8 +1,11 @@
 /** Change notifications over a Durable Object: `cd examples/notifications && npx mayfly dev cloudflare.ts --target cloudflare`. */
 import { env } from 'cloudflare:workers'
-import { durableObjectBus } from 'mayfly-mcp/cloudflare'
+import { durableObjectBus, durableObjectSubscriptions } from 'mayfly-mcp/cloudflare'
 import { createNotes } from './notes.ts'
 
-export { MayflyBus } from 'mayfly-mcp/cloudflare'
+export { MayflyBus, MayflySubscriptions } from 'mayfly-mcp/cloudflare'
 
-export default createNotes(durableObjectBus(env.CHANGES, { name: 'notes' }))
+export default createNotes(
+  durableObjectBus(env.CHANGES, { name: 'notes' }),
+  durableObjectSubscriptions(env.SUBSCRIPTIONS, { name: 'notes' }),
+)

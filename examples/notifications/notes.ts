@@ -1,9 +1,11 @@
 /** The server of these examples: a note that changes, and a tool that changes it. Only the bus differs. */
 import { type Bus, createResource, createTool, MCPServer } from 'mayfly-mcp'
+import type { Subscriptions } from 'mayfly-mcp/subscriptions'
 
 const TODAY = 'note://today'
 
-export function createNotes(bus: Bus): MCPServer {
+/** With `subscriptions` and a MAYFLY_SECRET in the environment, legacy clients are notified, too. */
+export function createNotes(bus: Bus, subscriptions?: Subscriptions): MCPServer {
   const touch = createTool({
     id: 'touch',
     description: `Tells every client that ${TODAY} and the list of tools have changed, whichever process it listens to`,
@@ -23,6 +25,7 @@ export function createNotes(bus: Bus): MCPServer {
     name: 'Notes',
     version: '1.0.0',
     bus,
+    ...(subscriptions && { subscriptions }),
     tools: { touch },
     resources: [today],
   })

@@ -1,0 +1,5 @@
+/** Tasks in the memory of one process: `npx mayfly dev memory.ts --target node`. */
+import { memoryTasks } from 'mayfly-mcp/tasks'
+import { createReports } from './reports.ts'
+
+export default createReports(memoryTasks())
