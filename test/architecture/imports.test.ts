@@ -16,7 +16,9 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   events: ['interaction', 'definition'],
   interaction: ['definition'],
   definition: [],
+  tasks: ['http', 'request', 'interaction', 'events', 'definition'],
   webhook: ['http', 'events', 'definition'],
+  retrieval: ['request', 'definition'],
   /** Stands beside the server: of it, only how tools are described. */
   client: ['definition'],
 }
@@ -99,8 +101,8 @@ describe('the arrows', () => {
     const platformOf = (file: string) => /^adapters\/_?([a-z]+)/.exec(file)?.[1]
     const isOwn = (from: string, to: string) =>
       platformOf(to) !== undefined && platformOf(to) === platformOf(from)
-    // What the buses share belongs to no platform.
-    const isShared = (to: string) => /^(src|adapters\/_bus)\//.test(to)
+    // What the buses, and what the stores share belongs to no platform.
+    const isShared = (to: string) => /^(src|adapters\/_bus|adapters\/_tasks)\//.test(to)
     expect(violations(adapters, (from, to) => isShared(to) || isOwn(from, to))).toEqual([])
   })
 

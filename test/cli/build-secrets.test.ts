@@ -104,6 +104,21 @@ describe('which files are read', { timeout: TIMEOUT_MS }, () => {
     expectRefusal(await mayfly(project, [...args], { cwd }), 'API_KEY', from, SECRET)
   })
 
+  test('those beside the file that the entry is a link to', async () => {
+    await using project = new Project()
+    for (const folder of ['app', 'shop']) {
+      mkdirSync(join(project.folder, folder))
+      project.write(`${folder}/package.json`, '{}')
+    }
+    project.write('shop/.env', `API_KEY=${SECRET}\n`)
+    project.write('shop/server.ts', serverWith(SECRET))
+    symlinkSync('../shop/server.ts', join(project.folder, 'app/server.ts'))
+
+    const output = await mayfly(project, ['build', '--target', 'node'], { cwd: 'app' })
+
+    expectRefusal(output, 'API_KEY', '../shop/.env', SECRET)
+  })
+
   test('what is for all to read, and what a bundle holds by chance, is not refused', async () => {
     await using project = new Project()
     for (const kind of ['example', 'sample', 'template']) {

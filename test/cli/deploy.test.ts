@@ -241,11 +241,12 @@ async function deployUntilBusy(
   project: Project,
   target: string,
   tool: string,
+  temporary: string = join(project.folder, 'tmp'),
 ): Promise<[MayflyProcess, Busy]> {
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
   writeBusyTool(project, tool)
   const args = ['deploy', '--target', target, '--secret', 'API_KEY']
-  const env = { API_KEY: SECRET, TMPDIR: join(project.folder, 'tmp') }
+  const env = { API_KEY: SECRET, TMPDIR: temporary }
   const mayfly = new MayflyProcess(args, project.folder, undefined, env)
   const busy = join(project.folder, 'busy.json')
   await until(() => existsSync(busy))
@@ -282,18 +283,25 @@ describe('a signal while the tool is at work', { timeout: TIMEOUT_MS }, () => {
     expect(readdirSync(join(project.folder, 'tmp'))).toEqual([])
   })
 
-  test('the file that the Supabase CLI needs is its owner’s alone, and goes after SIGKILL, too', async () => {
-    await using project = new Project()
-    const [mayfly, { pid, mode, file }] = await deployUntilBusy(project, 'supabase', 'supabase')
-    try {
-      expect(mode).toBe('600')
-      expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
-      mayfly.child.kill('SIGKILL')
-      await until(() => readdirSync(join(project.folder, 'tmp')).length === 0)
-    } finally {
-      // What it has started goes on, and keeps its output open.
-      process.kill(pid, 'SIGKILL')
-    }
-    await mayfly.exited
-  })
+  test.for([
+    ['absolute', undefined],
+    ['relative', 'tmp'],
+  ])(
+    'the file that the Supabase CLI needs is its owner’s alone, and goes after SIGKILL, too (TMPDIR is %s)',
+    async ([, temporary]) => {
+      await using project = new Project()
+      const busy = await deployUntilBusy(project, 'supabase', 'supabase', temporary)
+      const [mayfly, { pid, mode, file }] = busy
+      try {
+        expect(mode).toBe('600')
+        expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
+        mayfly.child.kill('SIGKILL')
+        await until(() => readdirSync(join(project.folder, 'tmp')).length === 0)
+      } finally {
+        // What it has started goes on, and keeps its output open.
+        process.kill(pid, 'SIGKILL')
+      }
+      await mayfly.exited
+    },
+  )
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { targets } from '../../deploy/targets.ts'
 import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+import { STEERING } from './_terminal.ts'
 
 afterAll(stopAll)
 
@@ -51,17 +52,32 @@ describe('a project in a folder of any name', { timeout: TIMEOUT_MS }, () => {
     expect(stderr).toMatch(/^mayfly: [^\n]+ has a \* or a \\ in its path[^\n]+\n$/)
   })
 
-  test('names of what does not exist are shown without their control characters', async () => {
+  test('names of what is wrong are shown without their control characters', async () => {
     await using project = new Project()
+    mkdirSync(join(project.folder, 'occupied'))
+    writeFileSync(join(project.folder, 'occupied/\u001b[2J\nb'), '')
     for (const args of [
       ['build', 'a\u001b[2J\nb.ts'],
       ['\u001b[2J\nb'],
       ['deploy', '--secret', 'A\u001b[2J\nB'],
+      ['dev', '--\u001b[2J'],
+      ['build', 'a.ts', '\u001b[2J\nb'],
+      ['init', 'occupied', '--target', 'node'],
+      ['init', 'new', '\u001b[2J\nb', '--target', 'node'],
+      ['init', 'new', '--target', 'node', '--name', '\u001b[2J\nb'],
     ]) {
       const { stderr } = await new MayflyProcess(args, project.folder).exited
-      expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
-      expect(stderr).not.toContain('\u001b')
+      expect(stderr, args.join(' ')).toMatch(/^mayfly: [^\n]+\n$/)
+      expect(stderr, args.join(' ')).not.toContain('\u001b')
     }
+  })
+
+  test('a new project in a folder of such a name is shown without them', async () => {
+    await using project = new Project()
+    const args = ['init', 'a\u001b[2J', '--target', 'node', '--name', 'shop']
+    const { code, stdout } = await new MayflyProcess(args, project.folder).exited
+    expect(code).toBe(0)
+    expect(stdout).not.toMatch(STEERING)
   })
 })
 

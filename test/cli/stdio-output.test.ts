@@ -243,13 +243,32 @@ describe('the end', { timeout: 180_000 }, () => {
     send({ jsonrpc: '2.0', id: 2, method: 'ping' })
     await until(() => lines().length >= 1)
     const host = childrenOf(child.pid ?? 0)
-    expect(host).toHaveLength(1)
+    // And the one that sees to it if this one is killed.
+    expect(host).toHaveLength(2)
     // Its client does not close its end.
     child.kill(signal)
     expect(await exited).toBe(code)
     await until(() => !areAlive(host))
     if (signal === 'SIGKILL') return
     expect(readdirSync(join(project.folder, 'node_modules/.mayfly'))).toEqual([])
+  })
+
+  test.for([
+    ['SIGTERM', 0],
+    ['SIGKILL', null],
+  ] as const)('%s while its code is in a loop → exit code %s, no process left', async ([signal, code]) => {
+    const source = `import { createTool, MCPServer } from 'mayfly-mcp'
+      const spin = createTool({ id: 'spin', execute: () => { for (;;); } })
+      export default new MCPServer({ id: 'desk', name: 'Desk', version: '1.0.0', tools: { spin } })`
+    const { child, lines, send, exited } = start(source, 'mayfly stdio')
+    send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    await until(() => lines().length >= 1)
+    send(call(2, 'spin'))
+    const host = childrenOf(child.pid ?? 0).filter((pid) => commandOf(pid).includes('stdio-host'))
+    expect(host).toHaveLength(1)
+    child.kill(signal)
+    expect(await exited).toBe(code)
+    await until(() => !areAlive(host))
   })
 
   test('SIGTERM while it is still loading', async () => {
@@ -277,6 +296,10 @@ describe('the end', { timeout: 180_000 }, () => {
     expect(errors()).toMatch(/^mayfly: server\.ts ended its process with exit code 7: [^\n]+\n$/)
   })
 })
+
+function commandOf(pid: number): string {
+  return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout
+}
 
 function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })

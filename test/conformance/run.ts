@@ -29,6 +29,8 @@ interface Target {
   readonly revisions?: readonly string[]
   /** What it is held against, instead of the baseline: it fails what that target fails, and nothing else. */
   readonly like?: string
+  /** It keeps no tasks: the scenarios of that extension are not required. */
+  readonly hasNoTasks?: boolean
   /** Somebody else's server: what it fails is for others to be held against. */
   readonly isReference?: boolean
 }
@@ -51,16 +53,35 @@ const TARGETS: { readonly [name: string]: Target } = {
   'node-sessions': { entry: 'sessions.ts', preview: 'node' },
   'node-several': { entry: 'several.ts', preview: 'node', processes: 2 },
   // The official SDK's own handler, and the same server through ours.
-  'sdk-v2': { entry: `${SDK}own.ts`, preview: 'node', revisions: REQUIRED, isReference: true },
-  'from-sdk': { entry: `${SDK}from-sdk.ts`, preview: 'node', revisions: REQUIRED, like: 'sdk-v2' },
+  'sdk-v2': {
+    entry: `${SDK}own.ts`,
+    preview: 'node',
+    revisions: REQUIRED,
+    isReference: true,
+    hasNoTasks: true,
+  },
+  'from-sdk': {
+    entry: `${SDK}from-sdk.ts`,
+    preview: 'node',
+    revisions: REQUIRED,
+    like: 'sdk-v2',
+    hasNoTasks: true,
+  },
   'from-sdk-cloudflare': {
     entry: `${SDK}from-sdk.ts`,
     preview: 'cloudflare',
     cwd: 'test/conformance/sdk',
     revisions: REQUIRED,
     like: 'sdk-v2',
+    hasNoTasks: true,
   },
-  'node-secret-only': { entry: 'secret-only.ts', preview: 'node', processes: 2, revisions: ['2026-07-28'] },
+  'node-secret-only': {
+    entry: 'secret-only.ts',
+    preview: 'node',
+    processes: 2,
+    revisions: ['2026-07-28'],
+    hasNoTasks: true,
+  },
 }
 
 /** Each revision's frozen set of required scenarios; 2025-06-18 has none, so its applicable scenarios are run. */
@@ -70,8 +91,11 @@ const REVISIONS: { readonly [revision: string]: readonly string[] } = {
   '2025-06-18': ['--suite', 'active', '--spec-version', '2025-06-18'],
 }
 
-/** An optional extension, and what only a server that keeps streams can pass: run by the suite, not required of anybody. */
-const NOT_REQUIRED = /^tasks-|^server-sse-polling$/
+/** What only a server that keeps streams can pass, and what judges nothing yet: run by the suite, not required of anybody. */
+const NOT_REQUIRED = /^server-sse-polling$|^tasks-status-notifications$/
+
+/** An optional extension: required where the target has a store for tasks. */
+const EXTENSION = /^tasks-/
 
 interface Baseline {
   readonly [target: string]: { readonly [revision: string]: readonly string[] }
@@ -105,7 +129,7 @@ for (const target of values.target === undefined ? Object.keys(TARGETS) : withRe
     for (const revision of values.revision === undefined
       ? (TARGETS[target]?.revisions ?? Object.keys(REVISIONS))
       : [values.revision]) {
-      report(target, revision, await runSuite(server.url, revision))
+      report(target, revision, await runSuite(server.url, revision, TARGETS[target]?.hasNoTasks))
     }
     // Another's has no pulse.
     if (TARGETS[target]?.isReference !== true) await assertAlive(server.url)
@@ -158,7 +182,7 @@ function report(target: string, revision: string, verdicts: readonly Verdict[]):
   }
 }
 
-async function runSuite(url: string, revision: string): Promise<Verdict[]> {
+async function runSuite(url: string, revision: string, hasNoTasks = false): Promise<Verdict[]> {
   const output = mkdtempSync(join(tmpdir(), 'conformance-'))
   try {
     const which =
@@ -174,7 +198,7 @@ async function runSuite(url: string, revision: string): Promise<Verdict[]> {
     })
     const judged = readdirSync(output)
       .map((folder) => judge(folder, output))
-      .filter(({ scenario }) => !NOT_REQUIRED.test(scenario))
+      .filter(({ scenario }) => !NOT_REQUIRED.test(scenario) && !(hasNoTasks && EXTENSION.test(scenario)))
     const unjudged = requiredScenarios(revision)
       .filter((name) => !judged.some(({ scenario }) => scenario === name))
       .map((scenario) => ({ scenario, passed: false, faults: ['The suite ended without running it.'] }))

@@ -728,6 +728,15 @@ export const REQUIREMENTS = {
     statement: 'A change reaches each stream that asked for it, with its subscription id, and no other.',
     source: [`${SUBSCRIPTIONS}#receiving-notifications`, `${SUBSCRIPTIONS}#opening-a-stream`],
   },
+  'legacy.changes': {
+    statement:
+      'With a bus, a secret and stored subscriptions, legacy clients of a stateless server hear of changes; otherwise GET is 405.',
+    source: ['docs/events.md'],
+  },
+  'listen.can-subscribe': {
+    statement: 'A resource decides by canSubscribe which of its URIs a caller may be notified of.',
+    source: ['docs/resources-and-prompts.md'],
+  },
   'listen.filter': {
     statement: 'A filter that is none is -32602.',
     source: [`${SUBSCRIPTIONS}#notification-filter`],
@@ -812,6 +821,29 @@ export const REQUIREMENTS = {
       'A bus of Durable Objects delivers between isolates, costs an idle subscriber nothing, and makes up for lost connections.',
     source: ['docs/events.md'],
   },
+  'tasks.examples': {
+    statement: 'A task with a question goes to its end on every store and runtime.',
+    source: ['docs/tasks.md'],
+  },
+  'tasks.killed': {
+    statement:
+      'A task whose process is killed at any moment ends, and no step that is in the store runs again.',
+    source: ['docs/tasks.md'],
+  },
+  'tasks.runners': {
+    statement:
+      'A runner made of messages ends every task without a request: its messages may be early, late, twice or dead with their run.',
+    source: ['docs/tasks.md'],
+  },
+  'tasks.crashes': {
+    statement:
+      'Processes that die at any write of a task change nothing of its result: no answer is lost, and never do two runs both write.',
+    source: ['docs/tasks.md'],
+  },
+  'tasks.inspector': {
+    statement: 'The command line of the Inspector drives tasks to their end.',
+    source: ['docs/tasks.md'],
+  },
   'webhook.signature': {
     statement: 'A webhook is accepted only if its id, timestamp and body are signed with a known secret.',
     source: ['docs/webhook.md'],
@@ -861,6 +893,10 @@ export const REQUIREMENTS = {
   },
   'listen.limit': {
     statement: 'Streams beyond maxListenStreams are refused with 503 until one ends.',
+    source: ['docs/http.md'],
+  },
+  'listen.memory': {
+    statement: 'Streams store their URIs once, and beyond maxListenCharacters the next is refused with 503.',
     source: ['docs/http.md'],
   },
   'log.line': {

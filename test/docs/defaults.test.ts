@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { TEMPLATE } from '../../deploy/lambda/template.ts'
-import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_TIMEOUT_MS } from '../../src/client/config.ts'
+import { template } from '../../deploy/lambda/template.ts'
+import {
+  DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_MAX_TASK_MS,
+  DEFAULT_TIMEOUT_MS,
+} from '../../src/client/config.ts'
 import { toAppOptions, toCallLimits } from '../../src/http/hosting.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -56,13 +60,14 @@ it('docs/client.md: the time of a call and the size of an answer', () => {
   expect(number(/`maxResponseBytes`, of the client or of a server, ([\d ]+) by default/)).toBe(
     DEFAULT_MAX_RESPONSE_BYTES,
   )
+  expect(number(/how long to wait for the end: ([\d ]+) by default/)).toBe(DEFAULT_MAX_TASK_MS)
 })
 
 it('docs/deploy/lambda.md: the parameters of the stack', () => {
   const page = readFileSync(join(ROOT, 'docs/deploy/lambda.md'), 'utf8')
   for (const parameter of ['TimeoutSeconds', 'MemoryMegabytes', 'LogRetentionDays']) {
     const said = new RegExp(`\`${parameter}\` \\((\\d+)`).exec(page)?.[1]
-    const coded = new RegExp(`${parameter}:\\n {4}Type: Number\\n {4}Default: (\\d+)`).exec(TEMPLATE)?.[1]
+    const coded = new RegExp(`${parameter}:\\n {4}Type: Number\\n {4}Default: (\\d+)`).exec(template())?.[1]
     expect([parameter, said]).toEqual([parameter, coded])
     expect(coded).toBeDefined()
   }

@@ -54,7 +54,7 @@ function forTarget(command: string, target: string): string {
 
 /** What only shows all that may be written, is another platform's, or has been done. */
 function isElsewhere(command: string): boolean {
-  return /\[dir\]|\[--|<url>|^(?:fly|gcloud) |server\.ts$/.test(command)
+  return /\[dir\]|\[--|<(?:url|path)>|^(?:fly|gcloud) |server\.ts$/.test(command)
 }
 
 async function follow(commands: readonly string[], visit: Visit): Promise<void> {

@@ -23,7 +23,9 @@ const COMBINATIONS = [
   ['asking'],
   ['hono'],
   ['fromSdk'],
+  ['tasks'],
   ['auth', 'asking', 'hono'],
+  ['auth', 'tasks', 'hono'],
   ['auth', 'hono', 'fromSdk'],
 ]
 
@@ -38,7 +40,7 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
 
     run(join(BIN, 'tsc'), [], project)
     const tests = run(join(BIN, 'vitest'), ['run'], project)
-    expect(tests).toMatch(/Tests {2}[1-4] passed/)
+    expect(tests).toMatch(/Tests {2}[1-5] passed/)
 
     const server = spawn(process.execPath, [cli, 'dev', '--port', '0'], {
       cwd: project,
@@ -64,10 +66,13 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
 
 it.each([
   ['fromSdk,asking', 'pass --with fromSdk or --with asking'],
-  ['redis', 'there is no template "redis": pass one of auth, asking, hono, fromSdk'],
-])('mayfly init --with %s → one line', (templates, reason) => {
+  ['fromSdk,tasks', 'pass --with fromSdk or --with tasks'],
+  ['redis', 'there is no template "redis": pass one of auth, asking, tasks, hono, fromSdk'],
+  ['tasks', 'vercel-edge has no store that can keep tasks', '--target', 'vercel-edge'],
+  ['tasks', 'node and cloudflare keep tasks in different ways', '--target', 'cloudflare'],
+])('mayfly init --with %s → one line', (templates, reason, ...more) => {
   const cli = join(packed.installed, 'dist/deploy/cli.js')
-  const args = [cli, 'init', 'refused', '--target', 'node', '--with', templates]
+  const args = [cli, 'init', 'refused', '--target', 'node', '--with', templates, ...more]
   expect(() => run(process.execPath, args, folder)).toThrow(reason)
 })
 

@@ -7,9 +7,18 @@ import type { Served } from '../contract/contract.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Resolves once the server answers; rejects with everything it said when it stops before that. */
-export async function serveDev(entry: string, target: string, cwd = ROOT): Promise<Served> {
+export async function serveDev(
+  entry: string,
+  target: string,
+  cwd = ROOT,
+  env: { readonly [name: string]: string } = {},
+): Promise<Served> {
   const args = [`${ROOT}dist/deploy/cli.js`, 'dev', entry, '--target', target, '--port', '0']
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'close')
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

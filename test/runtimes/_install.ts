@@ -1,6 +1,7 @@
 /**
  * Installs what the runtimes under test need beyond the repository's own packages, where it is not there yet: AWS's runtime
- * interface client, which compiles for half a minute, the platforms' command line tools and other frameworks, which are large.
+ * interface client, which compiles for half a minute, the platforms' command line tools, other frameworks and vector stores, which are
+ * large.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
@@ -12,8 +13,13 @@ const ROOT = join(import.meta.dirname, '../..')
 const PACKAGES = [
   { folder: 'test/runtimes/lambda/ric', install: ['ci'] },
   { folder: 'test/platform-clis', install: ['install', '--no-save'] },
+  { folder: 'test/runtimes/tasks/stores/dynalite', install: ['ci'] },
+  { folder: 'test/runtimes/tasks/runners/aws', install: ['ci'] },
+  { folder: 'test/runtimes/tasks/inspector', install: ['ci'] },
   { folder: 'test/byo', install: ['ci'] },
+  { folder: 'test/retrieval-stores', install: ['ci'] },
   { folder: 'examples/mastra', install: ['ci'] },
+  { folder: 'examples/tasks/dynamodb', install: ['ci'] },
 ]
 
 for (const { folder, install } of PACKAGES) {
@@ -23,8 +29,10 @@ for (const { folder, install } of PACKAGES) {
 }
 
 // As `npm install mayfly-mcp` would put it there.
-const own = join(ROOT, 'examples/mastra/node_modules/mayfly-mcp')
-if (!existsSync(own)) symlinkSync(ROOT, own)
+for (const example of ['mastra', 'tasks/dynamodb']) {
+  const own = join(ROOT, 'examples', example, 'node_modules/mayfly-mcp')
+  if (!existsSync(own)) symlinkSync(ROOT, own)
+}
 
 function isInstalled(folder: string): boolean {
   const { dependencies, devDependencies } = readManifest(folder) as {

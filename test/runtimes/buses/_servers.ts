@@ -1,7 +1,7 @@
 /** A real Postgres and a real NATS of Debian's packages, on free ports of 127.0.0.1. Redis is in `../node/_processes.ts`. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testPort } from '../../_port.ts'
@@ -29,11 +29,14 @@ export async function startRedisServer(): Promise<BusServer> {
   }
 }
 
-export async function startNatsServer(): Promise<BusServer> {
+/** @param config of the server, in its own language. */
+export async function startNatsServer(config?: string): Promise<BusServer> {
   const port = await testPort()
   const command = existsSync('/usr/sbin/nats-server') ? '/usr/sbin/nats-server' : 'nats-server'
-  const begin = () =>
-    begun(spawn(command, ['-a', '127.0.0.1', '-p', String(port)]), /Server is ready/, 'nats-server')
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-nats-'))
+  writeFileSync(join(folder, 'nats.conf'), config ?? '')
+  const options = ['-c', join(folder, 'nats.conf'), '-a', '127.0.0.1', '-p', String(port)]
+  const begin = () => begun(spawn(command, options), /Server is ready/, 'nats-server')
   let child = await begin()
   return {
     url: `nats://127.0.0.1:${port}`,
@@ -41,7 +44,10 @@ export async function startNatsServer(): Promise<BusServer> {
     async start() {
       child = await begin()
     },
-    stop: () => end(child, 'SIGTERM'),
+    async stop() {
+      await end(child, 'SIGTERM')
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -1,14 +1,13 @@
 /** The examples, in two processes that `mayfly dev` starts on a platform's runtime, over real servers: a change on one is heard on the other. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { eventually } from '../../_eventually.ts'
-import { testPort } from '../../_port.ts'
 import { CLIENTS, connectV2, MODERN } from '../../contract/clients.ts'
+import type { Served } from '../../contract/contract.ts'
+import { serveDev } from '../_dev-server.ts'
 import { type BusServer, startNatsServer, startPostgresServer, startRedisServer } from './_servers.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('../../../examples/notifications/', import.meta.url))
 
 const SERVERS: { readonly [name: string]: readonly [setting: string, start: () => Promise<BusServer>] } = {
   redis: ['REDIS_URL', startRedisServer],
@@ -26,11 +25,11 @@ it.each([
 ])('examples/notifications/%s.ts, in two processes on %s [bus.delivery]', async (name, target) => {
   const [setting, start] = SERVERS[name]!
   const server = await start()
-  const processes: Dev[] = []
+  const processes: Served[] = []
   try {
     for (let one = 0; one < 2; one++)
-      processes.push(await serveExample(name, target, { [setting]: server.url }))
-    const [here, there] = processes as [Dev, Dev]
+      processes.push(await serveDev(`${name}.ts`, target, EXAMPLES, { [setting]: server.url }))
+    const [here, there] = processes as [Served, Served]
     await using listener = await connectV2({ pin: MODERN }, there.url)
     await using publisher = await CLIENTS[0]!.connect(here.url)
     const heard: string[] = []
@@ -50,44 +49,3 @@ it.each([
     await server.stop()
   }
 })
-
-interface Dev {
-  readonly url: URL
-  stop(): Promise<void>
-}
-
-async function serveExample(
-  name: string,
-  target: string,
-  env: { readonly [name: string]: string },
-): Promise<Dev> {
-  const args = [
-    `${ROOT}dist/deploy/cli.js`,
-    'dev',
-    `examples/notifications/${name}.ts`,
-    '--target',
-    target,
-    '--port',
-    String(await testPort()),
-  ]
-  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env } })
-  const closed = once(child, 'close')
-  let said = ''
-  const url = await new Promise<URL>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-        const ready = /^ready (\S+)$/m.exec(said)
-        if (ready !== null) resolve(new URL(ready[1]!))
-      })
-    }
-    void closed.then(() => reject(new Error(`mayfly dev stopped:\n${said}`)))
-  })
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM')
-      await closed
-    },
-  }
-}

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildInto } from '../../../deploy/build.ts'
 import { githubRole } from '../../../deploy/lambda/github-role.ts'
 import { lambda } from '../../../deploy/lambda/target.ts'
-import { SECRETS_TEMPLATE, TEMPLATE } from '../../../deploy/lambda/template.ts'
+import { SECRETS_TEMPLATE, template } from '../../../deploy/lambda/template.ts'
 import type { Deployment, Project } from '../../../deploy/target.ts'
 
 const project: Project = {
@@ -65,7 +65,32 @@ describe('the templates', () => {
     { AlarmTopic: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
     { StoredVariables: 'shop-secrets', StoredVersion: 'v', MaxConcurrency: '5', TimeoutSeconds: '900' },
   ])('valid with %j', (parameters) => {
-    expect(faults(TEMPLATE, parameters)).toEqual([])
+    expect(faults(template(), parameters)).toEqual([])
+  })
+
+  it.each([
+    { hasTasks: true },
+    { schedule: '* * * * *', hasTasks: true },
+    { schedule: '*/5 8-18 * * 1-5' },
+    { schedule: '0 3 1 * *' },
+  ])('valid with %j', (options) => {
+    expect(faults(template(options))).toEqual([])
+  })
+
+  it.each([
+    ['* * * * *', 'rate(1 minute)'],
+    ['*/5 * * * *', 'cron(*/5 * * * ? *)'],
+    ['0 3 1 * *', 'cron(0 3 1 * ? *)'],
+    ['30 8-18 * * 1-5', 'cron(30 8-18 ? * MON,TUE,WED,THU,FRI *)'],
+    ['0 0 * * 0,7', 'cron(0 0 ? * SUN *)'],
+    ['0 3 * * */2', 'cron(0 3 ? * SUN,TUE,THU,SAT *)'],
+    ['0 3 * * 5-7', 'cron(0 3 ? * FRI,SAT,SUN *)'],
+  ])('the schedule %s is %s there', (schedule, expression) => {
+    expect(template({ schedule })).toContain(`ScheduleExpression: ${expression}\n`)
+  })
+
+  it('a schedule that AWS cannot say is refused', () => {
+    expect(() => template({ schedule: '0 0 1 * 1' })).toThrow(/day of the month and one of the week/)
   })
 
   it('the store of secrets is valid', () => {
@@ -73,7 +98,8 @@ describe('the templates', () => {
   })
 
   it('the role that GitHub takes on is valid, and is the workflow’s environment’s alone', () => {
-    expect(faults(githubRole('shop'), { Repository: 'acme@123456/shop@456789' })).toEqual([])
+    for (const hasTasks of [false, true])
+      expect(faults(githubRole('shop', hasTasks), { Repository: 'acme@123456/shop@456789' })).toEqual([])
     expect(githubRole('shop')).toMatch(/:sub: !Sub repo:\$\{Repository\}:environment:\$\{Environment\}\n/)
     expect(
       faults(githubRole('shop').replace('Type: AWS::IAM::OIDCProvider', 'Type: AWS::IAM::Oidc')),
@@ -100,20 +126,20 @@ describe('the templates', () => {
   })
 
   it('a misspelt property is a fault', () => {
-    expect(faults(TEMPLATE.replace('InvokedViaFunctionUrl', 'InvokedViaUrl'))).not.toEqual([])
-    expect(faults(TEMPLATE.replace('InvokeMode: RESPONSE_STREAM', 'InvokeMode: STREAM'))).not.toEqual([])
-    expect(faults(TEMPLATE.replace('!GetAtt Role.Arn', '!GetAtt Roll.Arn'))).not.toEqual([])
+    expect(faults(template().replace('InvokedViaFunctionUrl', 'InvokedViaUrl'))).not.toEqual([])
+    expect(faults(template().replace('InvokeMode: RESPONSE_STREAM', 'InvokeMode: STREAM'))).not.toEqual([])
+    expect(faults(template().replace('!GetAtt Role.Arn', '!GetAtt Roll.Arn'))).not.toEqual([])
     expect(
-      faults(TEMPLATE.replace('ResponseTransferMode: STREAM', 'ResponseTransferMode: MAYBE')),
+      faults(template().replace('ResponseTransferMode: STREAM', 'ResponseTransferMode: MAYBE')),
     ).not.toEqual([])
   })
 
   it('the role may write its own log and nothing else', () => {
-    const policies = TEMPLATE.slice(TEMPLATE.indexOf('Policies:'), TEMPLATE.indexOf('  Url:'))
+    const policies = template().slice(template().indexOf('Policies:'), template().indexOf('  Url:'))
 
     expect(policies.match(/Action: .*/g)).toEqual(['Action: [logs:CreateLogStream, logs:PutLogEvents]'])
     expect(policies.match(/Resource: .*/g)).toEqual(['Resource: !GetAtt LogGroup.Arn'])
-    expect(TEMPLATE).not.toContain('ManagedPolicyArns')
+    expect(template()).not.toContain('ManagedPolicyArns')
   })
 })
 
@@ -197,6 +223,6 @@ describe('the commands', () => {
     const args = deploymentOf({ API_KEY: 'hush' }).steps.at(-1)!.args
 
     for (const override of args.slice(args.indexOf('--parameter-overrides') + 1))
-      expect(TEMPLATE).toMatch(new RegExp(`^  ${override.split('=')[0]}:$`, 'm'))
+      expect(template()).toMatch(new RegExp(`^  ${override.split('=')[0]}:$`, 'm'))
   })
 })

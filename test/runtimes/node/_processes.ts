@@ -11,9 +11,13 @@ export interface Running {
 }
 
 /** A redis-server that writes nothing to disk, on a free port unless one is given. */
-export async function startRedis(port?: number): Promise<Running & { readonly child: ChildProcess }> {
+export async function startRedis(
+  port?: number,
+  settings: readonly string[] = [],
+): Promise<Running & { readonly child: ChildProcess }> {
   port ??= await testPort()
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const options = [...own, ...settings]
   const child = spawn('redis-server', options)
   await new Promise<void>((ready, fail) => {
     child.once('error', () => fail(new Error('redis-server is missing: apt-get install -y redis-server')))

@@ -1,0 +1,146 @@
+/** `"cron"` of package.json: who calls the path on this machine, and what the builds say of the schedule. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { unzipSync } from 'fflate'
+import { describe, expect, test } from 'vitest'
+import { testPort } from '../_port.ts'
+import { MayflyProcess, Project } from './_dev-process.ts'
+
+const SECRET = 'a-secret-of-32-characters-or-more-0123'
+
+/** It counts what the schedule asks, and tells how often that was by its own path. */
+const SERVER = `let asked = 0
+export default {
+  fetch(request) {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/asked') return Response.json({ asked })
+    if (pathname !== '/tasks') return Response.json({ jsonrpc: '2.0', id: 1, result: {} })
+    if (request.headers.get('authorization') !== \`Bearer \${process.env.WANTED}\`) return new Response('no', { status: 401 })
+    asked++
+    return Response.json({ run: 0 })
+  },
+}`
+
+const devArgs = (port: number): string[] => ['dev', '--target', 'node', '--port', String(port)]
+
+function arrange(cron: unknown): Project {
+  const project = new Project()
+  project.write('server.ts', SERVER)
+  project.write('package.json', JSON.stringify({ name: 'a', type: 'module', mayfly: { cron } }))
+  return project
+}
+
+describe('mayfly dev', () => {
+  test('calls the path with the secret, again and again', async () => {
+    await using project = arrange('/tasks')
+    project.write('.env', `CRON_SECRET=${SECRET}\nWANTED=${SECRET}\n`)
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(port), project.folder)
+    await mayfly.ready()
+    const asked = async (): Promise<number> => {
+      const response = await fetch(`http://127.0.0.1:${port}/asked`)
+      return ((await response.json()) as { asked: number }).asked
+    }
+    await expect.poll(asked, { timeout: 20_000 }).toBeGreaterThan(1)
+  })
+
+  test.for([
+    ['no secret', '', 'nothing calls /tasks: set CRON_SECRET in .env'],
+    ['another secret', 'CRON_SECRET=another\n', '/tasks: status 401 no'],
+  ] as const)('%s → it says so, once', async ([, env, line]) => {
+    await using project = arrange('/tasks')
+    if (env !== '') project.write('.env', env)
+    await using mayfly = new MayflyProcess(devArgs(await testPort()), project.folder)
+    await mayfly.ready()
+    await expect.poll(() => mayfly.stderr, { timeout: 20_000 }).toContain(line)
+  })
+})
+
+test.for([[''], ['tasks'], [7], [{}], [{ path: '/tasks', schedule: 'daily' }], ['/tasks\n']])(
+  '%j → one line that says what to write',
+  async ([cron]) => {
+    await using project = arrange(cron)
+    const { code, stderr } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^mayfly: "mayfly": \{ "cron": … \} in package\.json holds [^\n]+: make it a path [^\n]+\n$/m,
+    )
+  },
+)
+
+describe('mayfly build', () => {
+  async function built(target: string, cron: unknown): Promise<(path: string) => string> {
+    await using project = arrange(cron)
+    const { code, stderr } = await new MayflyProcess(['build', '--target', target], project.folder).exited
+    expect(stderr).not.toContain('mayfly:')
+    expect(code).toBe(0)
+    const folder = join(project.folder, 'dist', target)
+    const read = (path: string): string => readFileSync(join(folder, path), 'utf8')
+    const paths = {
+      vercel: ['.vercel/output/config.json'],
+      'vercel-edge': ['.vercel/output/config.json'],
+      netlify: ['netlify/functions/cron.mjs', 'netlify.toml'],
+      'netlify-edge': ['netlify/functions/cron.mjs', 'netlify.toml'],
+      lambda: ['template.yaml'],
+      deno: ['server.js'],
+    }[target]!
+    const texts = new Map(paths.map((path) => [path, read(path)]))
+    return (path) => texts.get(path)!
+  }
+
+  test.for(['vercel', 'vercel-edge'])('%s has it in its configuration', async (target) => {
+    const read = await built(target, { path: '/tasks', schedule: '0 3 * * *' })
+    expect(JSON.parse(read('.vercel/output/config.json'))).toMatchObject({
+      crons: [{ path: '/tasks', schedule: '0 3 * * *' }],
+    })
+  })
+
+  test.for(['netlify', 'netlify-edge'])(
+    '%s has a scheduled function, which calls the site',
+    async (target) => {
+      const read = await built(target, '/tasks')
+      expect(read('netlify.toml')).toContain('directory = "netlify/functions"')
+      await using project = new Project()
+      project.write('cron.mjs', read('netlify/functions/cron.mjs'))
+      const cron = (await import(pathToFileURL(join(project.folder, 'cron.mjs')).href)) as {
+        default(): Promise<void>
+        config: object
+      }
+      expect(cron.config).toEqual({ schedule: '* * * * *' })
+    },
+  )
+
+  test('lambda has a function that is called by it', async () => {
+    const read = await built('lambda', '/tasks')
+    expect(read('template.yaml')).toContain('Handler: index.cronHandler')
+    expect(read('template.yaml')).toContain('ScheduleExpression: rate(1 minute)')
+  })
+
+  test('lambda, with tasks, also has the handler that reads their queue', async () => {
+    await using project = arrange('/tasks')
+    const mayfly = { cron: '/tasks', tasks: 'dynamodb' }
+    project.write('package.json', JSON.stringify({ name: 'a', type: 'module', mayfly }))
+    project.write(
+      'server.ts',
+      `${SERVER}\nexport const queue = async (event) => ({ seen: event.Records.length })`,
+    )
+    const { code } = await new MayflyProcess(['build', '--target', 'lambda'], project.folder).exited
+    expect(code).toBe(0)
+    const folder = join(project.folder, 'dist/lambda')
+    expect(readFileSync(join(folder, 'template.yaml'), 'utf8')).toContain('Handler: index.queueHandler')
+    const files = unzipSync(readFileSync(join(folder, 'function.zip')))
+    writeFileSync(join(folder, 'index.mjs'), files['index.mjs']!)
+    const script = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
+      const built = await import('./index.mjs')
+      console.log(JSON.stringify(await built.queueHandler({ Records: [1, 2] })), typeof built.cronHandler)`
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder })
+    expect(String(output)).toBe('{"seen":2} function\n')
+  })
+
+  test('Deno Deploy is told of it as the server loads', async () => {
+    const read = await built('deno', '/tasks')
+    expect(read('server.js')).toMatch(/Deno\.cron\("mayfly",\s*"\* \* \* \* \*"/)
+  })
+})

@@ -1,0 +1,57 @@
+/** A process that serves and runs tasks, to be killed: `node _process.ts redis|postgres <url of the store> <file for what steps did>`. */
+import { appendFileSync } from 'node:fs'
+import { createTool, MCPServer } from 'mayfly-mcp'
+import { serve } from 'mayfly-mcp/node'
+import { postgresTaskStore } from 'mayfly-mcp/postgres'
+import { redisTaskStore } from 'mayfly-mcp/redis'
+import { createTasks, pollingRunner, type TaskStore } from 'mayfly-mcp/tasks'
+import postgres from 'postgres'
+import { createClient } from 'redis'
+import * as z from 'zod'
+
+const [, , kind, url = '', log = ''] = process.argv
+
+async function openStore(): Promise<TaskStore> {
+  if (kind === 'redis') return redisTaskStore(await createClient({ url }).connect())
+  const store = postgresTaskStore(postgres(url, { onnotice: () => {} }))
+  await store.migrate()
+  return store
+}
+
+const job = createTool({
+  id: 'job',
+  inputSchema: z.object({ name: z.string() }),
+  task: { mode: 'required', pollIntervalMs: 100 },
+  execute: async ({ name }, ctx) => {
+    for (let n = 0; n < 10; n++) {
+      await ctx.step(`step ${n}`, async () => {
+        appendFileSync(log, `${name} ${n}\n`)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      })
+      if (n === 3) await ctx.sleep('a moment', 150)
+      if (n === 6) {
+        const answer = await ctx.elicit('Go on?', z.object({ text: z.string() }))
+        if (answer.action !== 'accept' || answer.content.text !== name) return 'another answer'
+      }
+    }
+    return `done ${name}`
+  },
+})
+
+const tasks = createTasks({
+  store: await openStore(),
+  runner: pollingRunner({ everyMs: 100 }),
+  leaseMs: 800,
+  maxIdleRuns: 100,
+  maxOpenTasks: 20_000,
+})
+const server = new MCPServer({
+  id: 'killed',
+  name: 'Killed',
+  version: '1.0.0',
+  log: false,
+  tools: { job },
+  tasks,
+})
+const { url: endpoint } = await serve(server, { port: 0 })
+console.log(endpoint)

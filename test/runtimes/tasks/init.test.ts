@@ -1,0 +1,97 @@
+/** What `mayfly init --with tasks` writes: it type-checks, its tests pass, and a task goes to its end, also if no client asks for it. */
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { targets } from '../../../deploy/targets.ts'
+import { type PackedPackage, packPackage, run } from '../../package/_packed.ts'
+import { serveDev } from '../_dev-server.ts'
+import { newProject } from '../_new-project.ts'
+import { startPostgresServer } from '../buses/_servers.ts'
+import { TaskWire } from './_wire.ts'
+
+let packed: PackedPackage
+let folder: string
+beforeAll(() => {
+  packed = packPackage()
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-init-tasks-'))
+})
+afterAll(() => {
+  packed?.remove()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const withTasks = [...targets].filter(([, { tasks }]) => tasks !== undefined)
+
+/** Plays a tournament to its end, over HTTP. */
+async function play(wire: TaskWire): Promise<void> {
+  const { taskId, resultType } = await wire.call('tournament', { rounds: 1 })
+  expect(resultType).toBe('task')
+  const asked = await wire.until(taskId, 'input_required')
+  const [key] = Object.keys(asked.inputRequests!)
+  await wire.update(taskId, { [key!]: { action: 'accept', content: { keep: true } } })
+  const { result } = await wire.until(taskId, 'completed')
+  expect(result!.content[0]!.text).toMatch(/^Kept \d$/)
+}
+
+describe.each(withTasks.map(([name]) => name))('mayfly init --with tasks --target %s', (target) => {
+  it('type-checks, passes its tests, builds, and a task goes to its end', async () => {
+    const project = newProject(packed.installed, folder, target, ['--target', target, '--with', 'tasks'])
+    run('node_modules/.bin/tsc', [], project)
+    run('node_modules/.bin/vitest', ['run'], project)
+    run(
+      process.execPath,
+      [join(packed.installed, 'dist/deploy/cli.js'), 'build', '--target', target],
+      project,
+    )
+
+    const dev = await serveDev('src/server.ts', target, project)
+    try {
+      await play(new TaskWire(dev.url))
+    } finally {
+      await dev.stop()
+    }
+  })
+})
+
+it('with all that it can be combined with', () => {
+  const args = ['--target', 'vercel', '--target', 'deno', '--target', 'supabase']
+  const more = ['tasks', 'auth', 'asking', 'hono'].flatMap((template) => ['--with', template])
+  const project = newProject(packed.installed, folder, 'combined', [...args, ...more])
+  run('node_modules/.bin/tsc', [], project)
+  run('node_modules/.bin/vitest', ['run'], project)
+})
+
+describe('with its own database', () => {
+  const cron = withTasks.filter(([, { tasks }]) => tasks === 'cron').map(([name]) => name)
+
+  it.each(cron)('%s: mayfly dev runs what is due, though no client asks for it', async (target) => {
+    const database = await startPostgresServer()
+    const project = newProject(packed.installed, folder, `${target}-database`, [
+      '--target',
+      target,
+      '--with',
+      'tasks',
+    ])
+    appendFileSync(join(project, '.env'), `DATABASE_URL=${database.url}\n`)
+    run(process.execPath, ['--env-file=.env', 'migrate.mjs'], project)
+    const dev = await serveDev('src/server.ts', target, project, { DATABASE_URL: database.url })
+    const sql = postgres(database.url, { onnotice: () => {} })
+    try {
+      const wire = new TaskWire(dev.url)
+      const { taskId } = await wire.call('tournament', { rounds: 2 })
+      const isDue = async (): Promise<boolean> => {
+        const [row] = await sql`SELECT due_at FROM mayfly.tasks WHERE id = ${taskId}`
+        return row!.due_at !== null
+      }
+      // It sleeps twice, and waits for an answer then.
+      await expect.poll(isDue, { timeout: 30_000, interval: 200 }).toBe(false)
+      expect((await wire.get(taskId)).status).toBe('input_required')
+    } finally {
+      await sql.end()
+      await dev.stop()
+      await database.stop()
+    }
+  })
+})

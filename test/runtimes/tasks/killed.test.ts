@@ -1,0 +1,91 @@
+/** Tasks whose process is killed with `kill -9`, again and again, on real stores. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { type BusServer, startPostgresServer, startRedisServer } from '../buses/_servers.ts'
+import { type Seen, TaskWire } from './_wire.ts'
+
+const KILLS = Number(process.env.MAYFLY_KILLS ?? 25)
+const AT_ONCE = 6
+const PROCESS = fileURLToPath(new URL('./_process.ts', import.meta.url))
+
+it.each([
+  ['redis', startRedisServer],
+  ['postgres', startPostgresServer],
+])(
+  `%s: ${KILLS} times kill -9 → every task ends, and no recorded step runs again [tasks.killed]`,
+  {
+    timeout: 400_000,
+  },
+  async (kind, start) => {
+    const folder = mkdtempSync(join(tmpdir(), 'mayfly-killed-'))
+    const log = join(folder, 'steps')
+    const store: BusServer = await start()
+    let running = await begin(kind, store.url, log)
+    const open = new Map<string, string>()
+    let created = 0
+    let kills = 0
+    try {
+      while (kills < KILLS || open.size > 0) {
+        while (open.size < AT_ONCE && kills < KILLS) {
+          const name = `task-${created++}`
+          const { taskId } = await running.wire.call('job', { name })
+          open.set(taskId, name)
+        }
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
+        if (kills < KILLS) {
+          kills++
+          running.child.kill('SIGKILL')
+          await once(running.child, 'exit')
+          running = await begin(kind, store.url, log)
+        }
+        for (const [taskId, name] of open) {
+          const task = await running.wire.get(taskId)
+          await answer(running.wire, task, name)
+          if (!['working', 'input_required'].includes(task.status)) {
+            expect(task).toMatchObject({
+              status: 'completed',
+              result: { content: [{ text: `done ${name}` }] },
+            })
+            open.delete(taskId)
+          }
+        }
+      }
+      expect(created).toBeGreaterThan(AT_ONCE)
+      expect(runAgain(readFileSync(log, 'utf8'))).toEqual([])
+    } finally {
+      running.child.kill('SIGKILL')
+      await store.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
+async function answer(wire: TaskWire, { taskId, inputRequests = {} }: Seen, text: string): Promise<void> {
+  for (const key of Object.keys(inputRequests))
+    await wire.update(taskId, { [key]: { action: 'accept', content: { text } } })
+}
+
+/** The steps that ran although a later one of their task had begun: until then they were in the store. */
+function runAgain(log: string): string[] {
+  const latest = new Map<string, number>()
+  const found: string[] = []
+  for (const line of log.trim().split('\n')) {
+    const [name = '', step] = line.split(' ')
+    const n = Number(step)
+    if (n < (latest.get(name) ?? 0)) found.push(line)
+    latest.set(name, Math.max(n, latest.get(name) ?? 0))
+  }
+  return found
+}
+
+async function begin(kind: string, url: string, log: string) {
+  const child = spawn(process.execPath, [PROCESS, kind, url, log], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { child, wire: new TaskWire(line) }
+}

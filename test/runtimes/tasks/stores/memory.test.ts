@@ -1,0 +1,32 @@
+/** The suite of every store, over the memory of a process; and that many tasks cost little there. */
+import { expect, it } from 'vitest'
+import { createMemoryTaskStore } from '../../../../src/tasks/memory-store.ts'
+import type { TaskStore } from '../../../../src/tasks/store.ts'
+import { taskStoreSuite } from './suite.ts'
+
+taskStoreSuite('memory', async () => {
+  const stores = new Map<string, TaskStore>()
+  return {
+    async connect({ prefix }) {
+      const store = stores.get(prefix) ?? createMemoryTaskStore()
+      stores.set(prefix, store)
+      return { store, close: () => {} }
+    },
+    stop: () => {},
+  }
+})
+
+it('20 000 tasks of one owner, polled as they come and end', async () => {
+  const store = createMemoryTaskStore()
+  const now = Date.now()
+  const task = { owner: 'ann', version: 1, isOpen: true, dueAt: now, expiresAt: now + 3_600_000, state: '{}' }
+  for (let index = 0; index < 20_000; index++) {
+    await store.create({ ...task, id: `task-${index}` }, 20_000)
+    if (index % 1000 === 0) expect(await store.due(now, 1)).toEqual(['task-0'])
+  }
+  expect(await store.create({ ...task, id: 'one-more' }, 20_000)).toBe(false)
+  for (let index = 0; index < 20_000; index++)
+    await store.replace({ ...task, id: `task-${index}`, version: 2, isOpen: false, dueAt: null })
+  expect(await store.due(now, 1)).toEqual([])
+  expect(await store.create({ ...task, id: 'one-more' }, 1)).toBe(true)
+})

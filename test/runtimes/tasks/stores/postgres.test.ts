@@ -1,0 +1,139 @@
+/** The suite of every store, over a real Postgres, with each client library; and what its table is left with. */
+import { Pool } from 'pg'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PostgresClient, postgresTaskSchema, postgresTaskStore } from '../../../../adapters/postgres.ts'
+import { type BusServer, startPostgresServer } from '../../buses/_servers.ts'
+import { startProxy } from './_proxy.ts'
+import { newTask } from './_tasks.ts'
+import { taskStoreSuite } from './suite.ts'
+
+/** The server stops while the last connections are closed, which each of them would say. */
+function createPool(connectionString: string): Pool {
+  return new Pool({ connectionString }).on('connect', (client) => client.on('error', () => {}))
+}
+
+const clients: { readonly [library: string]: (url: string) => { client: PostgresClient; close(): unknown } } =
+  {
+    postgres(url) {
+      const client = postgres(url)
+      return { client, close: () => client.end({ timeout: 1 }) }
+    },
+    pg(url) {
+      const client = createPool(url)
+      return { client, close: () => client.end() }
+    },
+    /** As Neon's over HTTP: one statement at a time, each on any connection, and rows are all that comes back. */
+    'a driver of single statements'(url) {
+      const pool = createPool(url).on('error', () => {})
+      const query = async (text: string, parameters: (string | null)[] = []): Promise<unknown> => {
+        // With parameters, even if there are none: Postgres then takes a single statement alone.
+        const { rows } = await pool.query({ text, values: parameters, queryMode: 'extended' } as {
+          text: string
+        })
+        return rows
+      }
+      return {
+        client: Object.assign(() => {}, { query, unsafe: (text: string) => text }),
+        close: () => pool.end(),
+      }
+    },
+  }
+
+for (const [library, open] of Object.entries(clients)) {
+  taskStoreSuite(`Postgres, by ${library}`, async () => {
+    const server = await startPostgresServer()
+    const url = new URL(server.url)
+    const { port, cut, silent, stop } = await startProxy(Number(url.port))
+    url.port = String(port)
+    return {
+      async connect({ prefix, ...options }) {
+        const { client, close } = open(url.href)
+        const store = postgresTaskStore(client, { table: prefix, onError: () => {}, ...options })
+        await store.migrate()
+        return { store, close }
+      },
+      outages: { cut, silent },
+      async stop() {
+        stop()
+        await server.stop()
+      },
+    }
+  })
+}
+
+describe('Postgres', () => {
+  let server: BusServer
+  let pool: Pool
+  beforeAll(async () => {
+    server = await startPostgresServer()
+    pool = createPool(server.url)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await server.stop()
+  })
+  it('without its table, the store says what to do', async () => {
+    const store = postgresTaskStore(pool, { table: 'forgotten' })
+    const refusal = 'The table "forgotten" of the tasks is missing: call migrate() of the store once'
+    await expect(store.read('a')).rejects.toThrow(refusal)
+    await expect(store.create(newTask(), 1)).rejects.toThrow(refusal)
+    await expect(store.due(1, 1)).rejects.toThrow(refusal)
+  })
+
+  it('20 processes make the table at once, and again, and the rows stay', async () => {
+    const stores = Array.from({ length: 20 }, () => postgresTaskStore(pool, { table: 'at_once' }))
+    await Promise.all(stores.map(({ migrate }) => migrate()))
+    const task = newTask()
+    await stores[0]!.create(task, 1)
+    await Promise.all(stores.map(({ migrate }) => migrate()))
+    expect(await stores[1]!.read(task.id)).toEqual(task)
+  })
+
+  it('the SQL makes the same table, in a schema of its own', async () => {
+    await pool.query(`CREATE SCHEMA hidden; ${postgresTaskSchema('hidden.tasks')}`)
+    const store = postgresTaskStore(pool, { table: 'hidden.tasks' })
+    expect(await store.create(newTask({ dueAt: 1 }), 1)).toBe(true)
+    expect(await store.create(newTask(), 1)).toBe(false)
+    expect(await store.due(1, 9)).toHaveLength(1)
+    await pool.query(postgresTaskSchema())
+    expect(await postgresTaskStore(pool).create(newTask(), 1)).toBe(true)
+  })
+
+  it('what has expired is deleted, by whoever asks what is due', async () => {
+    const store = postgresTaskStore(pool, { table: 'purged' })
+    await store.migrate()
+    const expiresAt = Date.now() - 1
+    await Promise.all(Array.from({ length: 1500 }, () => store.create(newTask({ expiresAt, dueAt: 1 }), 10)))
+    const task = newTask({ dueAt: 1, expiresAt: Date.now() + 60_000 })
+    await store.create(task, 10)
+    const rows = async () => (await pool.query('SELECT id FROM purged')).rows
+    expect(await rows()).toHaveLength(1501)
+    expect(await store.due(Date.now(), 10)).toEqual([task.id])
+    expect(await rows()).toEqual([{ id: task.id }])
+    await store.create(newTask({ expiresAt }), 10)
+    expect(await Promise.all([store.purge(), store.purge()]).then(([a, b]) => a! + b!)).toBe(1)
+  })
+
+  it('what is due is found by its index, also among many that wait', async () => {
+    const store = postgresTaskStore(pool, { table: 'indexed' })
+    await store.migrate()
+    await pool.query(
+      `INSERT INTO indexed (id, owner, version, is_open, due_at, state, open_at_most) SELECT 'id-' || n, 'owner', 1, n % 2 = 0, n, '{}', n FROM generate_series(1, 50000) AS n`,
+    )
+    await pool.query('ANALYZE indexed')
+    const { rows } = await pool.query(
+      'EXPLAIN SELECT id FROM indexed WHERE is_open AND due_at <= 9000 AND (expires_at IS NULL OR expires_at > 9000) ORDER BY due_at LIMIT 10',
+    )
+    expect(JSON.stringify(rows)).toContain('Index Scan using indexed_due')
+    expect(await store.due(9000, 2)).toEqual(['id-2', 'id-4'])
+  })
+
+  it.each(['', 'Tasks', 'a b', 'a"b', "a'; --", 'a.b.c', '1a', 'x'.repeat(51), '.a'])(
+    'the table %j → TypeError',
+    (table) => {
+      expect(() => postgresTaskStore(pool, { table })).toThrow(TypeError)
+      expect(() => postgresTaskSchema(table)).toThrow(TypeError)
+    },
+  )
+})
