@@ -23,8 +23,10 @@ modern clients need no session and get the same there as elsewhere.
 const NEEDS: { readonly [N in Need]: string } = {
   streaming: 'a response that can stream',
   bus: 'a bus',
+  subscriptions: 'stored subscriptions',
   secret: 'a secret',
   rendezvous: 'a rendezvous',
+  tasks: 'tasks',
   client: 'a client that declares it',
 }
 
@@ -35,7 +37,9 @@ const TAIL = `
 |---|---|---|
 | a secret | \`MAYFLY_SECRET\`, or \`secret\` | [questions](asking.md) that come after a step or another question; the legacy policy \`arguments\` |
 | a bus | \`bus\` | [change notifications](events.md) to modern clients |
+| stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events.md#legacy-clients) |
 | a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
+| tasks | \`tasks\` | [calls that outlive a request](tasks.md) |
 | a response that can stream | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
 
 ## What the user sees when it does not work
@@ -48,7 +52,7 @@ const TAIL = `
 - **Cancelling**: a modern client closes the response, and one in a session posts \`notifications/cancelled\`; \`ctx.signal\` aborts.
   What a legacy client posts to a stateless server is acknowledged, and the call goes on. If it closes the response, \`ctx.signal\`
   aborts too, though that revision does not call this cancelling.
-- **Change notifications** without a bus, or for legacy clients: nothing is advertised, and lists carry a \`ttlMs\` after which
+- **Change notifications** without a bus, or for legacy clients without stored subscriptions: nothing is advertised, and lists carry a \`ttlMs\` after which
   modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
   follows.
 
