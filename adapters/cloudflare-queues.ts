@@ -1,15 +1,14 @@
 /** Runs tasks by messages of a Cloudflare Queue, for Workers whose tasks are not in Durable Objects. */
-import { toReport, within } from '../src/events/outage.ts'
+import { within } from '../src/events/outage.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import {
   createAttached,
+  createTakeMessage,
   type Delivery,
   delaySecondsUntil,
-  deliver,
   END_MARGIN_MS,
   retrySeconds,
   type TaskWake,
-  toTaskWake,
   WAKE_TIMEOUT_MS,
 } from './_tasks/wakes.ts'
 
@@ -66,22 +65,15 @@ export function queueRunner(queue: TaskQueue): QueueRunner {
     )
   }
   const attached = createAttached('queueRunner')
-  const report = toReport({}, 'Task queue')
+  const takeMessage = createTakeMessage(attached)
   const send = async (wake: TaskWake): Promise<void> => {
     const delaySeconds = delaySecondsUntil(wake.at, MAX_DELAY_SECONDS)
     await within(queue.send(wake, { delaySeconds }), WAKE_TIMEOUT_MS, 'task queue')
   }
   const take = async (message: TaskMessage, platform: Delivery['platform']): Promise<void> => {
     const { body, attempts } = message
-    try {
-      const wake = toTaskWake(body)
-      if (wake === undefined) report(new Error('A message is not of this runner, and was dropped.'))
-      const delivery = { tasks: attached.tasks(), attempt: attempts, platform, send }
-      if (wake === undefined || (await deliver(wake, delivery))) return message.ack()
-    } catch (error) {
-      report(error)
-    }
-    message.retry({ delaySeconds: retrySeconds(attempts) })
+    if (await takeMessage(body, { attempt: attempts, platform, send })) message.ack()
+    else message.retry({ delaySeconds: retrySeconds(attempts) })
   }
   return {
     attach: attached.attach,

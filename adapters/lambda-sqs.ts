@@ -4,13 +4,12 @@ import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
 import {
   createAttached,
+  createTakeMessage,
   type Delivery,
   delaySecondsUntil,
-  deliver,
   END_MARGIN_MS,
   retrySeconds,
   type TaskWake,
-  toTaskWake,
   WAKE_TIMEOUT_MS,
 } from './_tasks/wakes.ts'
 
@@ -77,6 +76,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
   if (typeof queueUrl !== 'string' || !URL.canParse(queueUrl))
     throw new TypeError('sqsRunner needs "queueUrl": the URL of the queue, https://sqs.…')
   const attached = createAttached('sqsRunner')
+  const takeMessage = createTakeMessage(attached)
   const report = toReport({}, 'Task queue')
   const send = async (wake: TaskWake): Promise<void> => {
     const DelaySeconds = delaySecondsUntil(wake.at, MAX_DELAY_SECONDS)
@@ -86,14 +86,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
   /** Resolves with false if the message must come again. */
   const take = async (record: SqsRecord, platform: Delivery['platform']): Promise<boolean> => {
     const attempt = Number(record.attributes?.ApproximateReceiveCount ?? 1)
-    try {
-      const wake = parse(record.body)
-      if (wake === undefined) report(new Error('A message is not of this runner, and was dropped.'))
-      if (wake === undefined || (await deliver(wake, { tasks: attached.tasks(), attempt, platform, send })))
-        return true
-    } catch (error) {
-      report(error)
-    }
+    if (await takeMessage(parse(record.body), { attempt, platform, send })) return true
     const again = {
       QueueUrl: queueUrl,
       ReceiptHandle: record.receiptHandle,
@@ -119,9 +112,9 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
   }
 }
 
-function parse(body: string): TaskWake | undefined {
+function parse(body: string): unknown {
   try {
-    return toTaskWake(JSON.parse(body))
+    return JSON.parse(body)
   } catch {
     return undefined
   }

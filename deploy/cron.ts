@@ -1,7 +1,7 @@
 /** The schedule of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CliError, printable } from './cli-error.ts'
-import { declared, projectFolders } from './project.ts'
+import { nearestDeclared } from './project.ts'
 import type { Project } from './target.ts'
 import { terminal } from './terminal.ts'
 
@@ -18,9 +18,7 @@ const SCHEDULE = /^[\d*,/-]+(?: [\d*,/-]+){4}$/
 
 /** The nearest package.json that has one counts. Throws `CliError` for one that cannot be used. */
 export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefined {
-  const value = projectFolders(project)
-    .map((folder) => declared(folder, 'cron'))
-    .find((found) => found !== undefined)
+  const value = nearestDeclared(project, 'cron')
   // Also what switches off the one of a package.json further up.
   if (value === undefined || value === null || value === false) return undefined
   const { path, schedule = EACH_MINUTE } = (
@@ -34,10 +32,14 @@ export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefine
   )
 }
 
-/** As code, what calls the path within the process that serves it, for platforms that call functions and no URLs. */
-export const cronCall = ({ path }: Cron, fetch: string): string => `async (_event, context) => {
+/** As code, what calls the path, for platforms that call functions and no URLs. `fetch` and `origin` are code too; by default it is called within the process that serves it. */
+export const cronCall = (
+  { path }: Cron,
+  fetch: string,
+  origin = "'http://localhost'",
+): string => `async (_event, context) => {
   const authorization = \`Bearer \${process.env.CRON_SECRET}\`
-  const response = await (${fetch})(new Request('http://localhost${path}', { headers: { authorization } }))
+  const response = await (${fetch})(new Request(new URL('${path}', ${origin}), { headers: { authorization } }))
   if (!response.ok) throw new Error(\`${path} answered \${response.status}: \${await response.text()}\`)
 }`
 

@@ -12,7 +12,9 @@ export function ownMachine(command: string): never {
  * Code for a server that `npm start` runs and that has a function `stop`. npm passes SIGTERM only to the script's shell,
  * and a killed npm passes nothing: the server ends with either of them. Without `/proc`, only with its parent.
  */
-export const END_WITH_SCRIPT = `const { ppid, env } = process
+export const END_WITH_SCRIPT = `import { readFileSync } from 'node:fs'
+
+const { ppid, env } = process
 const read = (pid, what) => {
   try {
     return readFileSync('/proc/' + pid + '/' + what, 'utf8')

@@ -48,6 +48,13 @@ export function projectName(cwd: string): string {
   return name === '' ? 'mcp-server' : name
 }
 
+/** What the nearest package.json with this name in `"mayfly": { … }` says there. */
+export function nearestDeclared(project: Pick<Project, 'cwd' | 'entry'>, name: string): unknown {
+  return projectFolders(project)
+    .map((folder) => declared(folder, name))
+    .find((found) => found !== undefined)
+}
+
 /** What `"mayfly": { … }` in the folder's package.json says under a name. */
 export function declared(folder: string, name: string): unknown {
   const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { readonly [name: string]: unknown } }

@@ -1,6 +1,7 @@
 /**
  * What the runners have in common that leave a message for each time at which a task is due: the message, and what is done when it comes.
  */
+import { toReport } from '../../src/events/outage.ts'
 import type { SlicePlatform, TaskControls } from '../../src/request/task-support.ts'
 import { isTaskId } from '../../src/tasks/stored.ts'
 
@@ -74,6 +75,24 @@ export interface Delivery {
   readonly send: (wake: TaskWake) => Promise<unknown>
 }
 
+/** Takes a message of a queue, and reports what is wrong. Resolves with false if it must come again. Never rejects. */
+export type TakeMessage = (message: unknown, delivery: Omit<Delivery, 'tasks'>) => Promise<boolean>
+
+export function createTakeMessage(attached: Attached): TakeMessage {
+  const report = toReport({}, 'Task queue')
+  return async (message, delivery) => {
+    try {
+      const wake = toTaskWake(message)
+      if (wake !== undefined) return await deliver(wake, { tasks: attached.tasks(), ...delivery })
+      report(new Error('A message is not of this runner, and was dropped.'))
+      return true
+    } catch (error) {
+      report(error)
+      return false
+    }
+  }
+}
+
 /**
  * Runs the task of a message. Resolves with false if the message must come again.
  *
@@ -90,7 +109,7 @@ export async function deliver(
   const dueAt = await tasks.run(wake.id, platform)
   if (dueAt === null) return true
   if (dueAt <= Date.now()) return false
-  // Whoever set that time has sent a message for it, but an earlier attempt may have died in between.
+  // What set that time also sent a message for it, but an earlier attempt may have died in between.
   if (attempt > 1) await send({ id: wake.id, at: dueAt })
   return true
 }

@@ -7,8 +7,7 @@ import { END_WITH_SCRIPT, ownMachine } from '../own-machine.ts'
 import { findProgram, resolveBin } from '../project-tool.ts'
 import type { Project, Target } from '../target.ts'
 
-const MAIN = `import { readFileSync } from 'node:fs'
-import server from 'mayfly:entry'
+const MAIN = `import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/bun'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env

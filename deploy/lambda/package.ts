@@ -6,7 +6,7 @@ import { zipSync } from 'fflate'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { type Cron, cronCall, cronOf } from '../cron.ts'
 import { FACTS, sizeLimit } from '../facts.ts'
-import { declared, projectFolders } from '../project.ts'
+import { nearestDeclared } from '../project.ts'
 import type { Artefact, Project } from '../target.ts'
 import { SECRETS_TEMPLATE, template } from './template.ts'
 
@@ -44,10 +44,7 @@ const CALL = `(request) =>
 
 /** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment makes a table and a queue for tasks. */
 export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
-  const nearest = projectFolders(project)
-    .map((folder) => declared(folder, 'tasks'))
-    .find((found) => found !== undefined)
-  return nearest === 'dynamodb'
+  return nearestDeclared(project, 'tasks') === 'dynamodb'
 }
 
 /** A regular file that all users can read: Lambda's user is not its owner. */

@@ -5,7 +5,8 @@
  * module, and not in files, so that the built package contains them too.
  */
 
-import { CliError } from '../cli-error.ts'
+import { functionOf } from './function-template.ts'
+import { cronFunction, TASK_POLICY, TASK_RESOURCES } from './tasks-template.ts'
 
 export interface TemplateOptions {
   /** Five fields, in UTC: when `index.cronHandler` is called. Undefined: never. */
@@ -70,27 +71,11 @@ Conditions:
   MakesSecret: !Equals [!Ref StoredVariables, '']
 
 Resources:
-  Function:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: function.zip
-      Handler: !If [HasHttpApi, index.handler, index.streamingHandler]
-      Runtime: nodejs24.x
-      Architectures: [arm64]
-      MemorySize: !Ref MemoryMegabytes
-      Timeout: !If [HasHttpApi, 29, !Ref TimeoutSeconds]
-      ReservedConcurrentExecutions: !If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]
-      Role: !GetAtt Role.Arn
-      LoggingConfig:
-        LogGroup: !Ref LogGroup
-        LogFormat: Text
-      Environment:
-        Variables:
-          MAYFLY_SECRETS: !If
-            - MakesSecret
-            - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
-            - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
-${hasTasks ? TASK_VARIABLES : ''}
+${functionOf('Function', hasTasks, {
+  handler: '!If [HasHttpApi, index.handler, index.streamingHandler]',
+  timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
+  concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
+})}
 ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Seals what a call must remember while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
@@ -261,129 +246,6 @@ Outputs:
   LogGroupName:
     Value: !Ref LogGroup
 `
-
-const TASK_VARIABLES = `          TASKS_TABLE: !Ref Tasks
-          TASKS_QUEUE_URL: !Ref TasksQueue
-`
-
-const TASK_POLICY = `        - PolicyName: keep-tasks
-          PolicyDocument:
-            Version: '2012-10-17'
-            Statement:
-              - Effect: Allow
-                Action: [dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:DeleteItem, dynamodb:Query]
-                Resource: [!GetAtt Tasks.Arn, !Sub '\${Tasks.Arn}/index/due']
-              - Effect: Allow
-                Action:
-                  - sqs:SendMessage
-                  - sqs:ReceiveMessage
-                  - sqs:DeleteMessage
-                  - sqs:ChangeMessageVisibility
-                  - sqs:GetQueueAttributes
-                Resource: !GetAtt TasksQueue.Arn
-`
-
-/** As `dynamoTaskStore` and `sqsRunner` need it. */
-const TASK_RESOURCES = `  Tasks:
-    Type: AWS::DynamoDB::Table
-    DeletionPolicy: Delete
-    UpdateReplacePolicy: Delete
-    Properties:
-      BillingMode: PAY_PER_REQUEST
-      AttributeDefinitions:
-        - { AttributeName: pk, AttributeType: S }
-        - { AttributeName: dueShard, AttributeType: S }
-        - { AttributeName: dueAt, AttributeType: N }
-      KeySchema:
-        - { AttributeName: pk, KeyType: HASH }
-      GlobalSecondaryIndexes:
-        - IndexName: due
-          KeySchema:
-            - { AttributeName: dueShard, KeyType: HASH }
-            - { AttributeName: dueAt, KeyType: RANGE }
-          Projection: { ProjectionType: INCLUDE, NonKeyAttributes: [expiresAt] }
-      TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }
-
-  # A message for each time at which a task is due.
-  TasksQueue:
-    Type: AWS::SQS::Queue
-    DeletionPolicy: Delete
-    UpdateReplacePolicy: Delete
-    Properties:
-      # The timeout of what reads it.
-      VisibilityTimeout: 300
-      MessageRetentionPeriod: 1209600
-      SqsManagedSseEnabled: true
-
-${sameFunction('QueueFunction', 'queueHandler', 300, true)}      Events:
-        Wake:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt TasksQueue.Arn
-            BatchSize: 1
-            FunctionResponseTypes: [ReportBatchItemFailures]
-
-`
-
-const cronFunction = (schedule: string, hasTasks: boolean): string =>
-  `${sameFunction('CronFunction', 'cronHandler', 60, hasTasks)}      Events:
-        Cron:
-          Type: ScheduleV2
-          Properties:
-            ScheduleExpression: ${toSchedule(schedule)}
-            RetryPolicy: { MaximumRetryAttempts: 0 }
-
-`
-
-/** The same package once more, so that what it does takes no places from the calls of clients. */
-function sameFunction(name: string, handler: string, timeoutSeconds: number, hasTasks: boolean): string {
-  return `  ${name}:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: function.zip
-      Handler: index.${handler}
-      Runtime: nodejs24.x
-      Architectures: [arm64]
-      MemorySize: !Ref MemoryMegabytes
-      Timeout: ${timeoutSeconds}
-      Role: !GetAtt Role.Arn
-      LoggingConfig:
-        LogGroup: !Ref LogGroup
-        LogFormat: Text
-      Environment:
-        Variables:
-          MAYFLY_SECRETS: !If
-            - MakesSecret
-            - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
-            - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
-${hasTasks ? TASK_VARIABLES : ''}`
-}
-
-/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html Throws `CliError` for what it cannot say. */
-function toSchedule(schedule: string): string {
-  if (schedule === '* * * * *') return 'rate(1 minute)'
-  const [minute, hour, day, month, weekday] = schedule.split(' ') as [string, string, string, string, string]
-  if (weekday === '*') return `cron(${minute} ${hour} ${day} ${month} ? *)`
-  if (day !== '*')
-    throw new CliError(
-      `AWS has no schedule for a day of the month and one of the week at once ("${schedule}"): make one of them *`,
-    )
-  return `cron(${minute} ${hour} ? ${month} ${weekdays(weekday)} *)`
-}
-
-const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
-
-/** By name, since there Sunday is another number. */
-function weekdays(field: string): string {
-  const days = field.split(',').flatMap((part) => {
-    const [range = '*', step = '1'] = part.split('/')
-    const [from = 0, to = from] = range === '*' ? [0, 6] : range.split('-').map(Number)
-    return DAYS.concat(DAYS)
-      .slice(from, to + 1)
-      .filter((_day, index) => index % Number(step) === 0)
-  })
-  return [...new Set(days)].join(',')
-}
 
 /** The store of what `mayfly deploy --secret` hands over: a stack of its own, since it must exist before the function. */
 export const SECRETS_TEMPLATE = `AWSTemplateFormatVersion: '2010-09-09'

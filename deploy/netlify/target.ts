@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError } from '../cli-error.ts'
-import { cronOf } from '../cron.ts'
+import { cronCall, cronOf } from '../cron.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
 import { findTool, toolFinding } from '../deploy-tool.ts'
 import { FACTS, shownValue, sizeLimit } from '../facts.ts'
@@ -160,12 +160,7 @@ function writeCron(project: Project, outDir: string): boolean {
   mkdirSync(join(outDir, FUNCTION_FOLDER), { recursive: true })
   writeFileSync(
     join(outDir, FUNCTION_FOLDER, 'cron.mjs'),
-    `export default async () => {
-  const { URL: site, CRON_SECRET } = process.env
-  const headers = { authorization: \`Bearer \${CRON_SECRET}\` }
-  const response = await fetch(new URL('${cron.path}', site), { headers })
-  if (!response.ok) throw new Error(\`${cron.path} answered \${response.status}: \${await response.text()}\`)
-}
+    `export default ${cronCall(cron, 'fetch', 'process.env.URL')}
 export const config = { schedule: '${cron.schedule}' }
 `,
   )

@@ -7,8 +7,7 @@ import type { Finding, Project, Target } from '../target.ts'
 import { containerFiles } from './container.ts'
 import { startDev } from './dev.ts'
 
-const MAIN = `import { readFileSync } from 'node:fs'
-import server from 'mayfly:entry'
+const MAIN = `import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/node'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env

@@ -100,7 +100,9 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
       () => run.become().catch(report),
       Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),
     )
-    const finished = parts.execute(run, tool, base.arguments, own)
+    const finished = parts
+      .execute(run, tool, base.arguments, own)
+      .then(() => run.kept && parts.running.delete(run.kept.id))
     try {
       const outcome = await run.outcome
       if (outcome.kind === 'error') throw outcome.error

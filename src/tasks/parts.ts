@@ -65,8 +65,6 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
     input: unknown,
     context: RunContext,
   ): Promise<void> => {
-    const { id } = run.kept ?? {}
-    if (id !== undefined) running.set(id, run)
     const work = async (): Promise<void> => {
       try {
         await run.end(await runTool(tool, input, context, hostOptions().reportError))
@@ -77,7 +75,6 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
     // A suspended tool never settles, so that is not waited for.
     void work()
     await run.done
-    if (run.kept !== undefined) running.delete(run.kept.id)
   }
 
   /** Runs a task that this run has taken. Resolves with the task as the run has left it. Never rejects. */

@@ -1,0 +1,40 @@
+/** A function of the package. What serves clients, what reads the queue and what a schedule calls are the same but for the handler. */
+
+export interface FunctionOptions {
+  /** These three are values of the template. */
+  readonly handler: string
+  readonly timeout: string | number
+  readonly concurrency?: string
+}
+
+/** Lines for `Resources`. `Events` may follow. */
+export function functionOf(
+  name: string,
+  hasTasks: boolean,
+  { handler, timeout, concurrency }: FunctionOptions,
+): string {
+  return `  ${name}:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: function.zip
+      Handler: ${handler}
+      Runtime: nodejs24.x
+      Architectures: [arm64]
+      MemorySize: !Ref MemoryMegabytes
+      Timeout: ${timeout}
+${concurrency === undefined ? '' : `      ReservedConcurrentExecutions: ${concurrency}\n`}      Role: !GetAtt Role.Arn
+      LoggingConfig:
+        LogGroup: !Ref LogGroup
+        LogFormat: Text
+      Environment:
+        Variables:
+          MAYFLY_SECRETS: !If
+            - MakesSecret
+            - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
+            - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
+${hasTasks ? TASK_VARIABLES : ''}`
+}
+
+const TASK_VARIABLES = `          TASKS_TABLE: !Ref Tasks
+          TASKS_QUEUE_URL: !Ref TasksQueue
+`
