@@ -29,7 +29,7 @@ export interface Scene {
 }
 
 /** A store whose process dies: from then on, nothing of it settles. */
-function mortal(
+export function mortal(
   store: TaskStore,
   witness: Witness,
   owner: string,

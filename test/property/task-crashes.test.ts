@@ -2,17 +2,10 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryTaskStore } from '../../src/tasks.ts'
 import { check } from './_seeded.ts'
-import { crashThrough, type Plan } from './_task-in-memory.ts'
+import { plans } from './_task-crashes.ts'
+import { crashThrough } from './_task-in-memory.ts'
 
 const RUNS = 1000
-
-const plans: fc.Arbitrary<Plan> = fc.record({
-  deaths: fc.array(fc.record({ afterWrites: fc.nat(14), isKept: fc.boolean() }), { maxLength: 6 }),
-  between: fc.array(fc.constantFrom('nothing', 'nothing', 'sleep', 'ask', 'ask twice'), {
-    minLength: 10,
-    maxLength: 10,
-  }),
-})
 
 const immediate = setImmediate
 beforeEach(() => {

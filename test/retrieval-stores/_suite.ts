@@ -8,6 +8,7 @@ import {
   memoryVectorStore,
   type VectorStore,
 } from '../../src/retrieval.ts'
+import { comparison, filtersOf, negation } from '../unit/retrieval/_filters.ts'
 
 export interface OpenStore {
   readonly store: VectorStore
@@ -52,27 +53,12 @@ const field = fc.constantFrom(
   `x' OR 1=1 --`,
 )
 const leaf = fc.oneof(
-  fc
-    .tuple(field, fc.constantFrom('$eq', '$ne', '$contains'), scalar)
-    .map(([name, operator, value]) => ({ [name]: { [operator]: value } })),
-  fc
-    .tuple(field, fc.constantFrom('$gt', '$gte', '$lt', '$lte'), ordered)
-    .map(([name, operator, value]) => ({ [name]: { [operator]: value } })),
-  fc
-    .tuple(field, fc.constantFrom('$in', '$nin'), fc.array(scalar))
-    .map(([name, operator, list]) => ({ [name]: { [operator]: list } })),
-  fc.tuple(field, fc.boolean()).map(([name, value]) => ({ [name]: { $exists: value } })),
+  comparison(field, ['$eq', '$ne', '$contains'], scalar),
+  comparison(field, ['$gt', '$gte', '$lt', '$lte'], ordered),
+  comparison(field, ['$in', '$nin'], fc.array(scalar)),
+  comparison(field, ['$exists'], fc.boolean()),
 )
-const { filter } = fc.letrec((tie) => ({
-  filter: fc.oneof(
-    { depthSize: 'small', maxDepth: 5 },
-    leaf,
-    fc
-      .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('filter'), { minLength: 1, maxLength: 3 }))
-      .map(([operator, list]) => ({ [operator]: list })),
-    tie('filter').map((one) => ({ $not: one })),
-  ),
-}))
+const filter = filtersOf(leaf, negation)
 
 export function storeSuite(name: string, open: () => Promise<OpenStore>, { filterRuns = 300 } = {}): void {
   describe(name, () => {

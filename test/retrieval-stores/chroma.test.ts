@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromaVector, createVectorQueryTool, type Filter, memoryVectorStore } from '../../src/retrieval.ts'
 import { eventually } from '../_eventually.ts'
 import { testPort } from '../_port.ts'
+import { comparison, filtersOf } from '../unit/retrieval/_filters.ts'
 
 const CLI = join(import.meta.dirname, 'node_modules/chromadb/dist/cli.mjs')
 const given = process.env.CHROMA_URL
@@ -41,25 +42,11 @@ const scalar = fc.constantFrom<string | number | boolean>(
 )
 const field = fc.constantFrom('text', 'n', 'b', 'quote', 'odd key', 'none', 'a.b', `x' OR 1=1 --`)
 const leaf = fc.oneof(
-  fc
-    .tuple(field, fc.constantFrom('$eq', '$ne'), scalar)
-    .map(([name, operator, value]) => ({ [name]: { [operator]: value } })),
-  fc
-    .tuple(field, fc.constantFrom('$gt', '$gte', '$lt', '$lte'), fc.integer({ min: -2, max: 5 }))
-    .map(([name, operator, value]) => ({ [name]: { [operator]: value } })),
-  fc
-    .tuple(field, fc.constantFrom('$in', '$nin'), fc.array(scalar, { minLength: 1 }))
-    .map(([name, operator, list]) => ({ [name]: { [operator]: list } })),
+  comparison(field, ['$eq', '$ne'], scalar),
+  comparison(field, ['$gt', '$gte', '$lt', '$lte'], fc.integer({ min: -2, max: 5 })),
+  comparison(field, ['$in', '$nin'], fc.array(scalar, { minLength: 1 })),
 )
-const { filter } = fc.letrec((tie) => ({
-  filter: fc.oneof(
-    { depthSize: 'small', maxDepth: 5 },
-    leaf,
-    fc
-      .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('filter'), { minLength: 1, maxLength: 3 }))
-      .map(([operator, list]) => ({ [operator]: list })),
-  ),
-}))
+const filter = filtersOf(leaf)
 
 describe.skipIf(!canRun)('chromaVector on a real Chroma', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-chroma-'))

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createGraphRAGTool, createVectorQueryTool, memoryVectorStore } from '../../../src/retrieval.ts'
 import { DIMENSION, embed, embedText } from './_embed.ts'
+import { comparison, filtersOf, negation } from './_filters.ts'
 
 const WORDS = ['red', 'blue', 'apple', 'sky', 'tree', 'bread']
 
@@ -16,25 +17,11 @@ const scalar = fc.oneof(fc.constantFrom<string | number | boolean>('a', 'b', 0, 
 const field = fc.constantFrom('tenant', 'page', 'text', 'other', '__proto__')
 const leaf = fc.oneof(
   fc.tuple(field, scalar).map(([name, value]) => ({ [name]: value })),
-  fc
-    .tuple(field, fc.constantFrom('$eq', '$ne', '$contains'), scalar)
-    .map(([name, operator, value]) => ({ [name]: { [operator]: value } })),
-  fc
-    .tuple(field, fc.constantFrom('$in', '$nin'), fc.array(scalar))
-    .map(([name, operator, list]) => ({ [name]: { [operator]: list } })),
-  fc.tuple(field, fc.boolean()).map(([name, value]) => ({ [name]: { $exists: value } })),
+  comparison(field, ['$eq', '$ne', '$contains'], scalar),
+  comparison(field, ['$in', '$nin'], fc.array(scalar)),
+  comparison(field, ['$exists'], fc.boolean()),
 )
-const { filter } = fc.letrec((tie) => ({
-  filter: fc.oneof(
-    { depthSize: 'small', maxDepth: 5 },
-    leaf,
-    fc
-      .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('filter'), { minLength: 1, maxLength: 3 }))
-      .map(([operator, list]) => ({ [operator]: list })),
-    tie('filter').map((one) => ({ $not: one })),
-    fc.record({ tenant: scalar, $or: fc.tuple(tie('filter')) }),
-  ),
-}))
+const filter = filtersOf(leaf, negation, (one) => fc.record({ tenant: scalar, $or: fc.tuple(one) }))
 
 describe.each([
   ['createVectorQueryTool', createVectorQueryTool],
