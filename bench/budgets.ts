@@ -2,7 +2,7 @@
 import type { Bundle, WorkerId } from './bundle.ts'
 import type { ToolCount } from './in-process.ts'
 import type { Era } from './requests.ts'
-import { bundleOf, coldStartOf, memoryOf, type Results, samplesOf } from './results.ts'
+import { bundleOf, coldStartOf, memoryOf, type Results, samplesOf, sdkServerOf } from './results.ts'
 import { pairedRatio, spread } from './statistics.ts'
 
 export interface Verdict {
@@ -46,6 +46,7 @@ export function judge(results: Results): readonly Verdict[] {
       compare(asking('a question, nothing to remember'), asking('two plain calls')),
       2,
     ),
+    timeAtMost('fromSdk, 53 tools of 25 fields', sdkServerOf(results, 'SDK v2 by fromSdk'), 500),
     atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.3),
     atMost('cold start, of mcp-lite', compare(coldStart('mayfly-zod'), coldStart('mcp-lite')), 1.3),
     bundleAtMost('bundle without zod', bundleOf(results, 'mayfly-json-schema'), 42.5),
@@ -80,6 +81,17 @@ function atLeast(what: string, { median, fastest }: Comparison, limit: number): 
     measured: times(median),
     fastest: times(fastest),
     isMet: median >= limit,
+  }
+}
+
+function timeAtMost(what: string, samples: readonly number[], limit: number): Verdict {
+  const { median, min } = spread(samples)
+  return {
+    what,
+    budget: `≤ ${limit} µs`,
+    measured: `${median.toFixed(0)} µs`,
+    fastest: `${min.toFixed(0)} µs`,
+    isMet: median <= limit,
   }
 }
 

@@ -50,6 +50,12 @@ ${METHODS.map((method) => methodSection(results, method)).join('\n\n')}
 
 ${rounds} interleaved rounds; ratios are medians of what each round measured.
 
+## Servers of the official SDKs
+
+${sdkServersTable(results)}
+
+A \`tools/call\` of 53 tools of 25 fields each, whose schemas are at module scope: by the SDK's own handler, and by \`fromSdk\`.
+
 ## Asking the user
 
 ${askingTable(results)}
@@ -94,6 +100,13 @@ ${table(
 
 Heap in use after collection, over ${memoryRequests} requests. One request in ten arrives aborted, one is aborted while its tool waits, one
 while its tool never settles. The control answers the same requests without a server.
+
+What a \`tools/call\` with 10 tools allocates on the heap, \`new Request\` included:
+
+${table(
+  ['', 'era', 'bytes a call'],
+  results.allocations.map(({ name, era, bytesPerCall }) => [name, era, bytesPerCall.toFixed(0)]),
+)}
 `
 }
 
@@ -143,6 +156,13 @@ ${table(['', 'era', ...counts], ratiosTo('floor'))}
 As a multiple of mayfly in the same era:
 
 ${table(['', 'era', ...counts], ratiosTo('mayfly'))}`
+}
+
+function sdkServersTable({ sdkServers }: Results): string {
+  return table(
+    ['', 'era', 'µs of the processor a call'],
+    sdkServers.map(({ name, era, samples }) => [name, era, both(samples)]),
+  )
 }
 
 function askingTable({ asking }: Results): string {

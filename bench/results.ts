@@ -1,4 +1,5 @@
 /** Everything one run measured, and how to look it up. */
+import type { Allocation } from './allocation.ts'
 import type { AskingTiming } from './asking.ts'
 import type { Bundle, WorkerId } from './bundle.ts'
 import type { ColdStart } from './cold-start.ts'
@@ -6,14 +7,17 @@ import type { Timing, ToolCount } from './in-process.ts'
 import type { MemoryUse } from './memory.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Era, Method } from './requests.ts'
+import type { SdkTiming } from './sdk-servers.ts'
 
 export interface Results {
   readonly peers: readonly Peer[]
   readonly timings: readonly Timing[]
+  readonly sdkServers: readonly SdkTiming[]
   readonly asking: readonly AskingTiming[]
   readonly bundles: readonly Bundle[]
   readonly coldStarts: readonly ColdStart[]
   readonly memory: readonly MemoryUse[]
+  readonly allocations: readonly Allocation[]
   readonly settings: { readonly rounds: number; readonly coldStarts: number; readonly memoryRequests: number }
 }
 
@@ -33,6 +37,14 @@ export function samplesOf(
       entry.toolCount === toolCount,
   )
   return found(timing, `${name} (${era})`).samples
+}
+
+/** Microseconds of the processor for each call, one sample a round. */
+export function sdkServerOf({ sdkServers }: Results, name: string): readonly number[] {
+  return found(
+    sdkServers.find((timing) => timing.name === name),
+    name,
+  ).samples
 }
 
 export function coldStartOf({ coldStarts }: Results, id: WorkerId): ColdStart {

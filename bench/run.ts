@@ -8,35 +8,21 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { measureAllocations } from './allocation.ts'
 import { measureAsking } from './asking.ts'
 import { bundleWorkers } from './bundle.ts'
 import { measureColdStart } from './cold-start.ts'
 import { measureInProcess } from './in-process.ts'
 import { measureMemory } from './memory.ts'
-import { floor } from './peers/floor.ts'
-import { mayfly } from './peers/mayfly.ts'
-import { mcpLite, mcpLiteStream } from './peers/mcp-lite.ts'
-import { sdkV1 } from './peers/sdk-v1.ts'
-import { sdkV2 } from './peers/sdk-v2.ts'
+import { PEERS } from './peers/peers.ts'
 import { writePlots } from './plots.ts'
 import { toReport } from './report.ts'
-import { LEGACY, MODERN } from './requests.ts'
+import { measureSdkServers } from './sdk-servers.ts'
 
 const isQuick = process.argv.includes('--quick')
 const settings = isQuick
   ? { rounds: 7, batchMs: 5, coldStarts: 11, memoryRequests: 24_000 }
   : { rounds: 41, batchMs: 30, coldStarts: 21, memoryRequests: 200_000 }
-
-const peers = [
-  floor(MODERN),
-  mayfly(MODERN),
-  sdkV2,
-  floor(LEGACY),
-  mayfly(LEGACY),
-  mcpLite,
-  mcpLiteStream,
-  sdkV1,
-]
 
 function announce(step: string): void {
   process.stderr.write(`${step} …\n`)
@@ -45,7 +31,9 @@ function announce(step: string): void {
 const directory = await mkdtemp(join(tmpdir(), 'mayfly-bench-'))
 try {
   announce('in process')
-  const timings = await measureInProcess(peers, settings)
+  const timings = await measureInProcess(PEERS, settings)
+  announce('servers of the SDKs')
+  const sdkServers = await measureSdkServers(isQuick ? 5 : 41)
   announce('asking')
   const asking = await measureAsking(isQuick ? 3 : 15)
   announce('bundles')
@@ -54,7 +42,11 @@ try {
   const coldStarts = await measureColdStart(bundles, settings.coldStarts)
   announce('memory')
   const memory = await measureMemory(settings.memoryRequests)
-  const results = { peers, timings, asking, bundles, coldStarts, memory, settings }
+  announce('allocation')
+  const allocations = await measureAllocations()
+  const results = {
+    ...{ peers: PEERS, timings, sdkServers, asking, bundles, coldStarts, memory, allocations, settings },
+  }
   const report = await toReport(results)
   if (!isQuick) {
     await writeFile(new URL('RESULTS.md', import.meta.url), report)
