@@ -39,8 +39,14 @@ export function mergeCapabilities(all: readonly ClientCapabilities[]): ClientCap
 export function missingCapabilityError(missing: ClientCapabilities): ProtocolError {
   return new ProtocolError(
     ErrorCode.missingClientCapability,
-    `The client did not declare what this request needs: ${Object.keys(missing).join(', ')}.`,
+    `The client did not declare what this request needs: ${Object.entries(missing).map(nameOf).join(', ')}.`,
     { requiredCapabilities: missing },
     { status: 400 },
   )
+}
+
+/** Such as `sampling`, `elicitation (url)` or `extensions (io.modelcontextprotocol/tasks)`. */
+function nameOf([name, value]: [string, object]): string {
+  const parts = Object.keys(value)
+  return parts.length === 0 ? name : `${name} (${parts.join(', ')})`
 }
