@@ -166,7 +166,7 @@ function expectTooOld({ code, stderr }: Result): void {
   expect(stderr).not.toMatch(/^\s+at /m)
 }
 
-async function readyUrl(running: Running): Promise<URL> {
+export async function readyUrl(running: Running): Promise<URL> {
   let ended = false
   void running.exited.then(() => {
     ended = true
