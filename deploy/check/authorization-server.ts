@@ -44,7 +44,7 @@ function refused(issuer: string, why: string, isLocal: boolean): Outcome {
 }
 
 /** The URLs, in the order in which clients try them. */
-function wellKnownOf({ origin, pathname }: URL): URL[] {
+export function wellKnownOf({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
   const inserted = ['oauth-authorization-server', 'openid-configuration'].map(
     (name) => new URL(`${origin}/.well-known/${name}${path}`),

@@ -12,7 +12,7 @@ import type { Probe, Topic } from './probe.ts'
 import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 const challenge: Probe = {
   id: 'authorization.challenge',
@@ -190,7 +190,7 @@ function issuersIn({ authorization_servers: servers }: JsonObject): string[] {
   return isListOfText(servers) ? servers : []
 }
 
-function isListOfText(value: unknown): value is string[] {
+export function isListOfText(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
@@ -210,7 +210,8 @@ async function challengeUrl(endpoint: Endpoint): Promise<URL | undefined> {
   return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
 }
 
-function metadataUrl(header: string): string | undefined {
+/** What a challenge has as `resource_metadata`, unparsed (RFC 9728 §5.1). */
+export function metadataUrl(header: string): string | undefined {
   const match = /\bresource_metadata\s*=\s*(?:"([^"]*)"|([^\s,]+))/i.exec(header)
   return match?.[1] ?? match?.[2]
 }
@@ -227,7 +228,8 @@ function askAnonymously(endpoint: Endpoint, more: { readonly [name: string]: str
   })
 }
 
-function pathInserted({ origin, pathname }: URL): string {
+/** Where the metadata of the resource at a URL is (RFC 9728 §3.1). */
+export function pathInserted({ origin, pathname }: URL): string {
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
 }
 

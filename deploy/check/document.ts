@@ -7,7 +7,8 @@ import { NoAnswerStop, type Wire } from './wire.ts'
 
 export type Fetched =
   | { readonly kind: 'document'; readonly answer: Answer; readonly document: JsonObject }
-  | { readonly kind: 'none' }
+  /** `answer`: what came instead, if anything did. */
+  | { readonly kind: 'none'; readonly answer?: Answer }
   /** `why`: as in `not fetched, since it is http`. */
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -15,26 +16,44 @@ export type Fetched =
  * The JSON object at a URL, fetched without the token. Follows no redirect, and fetches nothing but what is https or of the very
  * origin that is checked, at an address that is public or of the same kind as the server's own.
  */
-export async function fetchDocument(wire: Wire, url: URL): Promise<Fetched> {
-  if (url.protocol !== 'https:' && url.origin !== wire.options.url.origin)
-    return { kind: 'refused', why: 'since it is not https, and not on the server that is checked' }
-  if (url.username !== '' || url.password !== '') return { kind: 'refused', why: 'since it holds a password' }
+export async function fetchDocument(
+  wire: Wire,
+  url: URL,
+  headers: { readonly [name: string]: string } = {},
+): Promise<Fetched> {
+  const why = whyNotAsked(wire, url)
+  if (why !== undefined) return { kind: 'refused', why }
   try {
     const answer = await wire.send({
       label: 'GET of metadata',
       method: 'GET',
       url,
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', ...headers },
       credentials: 'none',
       statuses: 'any',
     })
-    const document: unknown = answer.status === 200 ? JSON.parse(answer.body) : undefined
-    return isObject(document) ? { kind: 'document', answer, document } : { kind: 'none' }
+    const document = answer.status === 200 ? parse(answer.body) : undefined
+    return isObject(document) ? { kind: 'document', answer, document } : { kind: 'none', answer }
   } catch (error) {
     if (error instanceof NoAnswerStop && error.why === 'address refused')
       return { kind: 'refused', why: `since it is at ${error.reason}` }
-    // Silence, or a page that is not JSON: no document either way.
-    if (error instanceof Stop || error instanceof SyntaxError) return { kind: 'none' }
+    if (error instanceof Stop) return { kind: 'none' }
     throw error
+  }
+}
+
+/** Why a URL that a server names is not asked at all; undefined where it is. Addresses are judged when they are known. */
+export function whyNotAsked(wire: Wire, url: URL): string | undefined {
+  if (url.protocol !== 'https:' && url.origin !== wire.options.url.origin)
+    return 'since it is not https, and not on the server that is checked'
+  return url.username !== '' || url.password !== '' ? 'since it holds a password' : undefined
+}
+
+/** Undefined for what is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

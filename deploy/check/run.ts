@@ -1,16 +1,17 @@
 /** Runs every probe against one server. */
 
 import { isLocalHost } from './addresses.ts'
+import type { ToolCall } from './call-result.ts'
 import { type Contact, makeContact, serverInfo } from './contact.ts'
 import { FOREIGN_PAGE } from './cors.ts'
 import { Endpoint } from './endpoint.ts'
 import { answersMcp } from './eras.ts'
 import type { Era } from './messages.ts'
-import { type Outcome, Stop, wrong } from './outcome.ts'
+import { type Outcome, Stop, showOutcome, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { createHide, secretsIn } from './secrets.ts'
+import { createHide, secretsIn, type UserInput } from './secrets.ts'
 import { cite, toShown } from './shown.ts'
-import { TOPICS } from './topics.ts'
+import { topicsFor } from './topics.ts'
 import { Wire, type WireOptions } from './wire.ts'
 
 export interface CheckOptions extends Omit<WireOptions, 'deadlineMs'> {
@@ -18,6 +19,8 @@ export interface CheckOptions extends Omit<WireOptions, 'deadlineMs'> {
   readonly deadlineMs?: number
   /** The web page that asks, for CORS. Default: a local one for a local host, else a foreign one. */
   readonly origin: string | undefined
+  /** A tool to call; without it, none is. */
+  readonly call?: ToolCall
 }
 
 export type Result = Outcome & Pick<Probe, 'id' | 'title' | 'spec'> & { readonly topic: string }
@@ -45,13 +48,21 @@ export async function runProbes(options: CheckOptions): Promise<Report> {
   // Local servers may well refuse pages that are not: 6274 is where the MCP Inspector runs.
   const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : FOREIGN_PAGE
   const endpoint = new Endpoint(wire, contact, origin ?? page)
-  const topics = isMcp(contact) ? TOPICS : [answersMcp]
+  const topics = isMcp(contact) ? topicsFor(options.call) : [answersMcp]
   const outcomes = await runTopics(topics, endpoint)
   return toReport(options, contact, topics, outcomes)
 }
 
 function isMcp({ isModern, isLegacy, isLocked }: Contact): boolean {
   return isModern || isLegacy || isLocked
+}
+
+/** One probe alone, as the whole report. */
+export async function reportOnly(topic: Topic, endpoint: Endpoint): Promise<Report> {
+  const { wire, contact } = endpoint
+  const outcomes = new Map<Probe, Outcome>()
+  for (const probe of topic.probes) outcomes.set(probe, await run(probe, endpoint))
+  return toReport(wire.options, contact, [topic], outcomes)
 }
 
 async function runTopics(topics: readonly Topic[], endpoint: Endpoint): Promise<Map<Probe, Outcome>> {
@@ -87,7 +98,7 @@ async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
 }
 
 function toReport(
-  options: CheckOptions,
+  options: UserInput,
   contact: Contact,
   topics: readonly Topic[],
   outcomes: ReadonlyMap<Probe, Outcome>,
@@ -97,10 +108,7 @@ function toReport(
   const results = topics.flatMap(({ title: topic, probes }) =>
     probes.map((probe): Result => {
       const { id, title, spec } = probe
-      const outcome = outcomes.get(probe)!
-      const detail = show(outcome.detail)
-      const told = 'fix' in outcome ? { ...outcome, detail, fix: show(outcome.fix) } : { ...outcome, detail }
-      return { topic, id, title, spec, ...told }
+      return { topic, id, title, spec, ...showOutcome(outcomes.get(probe)!, show) }
     }),
   )
   const { isModern, isLegacy } = contact

@@ -2,9 +2,11 @@
 import { accept } from './accept.ts'
 import { afterwards } from './afterwards.ts'
 import { authorization } from './authorization.ts'
+import type { ToolCall } from './call-result.ts'
 import { cors } from './cors.ts'
 import { eras } from './eras.ts'
 import { errors } from './errors.ts'
+import { hintsTopic } from './hints.ts'
 import { httpMethods } from './http-methods.ts'
 import { latency } from './latency.ts'
 import { legacyRequests } from './legacy-requests.ts'
@@ -15,19 +17,23 @@ import type { Topic } from './probe.ts'
 import { security } from './security.ts'
 import { transport } from './transport.ts'
 
-export const TOPICS: readonly Topic[] = [
-  eras,
-  lists,
-  modernRequests,
-  listenTopic,
-  legacyRequests,
-  errors,
-  accept,
-  httpMethods,
-  cors,
-  authorization,
-  security,
-  transport,
-  latency,
-  afterwards,
-]
+/** `call`: a tool that may be called. */
+export function topicsFor(call: ToolCall | undefined): readonly Topic[] {
+  return [
+    eras,
+    lists,
+    hintsTopic(call),
+    modernRequests,
+    listenTopic,
+    legacyRequests,
+    errors,
+    accept,
+    httpMethods,
+    cors,
+    authorization,
+    security,
+    transport,
+    latency,
+    afterwards,
+  ]
+}

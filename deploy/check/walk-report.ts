@@ -1,0 +1,34 @@
+/** The report of `--as`: for each client its steps, and where it would stop. A table for people, one JSON document for scripts. */
+import type { Style } from './report.ts'
+import { createStyle, detailOf, fixOf, summary, toCounts, verdictOf } from './report.ts'
+import type { Walk, WalkedStep } from './walk/walk.ts'
+
+export function renderWalks(walks: readonly Walk[], url: string, isColoured: boolean): string {
+  const style = createStyle(isColoured)
+  const width = Math.max(...walks.flatMap(({ steps }) => steps.map(({ title }) => title.length)))
+  const blocks = walks.map((walk) => block(walk, width, style))
+  const connecting = walks.filter(({ stopsAt }) => stopsAt === undefined).length
+  const counts = summary(toCounts(walks.flatMap(({ steps }) => steps)))
+  const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect: ${counts}`
+  return `${url}\n\n${blocks.join('\n')}\n${said}\n`
+}
+
+function block({ name, steps, stopsAt }: Walk, width: number, style: Style): string {
+  const end = stopsAt === undefined ? '' : `, stops: ${steps.find(({ id }) => id === stopsAt)?.title}`
+  return [`${style('bold', name)}${end}`, ...steps.map((step) => row(step, width, style)), ''].join('\n')
+}
+
+function row(step: WalkedStep, width: number, style: Style): string {
+  const line = `  ${verdictOf(step, style)}  ${step.title.padEnd(width)}  ${detailOf(step, style)}`
+  const [source] = step.sources
+  return 'fix' in step
+    ? `${line}\n${fixOf(step, style)}\n${' '.repeat(12)}${style('gray', `known from ${source?.url}, ${source?.date}`)}`
+    : line
+}
+
+/** Its shape is documented in docs/check.md; members may be added. */
+export function renderWalksJson(walks: readonly Walk[], url: string): string {
+  const clients = walks.map(({ stopsAt, ...walk }) => ({ ...walk, stopsAt: stopsAt ?? null }))
+  const counts = toCounts(walks.flatMap(({ steps }) => steps))
+  return `${JSON.stringify({ url, summary: counts, clients }, null, 2)}\n`
+}

@@ -1,0 +1,52 @@
+/** The list of tools as one client and its models take it. */
+import type { ListTools } from '../clients/profile.ts'
+import type { JsonObject } from '../messages.ts'
+import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
+import { readPages, TOOLS } from '../pages.ts'
+import { isObject } from '../reply.ts'
+import { quote } from '../shown.ts'
+import { rootUnion } from '../tool-schemas.ts'
+import type { Stepped, Trail } from './trail.ts'
+
+export async function listTools(step: ListTools, { endpoint }: Trail): Promise<Stepped> {
+  try {
+    if (endpoint.contact.isLocked) return { outcome: skipped('needs a token: pass --bearer') }
+    const { items, fault } = await readPages(endpoint, endpoint.era, TOOLS)
+    return { outcome: fault ?? judge(step, items) }
+  } catch (error) {
+    if (error instanceof Stop) return { outcome: error.outcome }
+    throw error
+  }
+}
+
+function judge(
+  { names, refusal, refusesRootUnions, max, annotations }: ListTools,
+  items: readonly JsonObject[],
+): Outcome {
+  const refuse = refusal === 'wrong' ? wrong : degrades
+  const odd = names && items.find(({ name }) => !names.pattern.test(String(name)))
+  if (odd !== undefined)
+    return refuse(`it refuses the name ${quote(odd.name)}`, `name tools with ${names?.rule}`)
+  const union = refusesRootUnions ? items.find(({ inputSchema }) => rootUnion(inputSchema)) : undefined
+  if (union !== undefined)
+    return refuse(
+      `its models refuse the input schema of ${quote(union.name)}: ${rootUnion(union.inputSchema)} at the root`,
+      'describe an object at the root, and put the alternatives into its properties',
+    )
+  if (max !== undefined && items.length > max)
+    return hint(
+      `${items.length} tools: it takes ${max}, those of other servers included`,
+      'join tools, or serve them in groups under different URLs',
+    )
+  const unmarked = annotations && items.find((tool) => !hasAll(tool, annotations))
+  return unmarked === undefined
+    ? works(`${items.length}`)
+    : hint(
+        `${quote(unmarked.name)} has not all of ${annotations?.join(', ')}: it takes the tool for one that writes`,
+        'say in the annotations what the tool does',
+      )
+}
+
+function hasAll({ annotations }: JsonObject, names: readonly string[]): boolean {
+  return isObject(annotations) && names.every((name) => typeof annotations[name] === 'boolean')
+}

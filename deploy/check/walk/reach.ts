@@ -1,0 +1,30 @@
+/** The URL as the client takes it from its user. */
+import { isLocalHost } from '../addresses.ts'
+import type { Reach } from '../clients/profile.ts'
+import { skipped, works, wrong } from '../outcome.ts'
+import type { Stepped, Trail } from './trail.ts'
+
+export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Stepped {
+  const entered = removesSlash ? withoutSlash(url) : url
+  const found = { url: entered }
+  const isLocal = isLocalHost(url.hostname)
+  if (isHosted && !isLocal && url.protocol !== 'https:')
+    return {
+      found,
+      outcome: wrong('the URL is not https, which it does not take', 'serve with TLS, and give out that URL'),
+    }
+  if (isHosted && isLocal)
+    return { found, outcome: skipped('a local host: it reaches public https URLs alone') }
+  return {
+    found,
+    outcome: works(entered.href === url.href ? 'as it is' : 'without the slash at the end, which it removes'),
+  }
+}
+
+function withoutSlash(url: URL): URL {
+  const entered = new URL(url)
+  // At the root there is always one.
+  while (entered.pathname.length > 1 && entered.pathname.endsWith('/'))
+    entered.pathname = entered.pathname.slice(0, -1)
+  return entered
+}

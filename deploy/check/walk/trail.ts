@@ -1,0 +1,43 @@
+/** What a walk has found so far, and what a step makes of it. */
+import type { Profile } from '../clients/profile.ts'
+import type { Endpoint } from '../endpoint.ts'
+import type { JsonObject } from '../messages.ts'
+import type { Outcome } from '../outcome.ts'
+import type { Wire } from '../wire.ts'
+
+export interface Trail {
+  readonly profile: Profile
+  readonly wire: Wire
+  readonly endpoint: Endpoint
+  /** Whether a client may be registered, which leaves a record at the authorization server. */
+  readonly mayRegister: boolean
+  /** The URL that the client asks. */
+  readonly url: URL
+  /** Whether the server asks for no token; undefined until it was asked. */
+  readonly isOpen?: boolean
+  readonly challenge?: Challenge
+  /** The protected resource metadata that the client goes by. */
+  readonly resource?: JsonObject
+  /** The authorization servers that it looks at, in order. */
+  readonly issuers?: readonly string[]
+  /** The authorization server's metadata that it goes by. */
+  readonly server?: JsonObject
+}
+
+export interface Challenge {
+  readonly metadataUrl?: string
+  readonly scopes: readonly string[]
+}
+
+export interface Stepped {
+  readonly outcome: Outcome
+  /** For the steps that follow. */
+  readonly found?: Partial<Trail>
+  /** Why the rest of the sign-in is not walked, although nothing is wrong. */
+  readonly signInEnds?: string
+}
+
+/** What the client sends besides what every request has. */
+export function headersOf({ profile }: Trail): { readonly [name: string]: string } {
+  return profile.userAgent === undefined ? {} : { 'user-agent': `${profile.userAgent} mayfly-check` }
+}

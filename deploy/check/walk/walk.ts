@@ -1,0 +1,141 @@
+/** Walks the steps of clients towards one server, and says where each would stop. */
+import type { ClientId, Profile, Source, Step } from '../clients/profile.ts'
+import { TITLES } from '../clients/profile.ts'
+import { type Contact, makeContact, type Word } from '../contact.ts'
+import { FOREIGN_PAGE } from '../cors.ts'
+import { Endpoint } from '../endpoint.ts'
+import { answersMcp } from '../eras.ts'
+import { type Outcome, Stop, showOutcome, skipped } from '../outcome.ts'
+import { type CheckOptions, defaultDeadlineMs, type Report, reportOnly } from '../run.ts'
+import { createHide, secretsIn } from '../secrets.ts'
+import { toShown } from '../shown.ts'
+import { Wire } from '../wire.ts'
+import { knock } from './knock.ts'
+import { listTools } from './list-tools.ts'
+import { lookForOAuth } from './look-for-oauth.ts'
+import { reach } from './reach.ts'
+import { readIssuer } from './read-issuer.ts'
+import { readResource } from './read-resource.ts'
+import { register } from './register.ts'
+import { refresh, requirePkce } from './sign-in.ts'
+import type { Stepped, Trail } from './trail.ts'
+
+export interface WalkOptions extends CheckOptions {
+  /** Whether clients may be registered, which leaves records at the authorization server. */
+  readonly mayRegister: boolean
+}
+
+export type WalkedStep = Outcome & {
+  /** `claude.resource` */
+  readonly id: string
+  readonly title: string
+  /** Where it is known from that the client does this. */
+  readonly sources: readonly Source[]
+}
+
+export interface Walk {
+  readonly client: ClientId
+  readonly name: string
+  /** The id of the step at which the client would stop. */
+  readonly stopsAt: string | undefined
+  readonly steps: readonly WalkedStep[]
+}
+
+/** What is no MCP server is reported as `runProbes` does. Throws `NothingAnswers`. Ends the sessions that it opens. */
+export async function walkAs(
+  profiles: readonly Profile[],
+  options: WalkOptions,
+): Promise<readonly Walk[] | Report> {
+  const { timeoutMs, deadlineMs = defaultDeadlineMs(timeoutMs) } = options
+  const wire = new Wire({ ...options, deadlineMs })
+  const contact = await makeContact(wire)
+  const endpoint = new Endpoint(wire, contact, FOREIGN_PAGE)
+  const hide = createHide(secretsIn(options))
+  try {
+    if (!isWorthWalking(contact)) return await reportOnly(answersMcp, endpoint)
+    const walks: Walk[] = []
+    for (const profile of profiles) {
+      const trail = { profile, wire, endpoint, mayRegister: options.mayRegister, url: options.url }
+      walks.push(await walk(trail, (text) => toShown(text, hide)))
+    }
+    return walks
+  } finally {
+    await endpoint.close()
+  }
+}
+
+/** Not for a site that is something else: only where MCP, a challenge, a firewall or a redirect answers. */
+function isWorthWalking({ isModern, isLegacy, isLocked, redirect, discover, initialize }: Contact): boolean {
+  const words = [discover, initialize].filter((word): word is Word => !(word instanceof Stop))
+  const isRpc = words.some(({ response }) => response !== undefined)
+  return (
+    isModern ||
+    isLegacy ||
+    isLocked ||
+    isRpc ||
+    redirect !== undefined ||
+    words.some(({ answer }) => answer.status === 403)
+  )
+}
+
+/** The steps of the sign-in, which a server that is open or names no authorization server does not need. */
+const SIGN_IN: readonly Step['does'][] = [
+  'read resource',
+  'read issuer',
+  'require PKCE',
+  'register',
+  'refresh',
+]
+
+async function walk(start: Trail, show: (text: string) => string): Promise<Walk> {
+  const { profile } = start
+  let trail = start
+  let why: string | undefined
+  let stopsAt: string | undefined
+  const steps: WalkedStep[] = []
+  for (const step of profile.steps) {
+    const id = `${profile.id}.${step.id}`
+    const left = stopsAt === undefined ? whyLeftOut(step, trail, why) : 'not reached'
+    const { outcome, found, signInEnds } =
+      left === undefined ? await take(step, trail) : { outcome: skipped(left) }
+    trail = { ...trail, ...found }
+    why ??= signInEnds
+    if (outcome.verdict === 'wrong') stopsAt = id
+    steps.push({ id, title: TITLES[step.does], ...showOutcome(outcome, show), sources: step.sources })
+  }
+  return { client: profile.id, name: profile.name, stopsAt, steps }
+}
+
+function whyLeftOut({ does }: Step, { isOpen }: Trail, why: string | undefined): string | undefined {
+  if (does === 'look for OAuth') return isOpen === true ? undefined : 'the server asks for a token'
+  if (!SIGN_IN.includes(does)) return undefined
+  return isOpen === true ? 'no token is asked for' : why
+}
+
+async function take(step: Step, trail: Trail): Promise<Stepped> {
+  try {
+    switch (step.does) {
+      case 'reach':
+        return reach(step, trail)
+      case 'knock':
+        return await knock(step, trail)
+      case 'look for OAuth':
+        return await lookForOAuth(trail)
+      case 'read resource':
+        return await readResource(step, trail)
+      case 'read issuer':
+        return await readIssuer(step, trail)
+      case 'require PKCE':
+        return requirePkce(step, trail)
+      case 'register':
+        return await register(step, trail)
+      case 'refresh':
+        return refresh(trail)
+      case 'list tools':
+        return await listTools(step, trail)
+    }
+  } catch (error) {
+    if (error instanceof Stop) return { outcome: error.outcome }
+    throw error
+  }
+}
