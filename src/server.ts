@@ -282,7 +282,7 @@ export class MCPServer {
   }
 
   #host(): App {
-    const { subscriptions, telemetry } = this.#config
+    const { name, subscriptions, telemetry } = this.#config
     const options = this.#requestOptions()
     const { definition } = options
     const limits = toCallLimits(this.#config)
@@ -291,7 +291,11 @@ export class MCPServer {
       { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
       (checkpoint) =>
         createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
-      { ...toAppOptions(this.#config, this.#reportError), hasSessionStreams: subscriptions !== undefined },
+      {
+        ...toAppOptions(this.#config, this.#reportError),
+        name,
+        hasSessionStreams: subscriptions !== undefined,
+      },
     )
   }
 

@@ -12,6 +12,8 @@ export interface ResourceLocation {
   readonly isVouchedFor: boolean
   /** The URL of that resource's metadata. */
   readonly metadataUrl: string
+  /** The server's name for people, if known. */
+  readonly name?: string
 }
 
 /** What `admit` of an `Auth` knows besides the request. */

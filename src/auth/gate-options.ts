@@ -5,7 +5,12 @@
 export interface GateOptions {
   /** Scopes that every call needs. Default: none. */
   scopes?: readonly string[]
-  /** Scopes for `scopes_supported` of the metadata. Default: `scopes`. */
+  /**
+   * Scopes for the challenge of a 401, for which clients then ask; never required. For an issuer whose requests name scopes otherwise
+   * than its tokens (`api://shop-mcp/shop`), and for `offline_access`. Default: `scopes`.
+   */
+  scopeHints?: readonly string[]
+  /** Scopes for `scopes_supported` of the metadata. Default: `scopeHints`. */
   scopesSupported?: readonly string[]
   /** What may be used without a token, by name; resources by URI or URI template. Default: nothing. */
   anonymous?: {
@@ -17,6 +22,8 @@ export interface GateOptions {
   authorizationServers?: readonly string[]
   /** The URL of a page for developers (RFC 9728 `resource_documentation`). */
   documentationUrl?: string
+  /** The name that clients show while signing in (RFC 9728 `resource_name`). Default: the server's. */
+  resourceName?: string
 }
 
 /** RFC 6749 §3.3. */
@@ -25,8 +32,12 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 /** @throws TypeError naming the option. A string instead of a list would match its substrings. */
 export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
   checkList('scopes', options.scopes, isScope, 'scopes, each a string without spaces')
+  checkList('scopeHints', options.scopeHints, isScope, 'scopes, each a string without spaces')
   checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a string without spaces')
   checkList('authorizationServers', options.authorizationServers, isUrl, 'URLs')
+  const { resourceName } = options
+  if (resourceName !== undefined && (typeof resourceName !== 'string' || resourceName === ''))
+    throw new TypeError('"resourceName" must be a text.')
   if (anonymous === undefined) return
   if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {
     throw new TypeError('"anonymous" must be an object with "tools", "prompts" or "resources".')

@@ -36,11 +36,11 @@ const UNAVAILABLE: AuthRefusal = {
  */
 export function createGate(verifier: Verifier, options: GateOptions = {}): Auth {
   checkGateOptions(options)
-  const { scopes = [], anonymous } = options
+  const { scopes = [], scopeHints = scopes, anonymous } = options
   const { clockToleranceSeconds = 0 } = verifier
-  const anonymousAccess = createAnonymousAccess(anonymous, scopes, '')
+  const anonymousAccess = createAnonymousAccess(anonymous, scopeHints, '')
 
-  const { unauthorized, refusalFor } = createRefusals(scopes)
+  const { unauthorized, refusalFor } = createRefusals(scopeHints)
 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {
     const found = readToken(request, verifier.header)
@@ -49,7 +49,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
         return { ok: false, refusal: unauthorized(context) }
       }
       const { metadataUrl } = context.location()
-      return { ok: true, auth: undefined, access: createAnonymousAccess(anonymous, scopes, metadataUrl) }
+      return { ok: true, auth: undefined, access: createAnonymousAccess(anonymous, scopeHints, metadataUrl) }
     }
     if (found.kind === 'malformed') {
       return {
@@ -210,13 +210,12 @@ function createAnonymousAccess(
 }
 
 /** RFC 9728 §2. Members without values are left out (§3.2). */
-function toMetadata(
-  { resource }: ResourceLocation,
-  verifier: Verifier,
-  { authorizationServers, scopes = [], scopesSupported = scopes, documentationUrl }: GateOptions,
-): object {
+function toMetadata({ resource, name }: ResourceLocation, verifier: Verifier, options: GateOptions): object {
+  const { authorizationServers, scopes = [], scopeHints = scopes, documentationUrl } = options
+  const { scopesSupported = scopeHints, resourceName = name } = options
   return {
     resource,
+    resource_name: resourceName,
     ...nonEmpty('authorization_servers', authorizationServers ?? verifier.authorizationServers),
     bearer_methods_supported: ['header'],
     ...nonEmpty('scopes_supported', scopesSupported),

@@ -13,6 +13,8 @@ export interface RouteOptions extends PublicUrlOptions {
   readonly auth: Auth | undefined
   readonly page: boolean
   readonly health: boolean
+  /** The server's name, for OAuth metadata. */
+  readonly name?: string
   /** Whether legacy clients open streams by GET, and end their sessions by DELETE. */
   readonly hasSessionStreams?: boolean
 }
@@ -52,7 +54,12 @@ export function metadataResponse(
   const resource = describedResource(request, platform, options)
   if (resource === undefined) return undefined
   onResource(resource.resource)
-  return jsonReply(JSON.stringify(options.auth.metadata(resource)), 200, headers)
+  const { auth, name } = options
+  return jsonReply(
+    JSON.stringify(auth.metadata(name === undefined ? resource : { ...resource, name })),
+    200,
+    headers,
+  )
 }
 
 /** Whether a GET asks for the page. */

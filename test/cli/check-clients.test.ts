@@ -1,9 +1,41 @@
 /** `mayfly check --as`: servers to which clients did not connect, and servers to which they do. */
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
+import { createServer } from 'node:https'
 import { describe, expect, test } from 'vitest'
 import { CLIENTS } from '../../deploy/check/clients/all.ts'
 import type { ClientId } from '../../deploy/check/clients/profile.ts'
 import { type Walk, type WalkedStep, walkAs } from '../../deploy/check/walk/walk.ts'
-import { connectingServer } from './_connecting-server.ts'
+import {
+  type Auth,
+  auth0,
+  clerk,
+  keycloak,
+  staticTokens,
+  stytch,
+  supabaseAuth,
+  workos,
+} from '../../src/auth.ts'
+import { CERTIFICATE, trustingTestCertificate } from './_certificate.ts'
+import { runCheck } from './_check-command.ts'
+import {
+  createMayfly,
+  listen,
+  listenOn,
+  mayfly,
+  mayflySessions,
+  sdkV1Sessions,
+  sdkV1Stateless,
+  sdkV2,
+  sdkV2BehindOurs,
+  serveFetch,
+} from './_check-servers.ts'
+import {
+  connectingServer,
+  createEcho,
+  type Registration,
+  registered,
+  serverMetadata,
+} from './_connecting-server.ts'
 import { THREADS } from './_threads.ts'
 
 async function walk(url: URL, client: ClientId | 'all', bearer?: string): Promise<readonly Walk[]> {
@@ -40,9 +72,233 @@ describe('threads', () => {
   })
 })
 
-test.for([{}, { isOpen: true }])('without a fault, no client finds anything: %o', async (variation) => {
-  await using running = await connectingServer(variation)
+/** What is no hint: a client stops, or its users lose something. */
+function faults(walks: readonly Walk[]): string[] {
+  return findings(walks).flatMap(({ id, verdict }) => (verdict === 'hint' ? [] : [id]))
+}
 
-  expect(findings(await walk(running.url, 'all'))).toEqual([])
-  expect(findings(await walk(running.url, 'all', 'the-token'))).toEqual([])
+describe('good configurations', () => {
+  test.for([{}, { isOpen: true }])('ours, without a fault: %o', async (variation) => {
+    const kept = new Set<string>()
+    await using running = await connectingServer(variation, kept)
+
+    expect(findings(await walk(running.url, 'all'))).toEqual([])
+    expect(findings(await walk(running.url, 'all', 'the-token'))).toEqual([])
+    expect(kept.size, 'every registration is deleted again').toBe(0)
+  })
+
+  test.for([
+    ['ours with sessions', mayflySessions],
+    ['the official SDK v1', sdkV1Stateless],
+    ['the official SDK v1 with sessions', () => sdkV1Sessions(404)],
+    ['the official SDK v2', () => sdkV2()],
+    ['the official SDK v2 behind our guard', sdkV2BehindOurs],
+  ] as const)('%s', async ([, start]) => {
+    await using running = await start()
+
+    expect(faults(await walk(running.url, 'all'))).toEqual([])
+  })
+
+  test('tokens that are given out beforehand: only ChatGPT takes none', async () => {
+    const auth = staticTokens([{ token: 'the-right-token-of-the-test', clientId: 'desk' }])
+    await using running = await mayfly({ auth })
+
+    expect(faults(await walk(running.url, 'all'))).toEqual(['chatgpt.resource'])
+  })
+
+  const AUDIENCE = 'https://shop.example/mcp'
+  test.for<readonly [string, (issuer: URL) => Auth]>([
+    ['auth0', ({ host }: URL) => auth0({ domain: host, audience: AUDIENCE })],
+    ['workos', ({ host }: URL) => workos({ domain: host, audience: AUDIENCE })],
+    ['clerk', ({ host }: URL) => clerk({ domain: host, audience: AUDIENCE })],
+    ['stytch', ({ host }: URL) => stytch({ domain: host, audience: AUDIENCE })],
+    ['keycloak', ({ origin }: URL) => keycloak({ url: origin, realm: 'staff', audience: AUDIENCE })],
+    ['supabaseAuth', ({ origin }: URL) => supabaseAuth({ projectUrl: origin })],
+  ])('%s, and its issuer gets no token and no header of the user', async ([name, preset]) => {
+    const seen: IncomingHttpHeaders[] = []
+    await using issuer = await listenOn(
+      createServer(CERTIFICATE, issuerOf(seen, name === 'auth0' ? '/' : '')),
+      'https',
+    )
+    await using running = await mayfly({ tools: { echo: createEcho() }, auth: preset(issuer.url) })
+    const args = [
+      running.url.href,
+      '--as',
+      'all',
+      '--json',
+      '--bearer',
+      'the-token',
+      '--header',
+      'X-Key: hunter22',
+    ]
+    const { code, stdout } = await runCheck(args, trustingTestCertificate())
+    const { clients } = JSON.parse(stdout) as { clients: { stopsAt: unknown; steps: WalkedStep[] }[] }
+
+    expect(clients.flatMap(({ steps }) => steps).filter((step) => 'fix' in step)).toEqual([])
+    expect(clients.map(({ stopsAt }) => stopsAt)).toEqual([null, null, null, null])
+    expect(code).toBe(0)
+    expect(seen.length).toBeGreaterThan(3)
+    expect(JSON.stringify(seen)).not.toMatch(/hunter22|the-token/)
+  })
+})
+
+test('behind a gateway that serves the function’s path alone, the challenge leads all clients to the metadata', async () => {
+  await using issuer = await listenOn(createServer(CERTIFICATE, issuerOf([], '')), 'https')
+  const prefix = '/functions/v1/shop'
+  const auth = supabaseAuth({ projectUrl: issuer.url.origin })
+  const server = createMayfly({ tools: { echo: createEcho() }, auth })
+  await using running = await serveFetch({
+    fetch: () => new Response(null, { status: 500 }),
+    handle: async (request, platform) =>
+      new URL(request.url).pathname.startsWith('/functions/v1/')
+        ? server.handle(request, { ...platform, prefix })
+        : Response.json({ error: 'requested path is invalid' }, { status: 404 }),
+  })
+  const args = [new URL(`${prefix}/mcp`, running.url).href, '--as', 'all']
+  const { code, stdout } = await runCheck(args, trustingTestCertificate())
+
+  expect(stdout).toMatch(/\n4 of 4 clients would connect: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/)
+  expect(code).toBe(0)
+})
+
+/** An issuer as such providers are: metadata at the places of both specifications, registration by anybody. Auth0's ends with a slash. */
+function issuerOf(seen: IncomingHttpHeaders[], end: '/' | ''): RequestListener {
+  return (request, response) => {
+    seen.push(request.headers)
+    const origin = `https://${request.headers.host}`
+    const path = /^(.*)\/\.well-known\/(?:oauth-authorization-server|openid-configuration)(.*)$/.exec(
+      request.url ?? '',
+    )
+    response.setHeader('content-type', 'application/json')
+    if (path !== null) {
+      const metadata = { ...serverMetadata(origin), issuer: `${origin}${path[1]}${path[2]}${end}` }
+      response.end(JSON.stringify({ ...metadata, scopes_supported: ['openid', 'offline_access'] }))
+      return
+    }
+    response.statusCode = request.url === '/register' ? 201 : 404
+    response.end(JSON.stringify({ client_id: 'a', registration_client_uri: `${origin}/register/a` }))
+  }
+}
+
+describe('as a command', () => {
+  test('each step of each client, the first at which it stops, and exit code 1', async () => {
+    await using running = await connectingServer({ server: { code_challenge_methods_supported: undefined } })
+    const { code, stdout, stderr } = await runCheck([running.url.href, '--as', 'all'])
+
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).toMatch(
+      /^http.*\n\nClaude \(claude\.ai, Claude Desktop\), stops: finds PKCE with S256\n {2}skipped {3}takes the URL/,
+    )
+    expect(stdout).toMatch(
+      / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}known from https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
+    )
+    expect(stdout).toMatch(/\n2 of 4 clients would connect: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n$/)
+  })
+
+  test('--json prints one document of the documented shape', async () => {
+    await using running = await connectingServer()
+    const { code, stdout } = await runCheck([running.url.href, '--as', 'cursor', '--json'])
+    const report = JSON.parse(stdout)
+
+    expect(code).toBe(0)
+    expect(Object.keys(report)).toEqual(['url', 'summary', 'clients'])
+    expect(report.clients).toMatchObject([{ client: 'cursor', name: 'Cursor', stopsAt: null }])
+    for (const step of report.clients[0].steps) {
+      expect(step).toMatchObject({
+        id: expect.stringMatching(/^cursor\.[a-z-]+$/),
+        title: expect.any(String),
+        verdict: expect.stringMatching(/^(works|skipped)$/),
+        detail: expect.any(String),
+      })
+      expect(step.sources[0]).toEqual({
+        url: expect.stringMatching(/^https:/),
+        date: expect.stringMatching(/^202\d-\d\d-\d\d$/),
+      })
+    }
+  })
+
+  test('--no-register registers nothing', async () => {
+    let asked = 0
+    const register = () => {
+      asked += 1
+      return new Response()
+    }
+    await using running = await connectingServer({ register })
+    const { code, stdout } = await runCheck([running.url.href, '--as', 'all', '--no-register'])
+
+    expect({ code, asked }).toEqual({ code: 0, asked: 0 })
+    expect(stdout).toContain('not tried (--no-register)')
+  })
+
+  test('what it registers does not call itself the client, and has its redirect URIs', async () => {
+    const clients: Registration[] = []
+    await using running = await connectingServer({
+      register: (client, origin) => {
+        clients.push(client)
+        return registered(client, origin)
+      },
+    })
+    await runCheck([running.url.href, '--as', 'claude'])
+
+    expect(clients).toEqual([
+      expect.objectContaining({
+        client_name: 'mayfly check as claude',
+        redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      }),
+    ])
+  })
+
+  test('a redirect to http, which anthropics/claude-ai-mcp/issues/459 is about', async () => {
+    await using running = await listenOn(
+      createServer(CERTIFICATE, (request, response) => {
+        response.writeHead(307, { location: `http://${request.headers.host}${request.url}` }).end()
+      }),
+      'https',
+    )
+    const { code, stdout } = await runCheck([running.url.href, '--as', 'claude'], trustingTestCertificate())
+
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /HTTP 307 to "http:.*: it does not go on without TLS {2}\[claude\.first-request\]\n {12}fix: /,
+    )
+  })
+
+  test('a site that is no MCP server: two lines', async () => {
+    await using site = await listen((_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>')
+    })
+    const { code, stdout } = await runCheck([site.url.href, '--as', 'all'])
+
+    expect(code).toBe(1)
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^wrong /),
+      expect.stringMatching(/^ +fix: /),
+      '',
+    ])
+  })
+
+  test.for([
+    [['--as', 'emacs'], 'pass claude, chatgpt, vscode, cursor or all'],
+    [['--no-register'], '--no-register is for --as'],
+    [['--as', 'all', '--call', 'echo'], '--call is for the check without --as'],
+    [['--arguments', '{}'], 'pass --call'],
+    [['--call', 'echo', '--arguments', '[]'], 'not a JSON object'],
+  ] as const)('%s is a bad command line', async ([args, words]) => {
+    const { code, stdout, stderr } = await runCheck(['https://shop.example/mcp', ...args])
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+  })
+})
+
+test('metadata that a server names on a private address is not fetched', async () => {
+  await using running = await connectingServer({
+    challenge: () => 'Bearer resource_metadata="https://10.0.0.1/metadata"',
+    resourceAt: [],
+    serverAt: [],
+  })
+  const [walked] = await walk(running.url, 'vscode')
+
+  expect(walked?.stopsAt).toBe('vscode.resource')
+  expect(JSON.stringify(findings([walked!]))).toContain('since it is at a private address')
 })

@@ -249,6 +249,7 @@ describe('metadata (RFC 9728)', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(await response.json()).toEqual({
       resource,
+      resource_name: 'Test',
       authorization_servers: ['https://login.example'],
       bearer_methods_supported: ['header'],
       scopes_supported: ['shop'],
@@ -304,10 +305,34 @@ describe('metadata (RFC 9728)', () => {
     )
   })
 
+  it('scopeHints are what clients are told to ask for, and never required [auth.metadata] [auth.challenge]', async () => {
+    const options: BearerOptions = {
+      scopes: ['shop'],
+      scopeHints: ['api://shop-mcp/shop', 'offline_access'],
+      resourceName: 'The shop',
+    }
+    const server = createServer({ auth: bearer(() => ({ clientId: 'desk', scopes: ['shop'] }), options) })
+    const refused = await server.fetch(modernRequest('server/discover'))
+    const served = await server.fetch(
+      modernRequest('server/discover', {}, { headers: { authorization: 'Bearer a' } }),
+    )
+
+    expect(refused.headers.get('www-authenticate')).toContain('scope="api://shop-mcp/shop offline_access"')
+    expect(served.status).toBe(200)
+    expect(await (await server.fetch(new Request(METADATA))).json()).toMatchObject({
+      resource_name: 'The shop',
+      scopes_supported: ['api://shop-mcp/shop', 'offline_access'],
+    })
+  })
+
   it('what is not known is left out, and not said to be none (RFC 9728 §3.2) [auth.metadata]', async () => {
     const metadataOf = async (options: BearerOptions) =>
       (await createServer({ auth: bearer(() => undefined, options) }).fetch(new Request(METADATA))).json()
-    const least = { resource: 'https://mcp.example/mcp', bearer_methods_supported: ['header'] }
+    const least = {
+      resource: 'https://mcp.example/mcp',
+      resource_name: 'Test',
+      bearer_methods_supported: ['header'],
+    }
     expect(await metadataOf({})).toEqual(least)
     expect(await metadataOf({ authorizationServers: [], scopes: [], scopesSupported: [] })).toEqual(least)
     expect(await metadataOf({ scopes: ['shop'], scopesSupported: [] })).toEqual(least)
@@ -731,6 +756,9 @@ describe('options of the gate', () => {
     ['scopes', { scopes: ['a\\b'] }],
     ['scopes', { scopes: ['é'] }],
     ['scopes', { scopes: [undefined] }],
+    ['scopeHints', { scopeHints: 'shop' }],
+    ['scopeHints', { scopeHints: ['shop read'] }],
+    ['resourceName', { resourceName: '' }],
     ['scopesSupported', { scopesSupported: 'shop' }],
     ['scopesSupported', { scopesSupported: ['shop', 5] }],
     ['authorizationServers', { authorizationServers: 'https://login.example' }],
