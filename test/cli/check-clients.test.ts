@@ -291,6 +291,34 @@ describe('as a command', () => {
   })
 })
 
+test('a server that falls silent lets no client connect', async () => {
+  let count = 0
+  await using running = await connectingServer({
+    before: () => {
+      count += 1
+      // The first contact is answered.
+      return count > 3 ? new Promise<Response>(() => {}) : undefined
+    },
+  })
+  const options = { url: running.url, bearer: undefined, headers: {}, timeoutMs: 200, origin: undefined }
+  const walks = await walkAs(CLIENTS, { ...options, mayRegister: true })
+
+  expect(walks).toHaveLength(4)
+  for (const each of walks as readonly Walk[]) expect(each.stopsAt).toBe(`${each.client}.first-request`)
+})
+
+test('an issuer and an endpoint of registration on this machine, on another port, are not asked', async () => {
+  await using other = await listen(() => expect.unreachable())
+  const { origin } = other.url
+  await using issuerElsewhere = await connectingServer({ resource: { authorization_servers: [origin] } })
+  await using registrationElsewhere = await connectingServer({
+    server: { registration_endpoint: other.url.href },
+  })
+
+  expect(findings(await walk(issuerElsewhere.url, 'claude'))).toEqual([])
+  expect(findings(await walk(registrationElsewhere.url, 'claude'))).toEqual([])
+})
+
 test('metadata that a server names on a private address is not fetched', async () => {
   await using running = await connectingServer({
     challenge: () => 'Bearer resource_metadata="https://10.0.0.1/metadata"',

@@ -37,6 +37,13 @@ function judge(step: Knock, trail: Trail, reply: Reply, id: Message['id']): Step
     const said = challenge.metadataUrl === undefined ? '' : ', and where its metadata is'
     return { outcome: works(`HTTP ${status}${said}`), found: { isOpen: false, challenge } }
   }
+  if (status === 429)
+    return {
+      outcome: wrong(
+        'HTTP 429: the server limits the rate',
+        'check it again later, or let this address through',
+      ),
+    }
   if (status >= 300 && status < 400) return redirected(step, trail, answer)
   if (status === 401 || status === 403) return { outcome: refused(step, status) }
   if (result === undefined || typeof result.protocolVersion !== 'string')

@@ -72,12 +72,12 @@ function missing(fault: string, { url }: Trail): Fault {
   }
 }
 
-/** Query and fragment are left out: whether they count differs even between versions of one client. */
+/** The query counts only where the whole URL is known to. */
 function isSame(resource: URL, url: URL, compares: ReadResource['compares']): boolean {
   if (compares === 'nothing') return true
   if (resource.origin !== url.origin) return false
   const [described, asked] = [resource.pathname, url.pathname]
-  if (compares === 'URL') return described === asked
+  if (compares === 'URL') return described === asked && resource.search === url.search
   if (compares === 'URL but for a slash') return bare(described) === bare(asked)
   return `${bare(asked)}/`.startsWith(`${bare(described)}/`)
 }

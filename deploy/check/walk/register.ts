@@ -6,6 +6,7 @@ import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
 import { isObject } from '../reply.ts'
 import { quote } from '../shown.ts'
+import { notAsked } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
 export async function register(step: Register, trail: Trail): Promise<Stepped> {
@@ -49,7 +50,7 @@ function methodFault({ tokenMethods }: Register, server: JsonObject): Outcome | 
 /** Registers under its own name, with the client's redirect URIs, and deletes that again where the server lets it. */
 async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promise<Outcome> {
   const why = whyNotAsked(trail.wire, endpoint)
-  if (why !== undefined) return skipped(`${quote(endpoint.href)} was not asked, ${why}`)
+  if (why !== undefined) return notAsked(`${quote(endpoint.href)} was not asked, ${why}`, trail).outcome
   const body = {
     client_name: `mayfly check as ${trail.profile.id}`,
     ...step.request,

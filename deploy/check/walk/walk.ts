@@ -5,7 +5,7 @@ import { type Contact, makeContact, type Word } from '../contact.ts'
 import { FOREIGN_PAGE } from '../cors.ts'
 import { Endpoint } from '../endpoint.ts'
 import { answersMcp } from '../eras.ts'
-import { type Outcome, Stop, showOutcome, skipped } from '../outcome.ts'
+import { type Outcome, Stop, showOutcome, skipped, wrong } from '../outcome.ts'
 import { type CheckOptions, defaultDeadlineMs, type Report, reportOnly } from '../run.ts'
 import { createHide, secretsIn } from '../secrets.ts'
 import { toShown } from '../shown.ts'
@@ -97,7 +97,7 @@ async function walk(start: Trail, show: (text: string) => string): Promise<Walk>
     const id = `${profile.id}.${step.id}`
     const left = stopsAt === undefined ? whyLeftOut(step, trail, why) : 'not reached'
     const { outcome, found, signInEnds } =
-      left === undefined ? await take(step, trail) : { outcome: skipped(left) }
+      left === undefined ? finished(await take(step, trail), trail) : { outcome: skipped(left) }
     trail = { ...trail, ...found }
     why ??= signInEnds
     if (outcome.verdict === 'wrong') stopsAt = id
@@ -110,6 +110,13 @@ function whyLeftOut({ does }: Step, { isOpen }: Trail, why: string | undefined):
   if (does === 'look for OAuth') return isOpen === true ? undefined : 'the server asks for a token'
   if (!SIGN_IN.includes(does)) return undefined
   return isOpen === true ? 'no token is asked for' : why
+}
+
+/** A step that was given up says nothing about the client, and must not count as one that it takes. */
+function finished(stepped: Stepped, { wire: { givenUp } }: Trail): Stepped {
+  if (givenUp === undefined || stepped.outcome.verdict === 'wrong') return stepped
+  const fix = 'answer every request in time; where the server is only slow, pass a longer --timeout'
+  return { outcome: wrong(`not walked to the end: ${givenUp}`, fix) }
 }
 
 async function take(step: Step, trail: Trail): Promise<Stepped> {

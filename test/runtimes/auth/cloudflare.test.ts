@@ -9,6 +9,8 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { CLIENTS } from '../../../deploy/check/clients/all.ts'
+import { walkAs } from '../../../deploy/check/walk/walk.ts'
 import { cloudflare } from '../../../deploy/cloudflare/target.ts'
 import type { Target } from '../../../deploy/target.ts'
 import { modernRequest } from '../../contract/wire.ts'
@@ -52,6 +54,17 @@ afterAll(async () => {
 })
 
 const at = (path: string): URL => new URL(path, served.url)
+
+it('Claude, ChatGPT, VS Code and Cursor would connect, as far as is known of them', async () => {
+  const options = { bearer: undefined, headers: {}, timeoutMs: 30_000, origin: undefined, mayRegister: true }
+  const walks = await walkAs(CLIENTS, { ...options, url: served.url })
+  const faults = ('results' in walks ? [] : walks)
+    .flatMap(({ steps }) => steps)
+    .filter(({ verdict }) => verdict === 'wrong' || verdict === 'degrades')
+
+  expect(walks).toHaveLength(CLIENTS.length)
+  expect(faults).toEqual([])
+})
 
 it('a client that knows only the address finds its way, and the tool knows the user [auth.challenge] [auth.metadata] [auth.context]', async () => {
   const desk = new Desk()
