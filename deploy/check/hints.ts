@@ -2,6 +2,7 @@
 import type { ToolCall } from './call-result.ts'
 import { judgeResult } from './call-result.ts'
 import type { Endpoint } from './endpoint.ts'
+import { isAdvertised } from './lists.ts'
 import type { JsonObject } from './messages.ts'
 import { hint, type Outcome, Stop, skipped, works } from './outcome.ts'
 import { readPages, TOOLS } from './pages.ts'
@@ -89,10 +90,8 @@ async function withTools(
   endpoint: Endpoint,
   judge: (tools: readonly JsonObject[]) => Outcome,
 ): Promise<Outcome> {
-  const { contact, era } = endpoint
-  const { capabilities } = era === 'modern' ? contact.discovery : contact.initialization
-  if (typeof capabilities !== 'object' || capabilities === null || !('tools' in capabilities))
-    return skipped('not advertised')
+  const { era } = endpoint
+  if (!isAdvertised(endpoint, era, TOOLS.capability)) return skipped('not advertised')
   const { items, fault } = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
     if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
     throw error

@@ -116,7 +116,8 @@ async function perEra(
   return worst([first!, ...others])
 }
 
-function isAdvertised({ contact }: Endpoint, era: Era, capability: string): boolean {
+/** Whether the server says that it has such a list. */
+export function isAdvertised({ contact }: Endpoint, era: Era, capability: string): boolean {
   const { capabilities } = era === 'modern' ? contact.discovery : contact.initialization
   return isObject(capabilities) && isObject(capabilities[capability])
 }

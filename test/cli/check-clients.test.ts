@@ -291,6 +291,36 @@ describe('as a command', () => {
   })
 })
 
+test('a server without tools: nothing is wrong with that', async () => {
+  const prompts = { hello: { description: 'Greets', get: () => 'Hello' } }
+  await using running = await connectingServer({ isOpen: true, config: { tools: {}, prompts } })
+
+  expect(findings(await walk(running.url, 'all'))).toEqual([])
+})
+
+test('Claude alone removes the slash at the end of the URL', async () => {
+  await using running = await connectingServer({
+    isOpen: true,
+    before: (_, path) => (path === '/mcp' ? new Response('', { status: 404 }) : undefined),
+  })
+  const walks = await walk(new URL('/mcp/', running.url), 'all')
+
+  expect(walks.map(({ stopsAt }) => stopsAt)).toEqual([
+    'claude.first-request',
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('an authorization server without refresh tokens', async () => {
+  await using running = await connectingServer({ server: { grant_types_supported: ['authorization_code'] } })
+
+  expect(findings(await walk(running.url, 'claude'))).toMatchObject([
+    { id: 'claude.refresh', verdict: 'degrades', fix: expect.stringContaining('refresh_token') },
+  ])
+})
+
 test('a server that falls silent lets no client connect', async () => {
   let count = 0
   await using running = await connectingServer({

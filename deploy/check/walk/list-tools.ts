@@ -1,5 +1,6 @@
 /** The list of tools as one client and its models take it. */
 import type { ListTools } from '../clients/profile.ts'
+import { isAdvertised } from '../lists.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
 import { readPages, TOOLS } from '../pages.ts'
@@ -11,6 +12,8 @@ import type { Stepped, Trail } from './trail.ts'
 export async function listTools(step: ListTools, { endpoint }: Trail): Promise<Stepped> {
   try {
     if (endpoint.contact.isLocked) return { outcome: skipped('needs a token: pass --bearer') }
+    if (!isAdvertised(endpoint, endpoint.era, TOOLS.capability))
+      return { outcome: skipped('none are advertised') }
     const { items, fault } = await readPages(endpoint, endpoint.era, TOOLS)
     return { outcome: fault ?? judge(step, items) }
   } catch (error) {
