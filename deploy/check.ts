@@ -15,6 +15,7 @@ import { renderWalks, renderWalksJson } from './check/walk-report.ts'
 import { UsageError } from './cli-error.ts'
 import { parseCommandLine } from './command-line.ts'
 import { isColoured } from './console.ts'
+import { parseHeaders, parseServerUrl, parseToken } from './server-address.ts'
 
 const HELP = `mayfly check <url> [--as <client>] [--bearer <token>] [--header 'Name: value']... [--json]
 
@@ -44,8 +45,6 @@ Exit codes: 0 nothing is wrong, 1 something is, or a client would stop, 2 a bad 
 const DEFAULT_TIMEOUT_MS = 10_000
 const MAX_TIMEOUT_MS = 600_000
 const MAX_DEADLINE_MS = 3_600_000
-/** RFC 9110 §5.1 and §5.5. */
-const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
 
 /** Exit code 0, or 1 when anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 when nothing answers. */
 export async function check(args: string[]): Promise<number> {
@@ -66,8 +65,8 @@ export async function check(args: string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
-  const url = parseUrl(positionals)
-  const headers = parseHeaders(values.header ?? [])
+  const url = parseServerUrl('check', positionals)
+  const headers = parseHeaders('check', values.header ?? [])
   const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
   const profiles = values.as === undefined ? undefined : parseClient(values.as)
   const call = parseCall(values.call, values.arguments)
@@ -138,41 +137,6 @@ function parseCall(name: string | undefined, text: string | undefined): ToolCall
   }
   if (!isObject(value)) throw new UsageError('--arguments are not a JSON object: pass \'{"name": "value"}\'')
   return { name, arguments: value }
-}
-
-function parseUrl(positionals: readonly string[]): URL {
-  const [text] = positionals
-  if (text === undefined)
-    throw new UsageError('which server? pass its URL: mayfly check https://example.com/mcp')
-  if (positionals.length > 1) throw new UsageError('one URL at a time')
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new UsageError('the URL must begin with http:// or https://')
-  if (url.username !== '' || url.password !== '')
-    throw new UsageError('the URL must not hold a password: pass --bearer, or --header "Authorization: …"')
-  url.hash = ''
-  return url
-}
-
-/** Headers that say how and where a request is sent: with another value it would never arrive. */
-const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i
-
-function parseHeaders(lines: readonly string[]): { [name: string]: string } {
-  const headers = lines.map((line): [string, string] => {
-    const match = HEADER.exec(line)
-    // The line is not quoted: it may hold a secret.
-    if (!match) throw new UsageError("a --header is not a header: pass 'Name: value'")
-    if (FRAMING.test(match[1]!)) {
-      throw new UsageError(`--header ${match[1]} is set by check for each request: leave it out`)
-    }
-    return [match[1]!.toLowerCase(), match[2]!.trimEnd()]
-  })
-  return Object.fromEntries(headers)
-}
-
-function parseToken(token: string): string {
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the --bearer token is empty or has spaces in it')
-  return token
 }
 
 function parseMs(name: string, text: string, max: number): number {

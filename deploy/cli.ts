@@ -16,6 +16,7 @@ const HELP = `mayfly <command>
   logs [entry]    what the deployed server logs, as it comes, by the platform's own tool
   stdio [entry]   serve one client over stdin and stdout, as desktop clients start their servers
   doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
+  inspect <url>   try any MCP server in the browser, on the page that dev shows
   check <url>     probe a deployed MCP server, this one or any other
   ingest <path>   fill an index of a vector store with documents, for mayfly-mcp/retrieval
 
@@ -35,6 +36,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   logs: async () => (await import('./logs.ts')).logs,
   stdio: async () => (await import('./stdio.ts')).stdio,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  inspect: async () => (await import('./inspect.ts')).inspect,
   check: async () => (await import('./check.ts')).check,
   ingest: async () => (await import('./ingest.ts')).ingest,
 }

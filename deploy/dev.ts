@@ -4,11 +4,15 @@
  * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
  */
 import { connectSnippets } from '../src/http/connect-snippets.ts'
-import { CliError } from './cli-error.ts'
+import { CliError, UsageError } from './cli-error.ts'
 import { type Cron, callLocally, cronOf } from './cron.ts'
 import { refuseFaulty } from './doctor/load.ts'
 import { onInterrupt } from './ending.ts'
 import { loadEnvFiles } from './env-files.ts'
+import { findInspector, startInspector } from './inspector.ts'
+import { openInBrowser } from './open-browser.ts'
+import { type PlaygroundFront, startPlaygroundFront } from './playground/front.ts'
+import { freePort } from './port.ts'
 import {
   COMMON_HELP,
   projectCommand,
@@ -19,15 +23,20 @@ import {
 import type { RunningTarget } from './target.ts'
 import { terminal } from './terminal.ts'
 
-const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--quiet]
+const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--open | --inspector]
+           [--no-playground] [--quiet]
 
 ${COMMON_HELP}
 ${SERVING_HELP}
+  --open           on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt
+  --inspector      start the project's own @modelcontextprotocol/inspector, connected
+  --no-playground  no page in front: the platform's own process has the port
 
 Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, and
 everything else on stderr.
 
   mayfly dev
+  mayfly dev --open
   mayfly dev src/server.ts --target deno --port 0
 `
 
@@ -35,13 +44,30 @@ everything else on stderr.
 export const dev = projectCommand({
   name: 'dev',
   help: HELP,
-  options: SERVING_OPTIONS,
+  options: {
+    ...SERVING_OPTIONS,
+    open: { type: 'boolean' },
+    inspector: { type: 'boolean' },
+    'no-playground': { type: 'boolean' },
+  },
   run: async ({ project, target }, values) => {
     const { entry, cwd } = project
+    const isPlain = values['no-playground'] === true
+    if (isPlain && values.open) throw new UsageError('--open opens the playground: leave --no-playground out')
+    const inspector = values.inspector ? findInspector(cwd) : undefined
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
+    const innerPort = isPlain ? port : await freePort(0)
     return serveUntilInterrupted({
-      start: () => target.start({ entry, cwd, port, path }),
+      start: () => target.start({ entry, cwd, port: innerPort, path }),
+      ...(!isPlain && {
+        startFront: (endpointPath) => startPlaygroundFront({ port, innerPort, endpointPath }),
+      }),
+      onReady: ({ endpoint, playground }) => {
+        if (inspector !== undefined) return startInspector(inspector, endpoint)
+        if (values.open && playground !== undefined) openInBrowser(playground)
+        return undefined
+      },
       port,
       name: project.name,
       cron: cronOf(project),
@@ -51,8 +77,18 @@ export const dev = projectCommand({
   },
 })
 
+interface Addresses {
+  /** Of the MCP endpoint. */
+  readonly endpoint: string
+  readonly playground: string | undefined
+}
+
 interface Serving {
   readonly start: () => RunningTarget | Promise<RunningTarget>
+  /** Takes the port once the server answers, and shows the playground there. Default: the server itself has the port. */
+  readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
+  /** Called once everything is there. May start something that is ended with the server. */
+  readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
   /** Of 127.0.0.1. */
   readonly port: number
   /** The project's, for servers that tell theirs only to callers with a token. */
@@ -73,20 +109,41 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   if (isInterrupted) return 0
   const running = await start()
   const over = new AbortController()
+  const beside: Beside = {}
   try {
-    return await Promise.race([interrupted, serveUntilExit(running, serving, over.signal)])
+    return await Promise.race([interrupted, serveUntilExit(running, serving, beside, over.signal)])
   } finally {
     over.abort()
-    await running.stop()
+    const stopped = running.stop()
+    await Promise.all([stopped, beside.front?.close(stopped), beside.tool?.stop()])
   }
 }
 
-async function serveUntilExit(running: RunningTarget, serving: Serving, over: AbortSignal): Promise<number> {
+/** What is started beside a server that answers, and ended with it. */
+interface Beside {
+  front?: PlaygroundFront
+  tool?: { stop(): Promise<void> } | undefined
+}
+
+async function serveUntilExit(
+  running: RunningTarget,
+  serving: Serving,
+  beside: Beside,
+  over: AbortSignal,
+): Promise<number> {
   const { name = serving.name, wantsToken } = await running.ready
-  const url = `http://127.0.0.1:${serving.port}${running.path ?? '/mcp'}`
-  process.stdout.write(`ready ${url}\n`)
-  terminal.show(howToConnect(name, url, wantsToken))
-  if (serving.cron !== undefined) void callLocally(baseOf(url, serving.hasOwnPath), serving.cron, over)
+  const path = running.path ?? '/mcp'
+  const front = await serving.startFront?.(path)
+  if (front !== undefined) beside.front = front
+  // Interrupted meanwhile: nobody waits for this any more.
+  if (over.aborted) return front?.close(running.exited).then(() => 0) ?? 0
+  const origin = `http://127.0.0.1:${serving.port}`
+  const endpoint = origin + path
+  const playground = front && origin + front.path
+  process.stdout.write(`ready ${endpoint}\n`)
+  terminal.show(howToConnect(name, endpoint, wantsToken, playground))
+  beside.tool = serving.onReady?.({ endpoint, playground })
+  if (serving.cron !== undefined) void callLocally(baseOf(endpoint, serving.hasOwnPath), serving.cron, over)
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 
@@ -101,8 +158,15 @@ const TOKEN_NEEDED = `  Token        clients that do not sign in need one: add -
                "headers": { "Authorization": "Bearer <token>" } for others
 `
 
-function howToConnect(name: string, url: string, wantsToken: boolean): string {
+function howToConnect(
+  name: string,
+  url: string,
+  wantsToken: boolean,
+  playground: string | undefined,
+): string {
   const page = url.replace(/mcp$/, '')
+  const tryIt = playground === undefined ? '' : `  Playground   ${playground}\n`
+  const landing = playground !== undefined && playground === page ? `${page}?landing` : page
   const snippets = connectSnippets(name, url)
   const code = (client: string): string => {
     const snippet = snippets.find((candidate) => candidate.client === client)
@@ -110,7 +174,7 @@ function howToConnect(name: string, url: string, wantsToken: boolean): string {
   }
   return `
   URL          ${url}
-  Page         ${page}
+${tryIt}  Page         ${landing}
   Claude Code  ${code('Claude Code')}
   Others       ${code('Other clients').replaceAll('\n', '\n               ')}
 ${wantsToken ? TOKEN_NEEDED : ''}

@@ -1,0 +1,35 @@
+/** The arguments of a call: a form from its schema, or the same as JSON. */
+import { button, element } from './dom.ts'
+import { createControl, labelled, readJson, writeJson } from './form.ts'
+import { asObject, type Json } from './json.ts'
+import { toField } from './schema.ts'
+
+export interface ArgumentForm {
+  readonly node: HTMLElement
+  /** Throws where a field for JSON holds something else, having shown that. */
+  read(): Json
+}
+
+export function createArgumentForm(schema: unknown, title: string): ArgumentForm {
+  const control = createControl(toField(schema))
+  const input = element('textarea', { rows: '8', class: 'mono', spellcheck: 'false' })
+  const raw = labelled({ title: `${title} as JSON`, isRequired: false }, input)
+  raw.hidden = true
+  let isRaw = false
+  const toggle = button('Edit as JSON', () => {
+    try {
+      if (isRaw) control.write(readJson(input))
+      else writeJson(input, control.read() ?? {})
+    } catch {
+      return
+    }
+    isRaw = !isRaw
+    raw.hidden = !isRaw
+    control.node.hidden = isRaw
+    toggle.textContent = isRaw ? 'Edit as a form' : 'Edit as JSON'
+  })
+  return {
+    node: element('div', { class: 'fields' }, control.node, raw, element('div', {}, toggle)),
+    read: () => asObject(isRaw ? readJson(input) : control.read()),
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * A client of both eras, for people to watch: MCP 2026-07-28 without sessions, and 2025-11-25 after `initialize`.
+ *
+ * `connect` says who the client is, `request` goes through all rounds until there is a result, `list` reads all pages.
+ */
+import { type Exchange, exchange, RpcError, resultOf, SignInNeeded } from './exchange.ts'
+import { asList, asObject, asText, isObject, type Json, MAX_ITEMS, pretty } from './json.ts'
+import { encodeHeader, paramHeaders } from './param-headers.ts'
+
+export const MODERN = '2026-07-28'
+export const LEGACY = '2025-11-25'
+
+export interface Settings {
+  readonly era: 'modern' | 'legacy'
+  readonly capabilities: Json
+  /** Where requests are sent. */
+  readonly url: string
+  /** An access token. */
+  readonly token?: string | undefined
+  /** For the local process that forwards. */
+  readonly hiddenHeaders: Readonly<Record<string, string>>
+}
+
+export interface Hooks {
+  readonly onExchange: (exchange: Exchange) => void
+  /** Resolves with the result for a request of the server to its client. */
+  readonly answer: (method: string, params: Json, signal: AbortSignal) => Promise<Json>
+}
+
+const META = 'io.modelcontextprotocol/'
+const CLIENT_INFO = { name: 'mayfly-playground', version: '1.0.0' }
+const MAX_ROUNDS = 50
+const MAX_PAGES = 20
+/** Requests of the server within one call of a legacy client. */
+const MAX_QUESTIONS = 50
+/** The parameter that `Mcp-Name` repeats. */
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
+export class Client {
+  readonly settings: Settings
+  readonly #hooks: Hooks
+  #ids = 0
+  #session: string | undefined
+  #version: string
+
+  constructor(settings: Settings, hooks: Hooks) {
+    this.settings = settings
+    this.#hooks = hooks
+    this.#version = settings.era === 'modern' ? MODERN : LEGACY
+  }
+
+  /** What the server says of itself: `server/discover`, or `initialize` and its notification. */
+  async connect(signal: AbortSignal): Promise<Json> {
+    if (this.settings.era === 'modern') return this.request('server/discover', {}, signal)
+    const declared = {
+      protocolVersion: LEGACY,
+      capabilities: this.settings.capabilities,
+      clientInfo: CLIENT_INFO,
+    }
+    const result = await this.request('initialize', declared, signal)
+    this.#version = asText(result.protocolVersion) ?? LEGACY
+    await this.#send({ method: 'notifications/initialized' }, signal)
+    return result
+  }
+
+  /** All items of a list. A server without this list has an empty one. */
+  async list(method: string, member: string, signal: AbortSignal): Promise<Json[]> {
+    const items: Json[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS; page++) {
+      const result = await this.request(method, cursor === undefined ? {} : { cursor }, signal)
+      items.push(...asList(result[member]).filter(isObject))
+      cursor = asText(result.nextCursor)
+      if (cursor === undefined) break
+    }
+    return items.slice(0, MAX_ITEMS)
+  }
+
+  /** `schema`: of the tool's arguments, which says what of them is repeated in headers. */
+  async request(method: string, params: Json, signal: AbortSignal, schema?: unknown): Promise<Json> {
+    let round = params
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+      const result = await this.#once(method, round, signal, schema)
+      if (result.resultType !== 'input_required') return result
+      const inputResponses = await this.#answerAll(asObject(result.inputRequests), signal)
+      const { requestState } = result
+      round = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
+    }
+    throw new Error(`the server asked ${MAX_ROUNDS} times: this page stops here`)
+  }
+
+  async #answerAll(questions: Json, signal: AbortSignal): Promise<Json> {
+    const asked = Object.entries(questions).slice(0, MAX_QUESTIONS)
+    const answers = asked.map(async ([key, question]) => {
+      const { method, params } = asObject(question)
+      return [key, await this.#hooks.answer(String(method), asObject(params), signal)] as const
+    })
+    return Object.fromEntries(await Promise.all(answers))
+  }
+
+  async #once(method: string, params: Json, signal: AbortSignal, schema: unknown): Promise<Json> {
+    const id = ++this.#ids
+    const found: { message?: Json } = {}
+    let questions = 0
+    const onMessage = (message: Json): void => {
+      if (typeof message.method === 'string' && message.id !== undefined) {
+        if (++questions <= MAX_QUESTIONS) void this.#answerAside(message, signal)
+      } else if (message.id === id || (message.id === null && message.error !== undefined))
+        found.message = message
+    }
+    const cancel = (): void => this.#cancel(id)
+    if (this.settings.era === 'legacy' && method !== 'initialize') signal.addEventListener('abort', cancel)
+    try {
+      const { status, headers } = await this.#send({ id, method, params }, signal, onMessage, schema)
+      if (method === 'initialize') this.#session = headers.get('mcp-session-id') ?? undefined
+      const challenge = headers.get('www-authenticate')
+      if (status === 401 || (status === 403 && challenge !== null))
+        throw new SignInNeeded(status, challenge ?? '')
+      if (found.message === undefined) throw new Error(`status ${status}, without a JSON-RPC response`)
+      return resultOf(found.message)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+
+  /** A legacy server asks on the stream of a call, and is answered by a request of its own. */
+  async #answerAside({ id, method, params }: Json, signal: AbortSignal): Promise<void> {
+    try {
+      const result = await this.#hooks.answer(String(method), asObject(params), signal)
+      await this.#send({ id, result }, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      const refusal = {
+        code: error instanceof RpcError ? error.code : -32603,
+        message: (error as Error).message,
+      }
+      await this.#send({ id, error: refusal }, signal).catch(() => {})
+    }
+  }
+
+  /** In the modern era, the end of the connection says it. */
+  #cancel(requestId: number): void {
+    const notification = {
+      method: 'notifications/cancelled',
+      params: { requestId, reason: 'cancelled by the user' },
+    }
+    this.#send(notification, AbortSignal.timeout(5000)).catch(() => {})
+  }
+
+  async #send(
+    message: Json,
+    signal: AbortSignal,
+    onMessage: (message: Json) => void = () => {},
+    schema?: unknown,
+  ): Promise<{ status: number; headers: Headers }> {
+    const { url, hiddenHeaders, token } = this.settings
+    const { body, headers } = this.#dress(message, schema)
+    return exchange({
+      label: [message.method ?? 'response', asText(asObject(message.params).name)].filter(Boolean).join(' '),
+      url,
+      headers,
+      hiddenHeaders: { ...hiddenHeaders, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+      body,
+      signal,
+      onChange: this.#hooks.onExchange,
+      onMessage,
+    })
+  }
+
+  #dress(message: Json, schema: unknown): { body: Json; headers: Record<string, string> } {
+    const { token } = this.settings
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token !== undefined && { authorization: 'Bearer •••' }),
+    }
+    const body = { jsonrpc: '2.0', ...message }
+    const params = asObject(message.params)
+    const progress = message.id !== undefined &&
+      message.method === 'tools/call' && { progressToken: message.id }
+    if (message.method !== 'initialize') headers['mcp-protocol-version'] = this.#version
+    if (this.settings.era === 'legacy') {
+      if (this.#session !== undefined) headers['mcp-session-id'] = this.#session
+      return { body: progress ? { ...body, params: { ...params, _meta: progress } } : body, headers }
+    }
+    const method = String(message.method)
+    headers['mcp-method'] = method
+    const name = asText(params[NAMED[method] ?? ''])
+    if (name !== undefined) headers['mcp-name'] = encodeHeader(name)
+    Object.assign(headers, paramHeaders(schema, asObject(params.arguments)))
+    const meta = {
+      [`${META}protocolVersion`]: MODERN,
+      [`${META}clientInfo`]: CLIENT_INFO,
+      [`${META}clientCapabilities`]: this.settings.capabilities,
+      ...(method === 'tools/call' && { [`${META}logLevel`]: 'debug' }),
+      ...progress,
+    }
+    return { body: { ...body, params: { ...params, _meta: meta } }, headers }
+  }
+}
+
+/** What a server said in its error, for people. */
+export function explain(error: unknown): string {
+  if (!(error instanceof RpcError)) return (error as Error).message
+  return error.data === undefined ? error.message : `${error.message}\n${pretty(error.data)}`
+}

@@ -1,0 +1,64 @@
+/** Makes elements. Text of a server becomes text nodes only; the names of attributes are always this page's own. */
+import { clip } from './json.ts'
+
+export type Child = Node | string | undefined
+
+type Attributes = { readonly [name: string]: string | undefined }
+
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined) node.setAttribute(name, value)
+  node.append(...children.filter((child) => child !== undefined).map(toNode))
+  return node
+}
+
+function toNode(child: Node | string): Node {
+  return typeof child === 'string' ? document.createTextNode(clip(child)) : child
+}
+
+export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
+  const node = element('button', { type: 'button', ...attributes }, label)
+  node.addEventListener('click', onClick)
+  return node
+}
+
+export function details(summary: string, ...children: readonly Child[]): HTMLDetailsElement {
+  return element('details', {}, element('summary', {}, summary), ...children)
+}
+
+/** Text that scrolls sideways can be scrolled with the keyboard. */
+export function code(text: string, label: string): HTMLPreElement {
+  return element('pre', { tabindex: '0', role: 'group', 'aria-label': label }, text)
+}
+
+let ids = 0
+export function nextId(): string {
+  return `m${++ids}`
+}
+
+/** An element of the page's own markup. */
+export function part<Type extends HTMLElement = HTMLElement>(id: string): Type {
+  const node = document.getElementById(id)
+  if (node === null) throw new Error(`the page has no #${id}`)
+  return node as Type
+}
+
+/** Whether a user may be sent to a URL that a server names: https, or http on this machine, without a misleading host. */
+export function mayVisit(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  if (username !== '' || password !== '') return false
+  const isLoopback = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback)
+}
+
+/** A link that opens in another tab and tells it nothing; for other URLs their text. */
+export function outsideLink(url: string): HTMLElement {
+  if (!mayVisit(url)) return element('code', {}, url)
+  return element('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url)
+}

@@ -1,0 +1,149 @@
+/** One HTTP request and its response, recorded as it happens. */
+import { createEventReader } from './events.ts'
+import { asObject, clip, isObject, type Json, parse } from './json.ts'
+
+/** What the page shows of a request and its response, filled as it comes. */
+export interface Exchange {
+  readonly label: string
+  readonly method: string
+  readonly url: string
+  readonly requestHeaders: Readonly<Record<string, string>>
+  readonly requestBody: unknown
+  /** Milliseconds since the page was opened. */
+  readonly startedAt: number
+  status?: number
+  responseHeaders?: readonly (readonly [string, string])[]
+  /** Milliseconds until the headers and until the end of the response. */
+  headersMs?: number
+  totalMs?: number
+  readonly events: { readonly atMs: number; readonly data: string }[]
+  /** Of a response that is no event stream. */
+  body?: string
+  problem?: string
+}
+
+export interface Ask {
+  readonly label: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Not to be shown: the secret of the local process. */
+  readonly hiddenHeaders: Readonly<Record<string, string>>
+  readonly body: Json
+  readonly signal: AbortSignal
+  /** Called after each change of the record. */
+  readonly onChange: (exchange: Exchange) => void
+  /** Each JSON-RPC message of the response. */
+  readonly onMessage: (message: Json) => void
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+}
+
+const MAX_BODY = 16_000_000
+const MAX_EVENTS = 2000
+
+/** Sends one JSON-RPC message and reads the whole response. Rejects when there is none, and at its limits. */
+export async function exchange(ask: Ask): Promise<Answer> {
+  const started = performance.now()
+  const record: Exchange = {
+    label: ask.label,
+    method: 'POST',
+    url: ask.url,
+    requestHeaders: ask.headers,
+    requestBody: ask.body,
+    startedAt: started,
+    events: [],
+  }
+  ask.onChange(record)
+  try {
+    const response = await fetch(ask.url, {
+      method: 'POST',
+      headers: { ...ask.headers, ...ask.hiddenHeaders },
+      body: JSON.stringify(ask.body),
+      signal: ask.signal,
+      redirect: 'manual',
+      credentials: 'omit',
+      cache: 'no-store',
+    })
+    if (response.type === 'opaqueredirect')
+      throw new Error('the server redirects: pass the URL that it redirects to')
+    record.status = response.status
+    record.headersMs = performance.now() - started
+    record.responseHeaders = [...response.headers]
+    ask.onChange(record)
+    await read(response, record, ask, started)
+    return { status: response.status, headers: response.headers }
+  } catch (error) {
+    record.problem = ask.signal.aborted ? 'cancelled here' : clip((error as Error).message, 2000)
+    throw error
+  } finally {
+    record.totalMs = performance.now() - started
+    ask.onChange(record)
+  }
+}
+
+async function read(response: Response, record: Exchange, ask: Ask, started: number): Promise<void> {
+  if (response.body === null) return
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  const readEvents = createEventReader()
+  let body = ''
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.byteLength
+    if (size > MAX_BODY || record.events.length > MAX_EVENTS) {
+      await reader.cancel()
+      throw new Error(`the response is longer than this page reads (${MAX_BODY} bytes, ${MAX_EVENTS} events)`)
+    }
+    const text = decoder.decode(value, { stream: true })
+    if (!isStream) {
+      body += text
+      continue
+    }
+    for (const data of readEvents(text)) {
+      record.events.push({ atMs: performance.now() - started, data })
+      deliver(parse(data), ask)
+    }
+    ask.onChange(record)
+  }
+  if (isStream) return
+  record.body = body
+  deliver(parse(body), ask)
+}
+
+function deliver(message: unknown, { onMessage }: Ask): void {
+  if (isObject(message)) onMessage(message)
+}
+
+/** What a JSON-RPC error says. */
+export class RpcError extends Error {
+  readonly code: unknown
+  readonly data: unknown
+
+  constructor(error: Json) {
+    super(`${clip(String(error.code), 20)}: ${clip(String(error.message), 5000)}`)
+    this.code = error.code
+    this.data = error.data
+  }
+}
+
+/** The server wants another token, or one at all. */
+export class SignInNeeded extends Error {
+  readonly challenge: string
+
+  constructor(status: number, challenge: string) {
+    super(`${status}: the server asks for authorization`)
+    this.challenge = challenge
+  }
+}
+
+/** The result in a message, or an error thrown. */
+export function resultOf(message: Json): Json {
+  if (isObject(message.error)) throw new RpcError(message.error)
+  return asObject(message.result)
+}

@@ -1,0 +1,213 @@
+/** Inputs for a field of a schema, each of which can be read and written. */
+import { button, element, nextId } from './dom.ts'
+import { asList, asObject, isObject, pretty } from './json.ts'
+import type { Choice, Field } from './schema.ts'
+
+export interface Control {
+  readonly node: HTMLElement
+  /** Undefined where the user has left it empty. */
+  read(): unknown
+  write(value: unknown): void
+}
+
+const MAX_ARRAY = 200
+
+export function createControl(field: Field): Control {
+  const control = MAKERS[field.kind](field as never)
+  if (field.initial !== undefined) control.write(field.initial)
+  return control
+}
+
+const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind: Kind }>) => Control } = {
+  text: (field) => {
+    const input =
+      field.input === 'area' ? element('textarea', { rows: '4' }) : element('input', { type: 'text' })
+    // Only what helps to type: the browser's own rules would keep wrong values from the server.
+    if (field.input === 'email' || field.input === 'url') input.setAttribute('inputmode', field.input)
+    if (field.input === 'date') input.setAttribute('placeholder', 'YYYY-MM-DD')
+    const read = (): unknown => (input.value === '' && !field.isRequired ? undefined : input.value)
+    return { node: labelled(field, input), read, write: writeText(input) }
+  },
+  number: (field) => {
+    const input = element('input', { type: 'text', inputmode: 'decimal' })
+    const read = (): unknown => {
+      const text = input.value.trim()
+      // What is no number is sent as it is: the server says what it thinks of it.
+      return text === '' ? undefined : Number.isFinite(Number(text)) ? Number(text) : text
+    }
+    return { node: labelled(field, input), read, write: writeText(input) }
+  },
+  boolean: (field) =>
+    pick(field, [
+      { value: true, label: 'true' },
+      { value: false, label: 'false' },
+    ]),
+  choice: (field) => pick(field, field.choices),
+  several: (field) => {
+    const boxes = field.choices.map(({ value, label }) => {
+      const box = element('input', { type: 'checkbox' })
+      return { box, value, node: element('label', { class: 'check' }, box, label) }
+    })
+    const group = grouped(field, ...boxes.map(({ node }) => node))
+    return {
+      node: group,
+      read: () => {
+        const picked = boxes.filter(({ box }) => box.checked).map(({ value }) => value)
+        return picked.length === 0 && !field.isRequired ? undefined : picked
+      },
+      write: (value) => {
+        for (const one of boxes) one.box.checked = asList(value).includes(one.value)
+      },
+    }
+  },
+  object: (field) => {
+    const controls = field.fields.map((inner) => ({
+      name: inner.name,
+      isRequired: inner.isRequired,
+      ...createControl(inner),
+    }))
+    const nodes = controls.map(({ node }) => node)
+    return {
+      node: field.name === '' ? element('div', { class: 'fields' }, ...nodes) : grouped(field, ...nodes),
+      read: () => {
+        const values = controls
+          .map(({ name, read }) => [name, read()] as const)
+          .filter(([, value]) => value !== undefined)
+        if (values.length === 0 && !field.isRequired) return undefined
+        return Object.fromEntries(values)
+      },
+      write: (value) => {
+        const values = asObject(value)
+        for (const { name, write } of controls) write(Object.hasOwn(values, name) ? values[name] : undefined)
+      },
+    }
+  },
+  array: (field) => createArray(field),
+  json: (field) => {
+    const input = element('textarea', { rows: '4', class: 'mono', spellcheck: 'false', placeholder: '{ }' })
+    return {
+      node: labelled(field, input),
+      read: () => readJson(input),
+      write: (value) => writeJson(input, value),
+    }
+  },
+}
+
+function createArray(field: Extract<Field, { kind: 'array' }>): Control {
+  const items: { readonly control: Control; readonly row: HTMLElement }[] = []
+  const rows = element('div', { class: 'fields' })
+  const insert = (value?: unknown): HTMLElement | undefined => {
+    if (items.length >= MAX_ARRAY) return undefined
+    const title = `${field.title} ${items.length + 1}`
+    const control = createControl({ ...field.item, title })
+    if (value !== undefined) control.write(value)
+    const item = { control, row: element('div', { class: 'row' }) }
+    const remove = button(
+      'Remove',
+      () => {
+        items.splice(items.indexOf(item), 1)
+        item.row.remove()
+        add.focus()
+      },
+      { 'aria-label': `Remove ${title}` },
+    )
+    item.row.append(control.node, remove)
+    items.push(item)
+    rows.append(item.row)
+    return item.row
+  }
+  const focusNew = (): void => insert()?.querySelector<HTMLElement>('input,select,textarea')?.focus()
+  const add = button('Add', focusNew, { 'aria-label': `Add to ${field.title}` })
+  return {
+    node: grouped(field, rows, add),
+    read: () => {
+      const values = items.map(({ control }) => control.read()).filter((value) => value !== undefined)
+      return values.length === 0 && !field.isRequired ? undefined : values
+    },
+    write: (value) => {
+      items.length = 0
+      rows.replaceChildren()
+      for (const one of asList(value).slice(0, MAX_ARRAY)) insert(one)
+    },
+  }
+}
+
+/** One of some values. An empty choice is there where none has to be made. */
+function pick(field: Field, choices: readonly Choice[]): Control {
+  const select = element('select')
+  if (!field.isRequired) select.append(element('option', { value: '' }, '(not set)'))
+  choices.forEach(({ label }, index) => {
+    select.append(element('option', { value: String(index) }, label))
+  })
+  const write = (value: unknown): void => {
+    const index = choices.findIndex((choice) => choice.value === value)
+    select.value = index >= 0 ? String(index) : field.isRequired ? '0' : ''
+  }
+  const read = (): unknown => (select.value === '' ? undefined : choices[Number(select.value)]?.value)
+  return { node: labelled(field, select), read, write }
+}
+
+/** A text area of JSON. Throws for what is no JSON, having shown that at the input. */
+export function readJson(input: HTMLTextAreaElement): unknown {
+  input.setCustomValidity('')
+  if (input.value.trim() === '') return undefined
+  try {
+    return JSON.parse(input.value) as unknown
+  } catch {
+    input.setCustomValidity('This is not JSON')
+    input.reportValidity()
+    input.addEventListener('input', () => input.setCustomValidity(''), { once: true })
+    throw new Error('a field for JSON holds something else')
+  }
+}
+
+export function writeJson(input: HTMLTextAreaElement, value: unknown): void {
+  input.value = value === undefined ? '' : pretty(value)
+}
+
+/** A label, its input, and what there is to know about it. */
+export function labelled(
+  field: Pick<Field, 'title' | 'hint' | 'isRequired'>,
+  input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,
+): HTMLElement {
+  input.id = nextId()
+  const hint = describe(field.hint, input)
+  const mark = field.isRequired ? element('small', {}, ' required') : undefined
+  return element(
+    'div',
+    { class: 'field' },
+    element('label', { for: input.id }, field.title, mark),
+    input,
+    hint,
+  )
+}
+
+function grouped(field: Field, ...children: Node[]): HTMLElement {
+  const legend = element(
+    'legend',
+    {},
+    field.title,
+    field.isRequired ? element('small', {}, ' required') : undefined,
+  )
+  const group = element('fieldset', {}, legend)
+  group.append(...[describe(field.hint, group)].filter((hint) => hint !== undefined), ...children)
+  return group
+}
+
+function describe(hint: string | undefined, of: HTMLElement): HTMLElement | undefined {
+  if (hint === undefined) return undefined
+  const node = element('p', { id: nextId(), class: 'hint' }, hint)
+  of.setAttribute('aria-describedby', node.id)
+  return node
+}
+
+function writeText(input: HTMLInputElement | HTMLTextAreaElement): (value: unknown) => void {
+  return (value) => {
+    input.value = toText(value)
+  }
+}
+
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return isObject(value) || Array.isArray(value) ? pretty(value) : String(value)
+}

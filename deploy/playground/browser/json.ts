@@ -1,0 +1,53 @@
+/** What a server sends is read here: nothing about it is assumed, and what is shown has an end. */
+
+export type Json = { readonly [name: string]: unknown }
+
+/** Characters of one text on the page; what is longer is cut. */
+const MAX_SHOWN = 50_000
+
+/** Members of one list from a server that the page works with. */
+export const MAX_ITEMS = 1000
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asObject(value: unknown): Json {
+  return isObject(value) ? value : {}
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []
+}
+
+/** Undefined for anything but a string with something in it. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function clip(text: string, most: number = MAX_SHOWN): string {
+  return text.length <= most ? text : `${text.slice(0, most)}\n… ${text.length - most} more characters`
+}
+
+/** Undefined for text that is not JSON, or is nested deeper than this browser reads. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON with indentation; a value that nests too deep for that is named instead. */
+export function pretty(value: unknown): string {
+  try {
+    return clip(JSON.stringify(value, null, 2) ?? 'undefined')
+  } catch {
+    return '(nested too deep to be shown)'
+  }
+}
+
+/** A short text for people from whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return clip(error instanceof Error ? error.message : String(error), 2000)
+}

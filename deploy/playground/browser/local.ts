@@ -1,0 +1,49 @@
+/** The local process behind this page: what it says of itself, and what it does for the page. */
+
+import { asObject, asText, clip, isObject, parse } from './json.ts'
+import type { FetchOutside } from './oauth.ts'
+
+/** What the local process wrote into the page. */
+export interface Local {
+  /** The URL of the MCP endpoint, as clients know it. */
+  readonly endpoint: string
+  /** The path that the page sends its requests to. */
+  readonly path: string
+  readonly token: string
+}
+
+const TOKEN = 'mayfly-token'
+const TOKEN_HEADER = 'x-mayfly-token'
+
+/** Undefined where the page was opened without the token that the address on the terminal has. */
+export function readLocal(): Local | undefined {
+  const written = asObject(parse(document.querySelector<HTMLMetaElement>('meta[name=mayfly]')?.content ?? ''))
+  const [, fromAddress] = /^#token=([\w-]+)$/.exec(location.hash) ?? []
+  if (fromAddress !== undefined) {
+    // It survives signing in, and is not in the address that an authorization server learns.
+    sessionStorage.setItem(TOKEN, fromAddress)
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  const token = asText(written.token) ?? sessionStorage.getItem(TOKEN) ?? undefined
+  const path = asText(written.path) ?? '/mcp'
+  const endpoint = asText(written.endpoint) ?? new URL(path, location.origin).href
+  return token === undefined ? undefined : { endpoint, path, token }
+}
+
+export function hiddenHeaders({ token, path }: Local): Record<string, string> {
+  return path.startsWith('/__mayfly/') ? { [TOKEN_HEADER]: token } : {}
+}
+
+export function createFetchOutside({ token }: Local): FetchOutside {
+  return async (request) => {
+    const response = await fetch('/__mayfly/fetch', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [TOKEN_HEADER]: token },
+      body: JSON.stringify(request),
+    })
+    const body = await response.text()
+    const answer = parse(body)
+    if (!response.ok || !isObject(answer)) throw new Error(clip(body, 500))
+    return { status: Number(answer.status), body: String(answer.body) }
+  }
+}

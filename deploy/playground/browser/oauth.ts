@@ -1,0 +1,230 @@
+/**
+ * Signs the user in as MCP clients do: protected resource metadata (RFC 9728), authorization server metadata (RFC 8414), registration
+ * (RFC 7591), authorization code with PKCE (RFC 7636), resource indicators (RFC 8707), and the issuer in the response (RFC 9207).
+ *
+ * The documents are fetched by the local process, as authorization servers often allow no web page to. Tokens stay in this tab's memory.
+ */
+import { mayVisit } from './dom.ts'
+import { asList, asObject, asText, clip, type Json, parse, pretty } from './json.ts'
+
+export interface Fetched {
+  readonly status: number
+  readonly body: string
+}
+
+/** Fetches what a server names, through the local process, which refuses private networks. */
+export type FetchOutside = (request: {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly contentType?: string
+  readonly body?: string
+}) => Promise<Fetched>
+
+export interface SignIn {
+  /** The MCP endpoint, as clients know it. */
+  readonly endpoint: string
+  /** The value of `WWW-Authenticate`, if there was one. */
+  readonly challenge: string
+  /** For authorization servers that register nobody. */
+  readonly clientId?: string | undefined
+  readonly fetchOutside: FetchOutside
+}
+
+interface Pending {
+  readonly state: string
+  readonly verifier: string
+  readonly tokenEndpoint: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly resource: string
+  readonly issuer: string
+  readonly mustNameIssuer: boolean
+}
+
+const PENDING = 'mayfly-sign-in'
+const FORM = 'application/x-www-form-urlencoded'
+
+/** Leaves the page for the authorization server. Rejects with what a client would stop at. */
+export async function startSignIn(signIn: SignIn): Promise<never> {
+  const { endpoint, challenge, fetchOutside } = signIn
+  const resource = await findResource(endpoint, challenge, fetchOutside)
+  const issuer = asText(asList(resource.authorization_servers)[0])
+  if (issuer === undefined) throw new Error('the resource metadata names no authorization_servers')
+  const server = await findServer(issuer, fetchOutside)
+  const scopes = asList(resource.scopes_supported).filter((scope) => typeof scope === 'string')
+  const scope = parameter(challenge, 'scope') ?? (scopes.join(' ') || undefined)
+  const redirectUri = `${location.origin}${location.pathname}`
+  const clientId = signIn.clientId ?? (await register(server, redirectUri, scope, fetchOutside))
+  const verifier = random()
+  const pending: Pending = {
+    state: random(),
+    verifier,
+    tokenEndpoint: required(server, 'token_endpoint'),
+    clientId,
+    redirectUri,
+    resource: asText(resource.resource) ?? endpoint,
+    issuer,
+    mustNameIssuer: server.authorization_response_iss_parameter_supported === true,
+  }
+  const page = required(server, 'authorization_endpoint')
+  if (!mayVisit(page))
+    throw new Error(`the authorization_endpoint is not a page to be sent to: ${clip(page, 200)}`)
+  const target = new URL(page)
+  const query = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state: pending.state,
+    code_challenge: await challengeOf(verifier),
+    code_challenge_method: 'S256',
+    resource: pending.resource,
+    ...(scope !== undefined && { scope }),
+  }
+  for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
+  sessionStorage.setItem(PENDING, JSON.stringify(pending))
+  location.assign(target)
+  // The page is being left.
+  return new Promise<never>(() => {})
+}
+
+/** The token, if the page was opened by an authorization server; undefined if it was not. Rejects if there is none to be had. */
+export async function finishSignIn(fetchOutside: FetchOutside): Promise<string | undefined> {
+  const query = new URLSearchParams(location.search)
+  if (!query.has('state') && !query.has('code') && !query.has('error')) return undefined
+  const pending = asObject(parse(sessionStorage.getItem(PENDING) ?? '')) as Partial<Pending>
+  sessionStorage.removeItem(PENDING)
+  history.replaceState(null, '', location.pathname)
+  if (pending.state === undefined || query.get('state') !== pending.state)
+    throw new Error('this tab has started no such sign-in: the state does not match')
+  const issuer = query.get('iss')
+  if (issuer === null ? pending.mustNameIssuer : issuer !== pending.issuer)
+    throw new Error('the response comes from another authorization server than the one that was asked (iss)')
+  const error = query.get('error')
+  if (error !== null)
+    throw new Error(
+      `the authorization server says ${clip(error, 200)}: ${clip(query.get('error_description') ?? '', 500)}`,
+    )
+  const fields = {
+    grant_type: 'authorization_code',
+    code: query.get('code') ?? '',
+    redirect_uri: pending.redirectUri ?? '',
+    client_id: pending.clientId ?? '',
+    code_verifier: pending.verifier ?? '',
+    resource: pending.resource ?? '',
+  }
+  const body = new URLSearchParams(fields).toString()
+  const answer = await fetchOutside({
+    url: pending.tokenEndpoint ?? '',
+    method: 'POST',
+    contentType: FORM,
+    body,
+  })
+  const token = asText(asObject(parse(answer.body)).access_token)
+  if (answer.status !== 200 || token === undefined)
+    throw new Error(`no token: ${answer.status} ${clip(answer.body, 500)}`)
+  return token
+}
+
+async function findResource(endpoint: string, challenge: string, fetchOutside: FetchOutside): Promise<Json> {
+  const { origin, pathname } = new URL(endpoint)
+  const wellKnown = `${origin}/.well-known/oauth-protected-resource`
+  const named = parameter(challenge, 'resource_metadata')
+  const places =
+    named === undefined ? [...new Set([wellKnown + pathname.replace(/\/$/, ''), wellKnown])] : [named]
+  const found = await firstDocument(places, fetchOutside)
+  const resource = asText(found.resource)
+  if (resource === undefined || !isWithin(resource, endpoint))
+    throw new Error(
+      `the resource metadata is for ${clip(resource ?? 'nothing', 200)}, not for ${endpoint}: clients stop here`,
+    )
+  return found
+}
+
+/** RFC 9728 §3.3, and what MCP allows of it: the same URL, or one above it. */
+function isWithin(resource: string, endpoint: string): boolean {
+  if (!URL.canParse(resource)) return false
+  const [above, own] = [new URL(resource), new URL(endpoint)]
+  const path = above.pathname.replace(/\/$/, '')
+  return above.origin === own.origin && (own.pathname === path || own.pathname.startsWith(`${path}/`))
+}
+
+async function findServer(issuer: string, fetchOutside: FetchOutside): Promise<Json> {
+  if (!URL.canParse(issuer)) throw new Error(`the authorization server is not a URL: ${clip(issuer, 200)}`)
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  const [oauth, openid] = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
+  const places = [origin + oauth + path, origin + openid + path, `${origin}${path}${openid}`]
+  const server = await firstDocument([...new Set(places)], fetchOutside)
+  if (server.issuer !== issuer)
+    throw new Error(`the metadata of ${clip(issuer, 200)} names another issuer: clients stop here`)
+  if (!asList(server.code_challenge_methods_supported).includes('S256'))
+    throw new Error(
+      'the authorization server does not list S256 in code_challenge_methods_supported: clients stop here',
+    )
+  return server
+}
+
+async function firstDocument(places: readonly string[], fetchOutside: FetchOutside): Promise<Json> {
+  const seen: string[] = []
+  for (const url of places) {
+    const { status, body } = await fetchOutside({ url, method: 'GET' })
+    const found = asObject(parse(body))
+    if (status === 200 && Object.keys(found).length > 0) return found
+    seen.push(`${status} at ${clip(url, 200)}`)
+  }
+  throw new Error(`no metadata: ${seen.join(', ')}`)
+}
+
+async function register(
+  server: Json,
+  redirectUri: string,
+  scope: string | undefined,
+  fetchOutside: FetchOutside,
+): Promise<string> {
+  const url = asText(server.registration_endpoint)
+  if (url === undefined)
+    throw new Error(
+      'the authorization server registers no clients: fill in the ID of one that allows this page’s address',
+    )
+  const client = {
+    client_name: 'Mayfly playground',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+    ...(scope !== undefined && { scope }),
+  }
+  const answer = await fetchOutside({
+    url,
+    method: 'POST',
+    contentType: 'application/json',
+    body: pretty(client),
+  })
+  const id = asText(asObject(parse(answer.body)).client_id)
+  if (id === undefined)
+    throw new Error(`the registration was refused: ${answer.status} ${clip(answer.body, 500)}`)
+  return id
+}
+
+function required(document: Json, name: string): string {
+  const value = asText(document[name])
+  if (value === undefined) throw new Error(`the authorization server names no ${name}`)
+  return value
+}
+
+/** A parameter of `WWW-Authenticate: Bearer` (RFC 9110 §11.6.1). */
+function parameter(challenge: string, name: string): string | undefined {
+  return new RegExp(`\\b${name}="([^"]{1,2000})"`).exec(challenge.slice(0, 8000))?.[1]
+}
+
+const random = (): string => base64Url(crypto.getRandomValues(new Uint8Array(32)))
+
+async function challengeOf(verifier: string): Promise<string> {
+  return base64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))))
+}
+
+function base64Url(bytes: Uint8Array): string {
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}

@@ -1,0 +1,131 @@
+/**
+ * The port of `mayfly dev`: shows the playground, and passes everything else on to the platform's own process as it came.
+ *
+ * It is the same for every platform, so no server knows of it, and nothing of it is in what is deployed.
+ */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { PAGE_CSP } from '../../src/http/page.ts'
+import { busyPort } from '../port.ts'
+import { forward, withoutHops } from './forward.ts'
+import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePage } from './local-process.ts'
+import { PREFIX } from './page.ts'
+
+export interface PlaygroundFront {
+  /** Where the playground is: `/`, or below it where the server has a page of its own there. */
+  readonly path: string
+  /** Accepts nothing more, and resolves when `drained` has and all connections are cut off. */
+  close(drained: Promise<unknown>): Promise<void>
+}
+
+export interface FrontOptions {
+  readonly port: number
+  /** Of 127.0.0.1, where the platform's process listens. */
+  readonly innerPort: number
+  /** The path of the MCP endpoint. */
+  readonly endpointPath: string
+}
+
+const PROBE_TIMEOUT_MS = 5000
+
+/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+export async function startPlaygroundFront({
+  port,
+  innerPort,
+  endpointPath,
+}: FrontOptions): Promise<PlaygroundFront> {
+  const token = randomBytes(32).toString('base64url')
+  const server = new URL(`http://127.0.0.1:${port}${endpointPath}`)
+  const local: LocalProcess = { path: endpointPath, server, token }
+  const isAtRoot = !(await hasOwnPage(innerPort))
+  const listener = createServer(
+    { keepAliveTimeout: 5000, maxHeaderSize: 256 * 1024 },
+    (request, response) => {
+      const isOurs = isLocalHost(request) && pathOf(request).startsWith(PREFIX)
+      if (isOurs)
+        answerLocally(request, response, local).catch(() => refuse(response, 500, 'the playground failed'))
+      else if (isAtRoot && opensPage(request)) servePage(request, response, local)
+      else passOn(request, response, innerPort)
+    },
+  )
+  // A server decides itself how long a request or a response may take.
+  listener.requestTimeout = 0
+  listener.on('upgrade', (request, socket, head) => tunnel(request, socket as Socket, head, innerPort))
+  listener.on('clientError', (_error, socket) => socket.destroy())
+  try {
+    await once(listener.listen(port, '127.0.0.1'), 'listening')
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? busyPort(port) : error
+  }
+  return {
+    path: isAtRoot ? '/' : PREFIX,
+    close: async (drained) => {
+      const closed = new Promise((resolve) => listener.close(resolve))
+      listener.closeIdleConnections()
+      await drained
+      listener.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** A person opens the address in a browser. `/?landing` is the page that visitors of the deployed server see. */
+function opensPage(request: IncomingMessage): boolean {
+  const { method, url = '', headers } = request
+  return (
+    method === 'GET' &&
+    pathOf(request) === '/' &&
+    url !== '/?landing' &&
+    headers['sec-fetch-dest'] === 'document' &&
+    isLocalHost(request)
+  )
+}
+
+/** Whether the server shows a page at `/` that is not Mayfly's landing page. */
+async function hasOwnPage(innerPort: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
+  const headers = { accept: 'text/html,*/*;q=0.8' }
+  try {
+    const response = await fetch(`http://127.0.0.1:${innerPort}/`, { headers, signal, redirect: 'manual' })
+    await response.body?.cancel()
+    return response.status < 400 && response.headers.get('content-security-policy') !== PAGE_CSP
+  } catch {
+    return false
+  }
+}
+
+function passOn(request: IncomingMessage, response: ServerResponse, innerPort: number): void {
+  const headers = withoutHops(request.rawHeaders)
+  // How long the body is, or that only its end tells.
+  if (request.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
+  headers.push('connection', 'close')
+  const url = new URL(`http://127.0.0.1:${innerPort}`)
+  forward(request, response, {
+    url,
+    // As it was sent: a parsed path could be another one.
+    options: { method: request.method!, path: request.url!, headers, setHost: false },
+    toHeaders: withoutHops,
+    // As if nothing listened: what a client sees without this front.
+    onFailure: () => response.destroy(),
+  })
+}
+
+/** WebSockets: the bytes of both sides, unread. */
+function tunnel(request: IncomingMessage, client: Socket, head: Buffer, innerPort: number): void {
+  const server = connect({ port: innerPort, host: '127.0.0.1' })
+  const lines = [`${request.method} ${request.url} HTTP/1.1`]
+  for (let at = 0; at < request.rawHeaders.length; at += 2)
+    lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`)
+  server.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  server.write(head)
+  for (const [one, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    one.on('error', () => {})
+    one.once('close', () => other.destroy())
+    one.pipe(other)
+  }
+}

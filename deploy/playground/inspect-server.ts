@@ -1,0 +1,41 @@
+/** The server of `mayfly inspect`: the page, and a way to one MCP server for it alone. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { freePort } from '../port.ts'
+import { answerLocally, type LocalProcess, pathOf, refuse } from './local-process.ts'
+import { PREFIX } from './page.ts'
+
+export interface InspectOptions {
+  readonly server: URL
+  /** For every message, in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What the page must have, from its address. */
+  readonly token: string
+  /** 0 is a free one. */
+  readonly port: number
+}
+
+/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+export async function startInspectServer(
+  options: InspectOptions,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { server, headers, token } = options
+  const local: LocalProcess = { path: `${PREFIX}mcp`, server, token, forwards: { headers } }
+  const listener = createServer((request, response) => {
+    if (pathOf(request) === '/') return refuse(response, 307, 'see below', { location: PREFIX })
+    if (!pathOf(request).startsWith(PREFIX)) return refuse(response, 404, 'not found')
+    answerLocally(request, response, local).catch(() => response.destroy())
+  })
+  await once(listener.listen(await freePort(options.port), '127.0.0.1'), 'listening')
+  const { port } = listener.address() as AddressInfo
+  return {
+    // After the #: browsers send it to nobody.
+    url: `http://127.0.0.1:${port}${PREFIX}#token=${token}`,
+    close: async () => {
+      const closed = new Promise((resolve) => listener.close(resolve))
+      listener.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * What a process on this machine does for the playground: serves the page, fetches documents of OAuth, and for `mayfly inspect`
+ * forwards to the server.
+ *
+ * Other web pages in the same browser must not use it. The `Host` must be this machine (against DNS rebinding), a request that does
+ * something must come from the page's own origin and have the token, and everything else is refused with 403.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { forward, withoutHops } from './forward.ts'
+import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
+import { ASSETS, PREFIX, playgroundHeaders, readAsset, renderPlayground } from './page.ts'
+
+export interface LocalProcess {
+  /** The path that the page sends its MCP messages to. */
+  readonly path: string
+  /** The server; it decides which addresses may be fetched. */
+  readonly server: URL
+  readonly token: string
+  /** `inspect`: messages go to `server` with these headers, and only the printed address has the token. */
+  readonly forwards?: { readonly headers: Readonly<Record<string, string>> }
+}
+
+const MAX_BODY = 64 * 1024
+
+/** Headers that the page may send to the server. */
+const SENT = /^(?:accept|authorization|content-type|last-event-id|mcp-.+)$/
+/** Headers of the server that mean something to the browser of the page. */
+const WITHHELD =
+  /^(?:set-cookie2?|access-control-.*|clear-site-data|content-security-policy.*|cross-origin-.*|nel|refresh|report-to|reporting-endpoints|service-worker-allowed|sourcemap|x-sourcemap|link|location|permissions-policy|referrer-policy|speculation-rules|strict-transport-security|origin-agent-cluster)$/
+
+/** Whether the browser was told that it talks to this machine. */
+export function isLocalHost({ headers }: IncomingMessage): boolean {
+  return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(headers.host ?? '')
+}
+
+/** Answers a request below `PREFIX`. */
+export async function answerLocally(
+  request: IncomingMessage,
+  response: ServerResponse,
+  local: LocalProcess,
+): Promise<void> {
+  const path = pathOf(request).slice(PREFIX.length)
+  if (!isLocalHost(request)) return refuse(response, 403, 'this page is for the machine that it runs on')
+  if (request.method === 'GET') {
+    if (path === '') return servePage(request, response, local)
+    if (ASSETS.includes(path)) return serveAsset(request, response, path)
+    return refuse(response, 404, 'not found')
+  }
+  if (request.method !== 'POST') return refuse(response, 405, 'GET or POST', { allow: 'GET, POST' })
+  if (!isFromPage(request, local))
+    return refuse(response, 403, 'only the page that the terminal names may do this')
+  if (path === 'fetch') return serveFetch(request, response, local)
+  if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
+  return refuse(response, 404, 'not found')
+}
+
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0]!
+}
+
+/** The page, also where it takes the place of another one. */
+export function servePage(request: IncomingMessage, response: ServerResponse, local: LocalProcess): void {
+  const { path, server, token, forwards } = local
+  const origin = originOf(request)
+  const page = renderPlayground(
+    forwards === undefined ? { origin, path, token } : { origin, path, endpoint: server.href },
+  )
+  response.writeHead(200, { ...playgroundHeaders(origin), 'content-type': 'text/html; charset=utf-8' })
+  response.end(page)
+}
+
+function serveAsset(request: IncomingMessage, response: ServerResponse, name: string): void {
+  const { type, body } = readAsset(name)
+  response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': type })
+  response.end(body)
+}
+
+/** Only called for a `Host` that is this machine. */
+function originOf({ headers }: IncomingMessage): string {
+  return `http://${headers.host}`
+}
+
+function isFromPage(request: IncomingMessage, { token }: LocalProcess): boolean {
+  const { origin, 'sec-fetch-site': site, 'x-mayfly-token': given } = request.headers
+  if (origin !== originOf(request) || (site !== undefined && site !== 'same-origin')) return false
+  const [own, sent] = [Buffer.from(token), Buffer.from(String(given))]
+  return own.length === sent.length && timingSafeEqual(own, sent)
+}
+
+async function serveFetch(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { server }: LocalProcess,
+): Promise<void> {
+  try {
+    const asked = parseAsked(await readBody(request))
+    const answer = JSON.stringify(await fetchOutside(asked, server))
+    response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
+    response.end(answer)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    refuse(response, 502, error.message)
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) {
+    text += chunk
+    if (text.length > MAX_BODY) throw new Refused(`more than ${MAX_BODY} characters`)
+  }
+  return text
+}
+
+function parseAsked(text: string): OutsideRequest {
+  let asked: unknown
+  try {
+    asked = JSON.parse(text)
+  } catch {
+    throw new Refused('not JSON')
+  }
+  const { url, method, contentType, body } = (asked ?? {}) as { readonly [name: string]: unknown }
+  const isText = (value: unknown): value is string | undefined =>
+    value === undefined || typeof value === 'string'
+  if (typeof url !== 'string' || !URL.canParse(url)) throw new Refused('not a URL')
+  if ((method !== 'GET' && method !== 'POST') || !isText(contentType) || !isText(body))
+    throw new Refused('not a request')
+  const parsed = new URL(url)
+  if (!/^https?:$/.test(parsed.protocol)) throw new Refused(`not http or https: ${parsed.protocol}`)
+  if (parsed.username !== '' || parsed.password !== '') throw new Refused('the URL holds a password')
+  if (contentType !== undefined && !/^application\/(?:json|x-www-form-urlencoded)$/.test(contentType))
+    throw new Refused('not a content type of OAuth')
+  return { url: parsed, method, contentType, body }
+}
+
+function forwardMessage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { server, forwards }: LocalProcess,
+): void {
+  const own = Object.entries(request.headers).filter(([name]) => SENT.test(name))
+  const headers = { ...Object.fromEntries(own), 'accept-encoding': 'identity', ...forwards!.headers }
+  // A token that the user has just got is newer than the one of the command line.
+  const { authorization } = request.headers
+  forward(request, response, {
+    url: server,
+    options: {
+      method: 'POST',
+      headers: authorization === undefined ? headers : { ...headers, authorization },
+    },
+    toHeaders: (rawHeaders) => [...harmless(rawHeaders), ...Object.entries(FORWARDED).flat()],
+    onFailure: (error) => refuse(response, 502, `${server.origin} cannot be reached: ${error.message}`),
+  })
+}
+
+/** If a browser ever showed such a response by itself, it would have no origin and no script. */
+const FORWARDED = {
+  'content-security-policy': `sandbox; default-src 'none'`,
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+function harmless(rawHeaders: readonly string[]): string[] {
+  const headers = withoutHops(rawHeaders)
+  return headers.filter((_, at) => {
+    const name = headers[at - (at % 2)]!.toLowerCase()
+    return !WITHHELD.test(name) && !Object.hasOwn(FORWARDED, name)
+  })
+}
+
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  })
+  response.end(`${message}\n`)
+}

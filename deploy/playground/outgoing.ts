@@ -1,0 +1,81 @@
+/** Requests of the local process on behalf of the playground: to the server that the user named, and to those that this one names. */
+import { once } from 'node:events'
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isLoopback, mayReach } from '../../src/client/reach.ts'
+import { addressIn, guardedLookup, kindOf } from '../check/addresses.ts'
+
+/** A request of the page that is refused; the message is shown to the user. */
+export class Refused extends Error {
+  override name = 'Refused'
+}
+
+export interface OutsideRequest {
+  readonly url: URL
+  readonly method: 'GET' | 'POST'
+  readonly contentType?: string | undefined
+  readonly body?: string | undefined
+}
+
+export interface OutsideAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 256 * 1024
+
+/** Starts a request, without following redirects or decoding anything. */
+export function send(url: URL, options: RequestOptions): ClientRequest {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return request(url, { ...options, agent: false })
+}
+
+/**
+ * Fetches a document of OAuth that `server`, or what it named, names. Only servers on this machine may name others on it, and no
+ * name may resolve to a private network that the server is not in. Redirects are not followed; 256 KiB and 10 seconds at most.
+ */
+export async function fetchOutside(asked: OutsideRequest, server: URL): Promise<OutsideAnswer> {
+  const { url, method, contentType, body } = asked
+  const isOwn = url.origin === server.origin
+  if (!isOwn && !mayReach(url, server))
+    throw new Refused(
+      `${server.origin} names ${url.origin}, where a server may not send its clients: use https, and no private address`,
+    )
+  const isAllowed = (address: string): boolean => isOwn || isLoopback(server) || kindOf(address) === 'public'
+  const literal = addressIn(url)
+  if (literal !== undefined && !isAllowed(literal))
+    throw new Refused(`${url.origin} is a ${kindOf(literal)} address`)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const headers = {
+    accept: 'application/json',
+    ...(contentType !== undefined && { 'content-type': contentType }),
+    ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+  }
+  try {
+    const request = send(url, { method, headers, signal, lookup: guardedLookup(isAllowed) })
+    request.end(body)
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return { status: response.statusCode ?? 0, body: await readText(response, url) }
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : (error as Error).message
+    throw new Refused(`${url.origin} cannot be reached: ${why}`)
+  }
+}
+
+async function readText(response: IncomingMessage, url: URL): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Refused(`${url.origin} answers more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
