@@ -1,5 +1,11 @@
-/** `mayfly dev --inspector`: the official Inspector, of the user's project, with the server that runs here. */
-
+/** `mayfly dev --inspector`: the official Inspector (version 2), of the user's project, connected to the server that runs here. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { atExit } from './ending.ts'
+import { openInBrowser } from './open-browser.ts'
+import { freePort, untilListening } from './port.ts'
 import { startProcessGroup } from './process-group.ts'
 import { resolveBin } from './project-tool.ts'
 import { terminal } from './terminal.ts'
@@ -11,17 +17,71 @@ export function findInspector(cwd: string): string {
   return resolveBin(PACKAGE, cwd, 'mcp-inspector')
 }
 
-/** Starts it with its own page, which it opens itself on a terminal. It ends with the server. */
+/**
+ * Starts it, and on a terminal opens its page; the address is on stderr. It ends with the server. A failure is told and ends nothing.
+ *
+ * @param program What `findInspector` found.
+ * @param endpoint The URL of the MCP endpoint.
+ */
 export function startInspector(program: string, endpoint: string): { stop(): Promise<void> } {
-  const args = ['--transport', 'http', '--server-url', endpoint, '--protocol-era', 'auto']
-  const isTerminal = process.stderr.isTTY === true
-  const env = { ...process.env, ...(!isTerminal && { MCP_AUTO_OPEN_ENABLED: 'false' }) }
-  // Its output is for people: stdout has the ready line alone.
-  const group = startProcessGroup([program, '--web', ...args], { env, stdio: ['ignore', 2, 2] })
+  const ended = new AbortController()
+  const started = start(program, endpoint, ended.signal)
+  started.catch((error: Error) => {
+    if (!ended.signal.aborted) terminal.warn(`the Inspector cannot be started: ${error.message}`)
+  })
+  return {
+    stop: async () => {
+      ended.abort()
+      const stop = await started.catch(() => undefined)
+      await stop?.()
+    },
+  }
+}
+
+/** Resolves, once it is starting, with what ends it. */
+async function start(program: string, endpoint: string, ended: AbortSignal): Promise<() => Promise<void>> {
+  const [port, sandboxPort] = [await freePort(0), await freePort(0)]
+  const token = randomBytes(32).toString('hex')
+  // A list of its own: the user's keeps its servers, and a fixed one could not be connected by an address.
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-inspector-'))
+  const forget = atExit(() => rmSync(folder, { recursive: true, force: true }))
+  const catalog = join(folder, 'servers.json')
+  writeFileSync(catalog, '{ "mcpServers": {} }')
+  const env = {
+    ...process.env,
+    CLIENT_PORT: String(port),
+    MCP_SANDBOX_PORT: String(sandboxPort),
+    MCP_INSPECTOR_API_TOKEN: token,
+    // It would open its page without the connection.
+    MCP_AUTO_OPEN_ENABLED: 'false',
+  }
+  // Its output has the other address.
+  const group = startProcessGroup([program, '--web', '--catalog', catalog], { env, stdio: 'ignore' })
+  const stopped = new AbortController()
   group.exited.then(
-    (code) =>
-      code !== 0 && terminal.warn(`the Inspector stopped with exit code ${code}: see its output above`),
-    (error: Error) => terminal.warn(`the Inspector cannot be started: ${error.message}`),
+    (code) => {
+      stopped.abort()
+      if (!ended.aborted) terminal.warn(`the Inspector stopped with exit code ${code}: run npx ${PACKAGE}`)
+    },
+    () => stopped.abort(),
   )
-  return { stop: () => group.stop() }
+  const query = new URLSearchParams({
+    MCP_INSPECTOR_API_TOKEN: token,
+    serverUrl: endpoint,
+    transport: 'http',
+    autoConnect: token,
+  })
+  untilListening(port, AbortSignal.any([ended, stopped.signal])).then(
+    () => {
+      const address = `http://127.0.0.1:${port}/?${query}`
+      terminal.show(`  Inspector    ${address}\n\n`)
+      if (process.stderr.isTTY) openInBrowser(address)
+    },
+    () => {},
+  )
+  return async () => {
+    await group.stop()
+    forget()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

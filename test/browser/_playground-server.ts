@@ -70,6 +70,7 @@ export default new MCPServer({
   id: 'flowers',
   name: 'Flowers',
   version: '1.2.3',
+  secret: 'of-no-value-outside-these-tests-1',
   tools: { order, refund, joke, count, wait, picture },
   resources: [
     createResource({

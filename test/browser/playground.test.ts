@@ -43,7 +43,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
   beforeAll(async () => {
     const port = String(await testPort())
     const args = ['dev', 'test/browser/_playground-server.ts', '--target', target, '--port', port]
-    served = new MayflyProcess(args, ROOT, undefined, { MAYFLY_SECRET: 'of-no-value-outside-these-tests-1' })
+    served = new MayflyProcess(args, ROOT)
     await served.ready()
     origin = `http://127.0.0.1:${port}`
   }, TIMEOUT_MS)

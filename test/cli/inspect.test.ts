@@ -1,0 +1,196 @@
+/** `mayfly inspect`, the real command: what its local process forwards, and for whom. */
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MayflyProcess, stopAll } from './_dev-process.ts'
+
+const seen: IncomingHttpHeaders[] = []
+const server = createServer((request, response) => {
+  seen.push(request.headers)
+  response.writeHead(request.url === '/moved' ? 307 : 200, {
+    location: 'http://127.0.0.1:1/',
+    'set-cookie': 'a=b',
+    'access-control-allow-origin': '*',
+    'content-type': 'text/html',
+    'x-own': 'kept',
+  })
+  response.end('<script>alert(1)</script>')
+})
+
+let inspecting: MayflyProcess
+let address: URL
+let token: string
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const args = [
+    'inspect',
+    `http://127.0.0.1:${port}/mcp`,
+    '--bearer',
+    'secret-of-the-user',
+    '--header',
+    'X-Gate: open',
+  ]
+  inspecting = new MayflyProcess(args, tmpdir())
+  await inspecting.ready()
+  address = new URL(inspecting.stdout.replace(/^ready /, '').trim())
+  token = address.hash.replace('#token=', '')
+})
+afterAll(async () => {
+  await stopAll()
+  server.close()
+})
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** Any header may be sent, `Host` too. */
+function ask(path: string, headers: Record<string, string>, body = '{}', method = 'POST'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { host: '127.0.0.1', port: address.port, path, method, headers },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk
+        })
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+        )
+      },
+    )
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+const own = (): Record<string, string> => ({
+  origin: address.origin,
+  'x-mayfly-token': token,
+  'content-type': 'application/json',
+})
+
+test('the address has 256 bits of token after the #, on 127.0.0.1; nothing secret is printed', () => {
+  expect(address.hostname).toBe('127.0.0.1')
+  expect(token).toMatch(/^[\w-]{43}$/)
+  expect(inspecting.stdout + inspecting.stderr).not.toContain('secret-of-the-user')
+})
+
+test('a message of the page is forwarded with the user’s headers; cookies and the page’s own headers are not', async () => {
+  const { status, headers } = await ask('/__mayfly/mcp', {
+    ...own(),
+    cookie: 'a=b',
+    referer: address.href,
+    'mcp-method': 'tools/list',
+  })
+  expect(status).toBe(200)
+  const {
+    authorization,
+    'x-gate': gate,
+    cookie,
+    referer,
+    origin,
+    'x-mayfly-token': sent,
+    ...rest
+  } = seen.at(-1)!
+  expect({ authorization, gate, cookie, referer, origin, sent }).toEqual({
+    authorization: 'Bearer secret-of-the-user',
+    gate: 'open',
+  })
+  expect(rest['mcp-method']).toBe('tools/list')
+  expect(headers['x-own']).toBe('kept')
+  expect(headers['set-cookie']).toBeUndefined()
+  expect(headers['access-control-allow-origin']).toBeUndefined()
+  expect(headers['content-security-policy']).toBe(`sandbox; default-src 'none'`)
+})
+
+test('without the token, from another origin or under another name → 403, and nothing is forwarded', async () => {
+  const before = seen.length
+  const { 'x-mayfly-token': _token, ...withoutToken } = own()
+  const { origin: _origin, ...withoutOrigin } = own()
+  const refused = [
+    withoutToken,
+    withoutOrigin,
+    { ...own(), 'x-mayfly-token': `${token.slice(0, -1)}_` },
+    { ...own(), origin: 'https://evil.example' },
+    { ...own(), origin: 'null' },
+    { ...own(), 'sec-fetch-site': 'cross-site' },
+    { ...own(), host: `evil.example:${address.port}`, origin: `http://evil.example:${address.port}` },
+    { ...own(), host: `127.0.0.1.evil.example:${address.port}` },
+  ]
+  for (const headers of refused)
+    for (const path of ['/__mayfly/mcp', '/__mayfly/fetch'])
+      expect((await ask(path, headers)).status).toBe(403)
+  const rebound = await ask('/__mayfly/', { host: 'evil.example' }, '', 'GET')
+  expect(rebound.status).toBe(403)
+  expect(seen.length).toBe(before)
+})
+
+test('the page itself does not hold the token', async () => {
+  const { status, body } = await ask('/__mayfly/', {}, '', 'GET')
+  expect(status).toBe(200)
+  expect(body).toContain('Mayfly playground')
+  expect(body).not.toContain(token)
+})
+
+test('documents are fetched from where a server may send its clients, and from nowhere else', async () => {
+  const get = (url: string): Promise<Answer> =>
+    ask('/__mayfly/fetch', own(), JSON.stringify({ url, method: 'GET' }))
+  const { port } = server.address() as AddressInfo
+  const fetched = await get(`http://127.0.0.1:${port}/.well-known/x`)
+  expect(JSON.parse(fetched.body)).toEqual({ status: 200, body: '<script>alert(1)</script>' })
+  // The secrets of the command line are for the endpoint alone.
+  expect(seen.at(-1)).not.toHaveProperty('authorization')
+  // A redirect is not followed.
+  expect(JSON.parse((await get(`http://127.0.0.1:${port}/moved`)).body)).toMatchObject({ status: 307 })
+  for (const url of [
+    'http://169.254.169.254/',
+    'http://10.0.0.1/',
+    'file:///etc/passwd',
+    'http://a:b@127.0.0.1/',
+    'x',
+  ])
+    expect((await get(url)).status, url).toBe(502)
+})
+
+test('a wrong command line is one line and exit code 2', async () => {
+  for (const args of [
+    [],
+    ['ftp://x'],
+    ['http://a', 'http://b'],
+    ['http://a', '--port', 'x'],
+    ['http://a', '--header', 'x'],
+  ]) {
+    const { code, stdout, stderr } = await new MayflyProcess(['inspect', ...args], tmpdir()).exited
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+  }
+})
+
+test('a public server may not name private addresses', async () => {
+  const args = ['inspect', 'https://mcp.example.com/mcp']
+  await using other = new MayflyProcess(args, tmpdir())
+  await other.ready()
+  const at = new URL(other.stdout.replace(/^ready /, '').trim())
+  const headers = {
+    origin: at.origin,
+    'x-mayfly-token': at.hash.replace('#token=', ''),
+    'content-type': 'application/json',
+  }
+  for (const url of [
+    'http://127.0.0.1:9/',
+    'https://127.0.0.1:9/',
+    'https://localhost/',
+    'https://192.168.1.1/',
+    'https://[::1]/',
+  ]) {
+    const body = JSON.stringify({ url, method: 'GET' })
+    const response = await fetch(new URL('/__mayfly/fetch', at), { method: 'POST', headers, body })
+    expect(response.status, url).toBe(502)
+    expect(await response.text(), url).toContain('may not send its clients')
+  }
+})

@@ -1,0 +1,83 @@
+/** The playground as it is published: small, complete, and in nothing that is deployed. */
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { MayflyProcess, Project } from '../cli/_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MAX_BYTES = 30_000
+
+type PageModule = typeof import('../../deploy/playground/page.ts')
+
+const loadBuilt = (): Promise<PageModule> =>
+  import(join(ROOT, 'dist/deploy/playground/page.js')) as Promise<PageModule>
+
+test('the page with its style and script is at most 30 KB gzipped', async () => {
+  const { ASSETS, readAsset, renderPlayground } = await loadBuilt()
+  const page = renderPlayground({ origin: 'http://127.0.0.1:3000', path: '/mcp', token: 'x'.repeat(43) })
+  const texts = [page, ...ASSETS.map((name) => readAsset(name).body)]
+  const bytes = texts.reduce((sum, text) => sum + gzipSync(text).length, 0)
+
+  expect(ASSETS.length).toBeGreaterThan(10)
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
+})
+
+test('it serves every module that is built, and each loads only others of them', async () => {
+  const { ASSETS, readAsset } = await loadBuilt()
+  const built = readdirSync(join(ROOT, 'dist/deploy/playground/browser')).filter((name) =>
+    name.endsWith('.js'),
+  )
+  const scripts = ASSETS.filter((name) => name.endsWith('.js'))
+  const imports = scripts.flatMap((name) =>
+    [...readAsset(name).body.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, from]) => from!),
+  )
+
+  expect([...scripts].sort()).toEqual(built.sort())
+  expect(imports.length).toBeGreaterThan(20)
+  expect(imports.filter((from) => !scripts.includes(from.replace(/^\.\//, '')))).toEqual([])
+})
+
+test('the page has no script, style or handler of its own, and loads nothing from elsewhere', async () => {
+  const { playgroundHeaders, renderPlayground } = await loadBuilt()
+  const origin = 'http://127.0.0.1:3000'
+  const page = renderPlayground({
+    origin,
+    path: '/mcp',
+    endpoint: 'https://x.example/"><script>1</script>',
+    token: 'x',
+  })
+
+  expect(page.match(/<script[^>]*>/g)).toEqual(['<script type=module src="/__mayfly/main.js">'])
+  expect(page).not.toMatch(/<style|\son\w+=|style=|src="?https?:|href="?https?:/)
+  expect(playgroundHeaders(origin)['content-security-policy']).not.toMatch(/unsafe|\*/)
+})
+
+test.for(['node', 'cloudflare', 'bun', 'deno'])(
+  'what mayfly build makes for %s has nothing of it',
+  { timeout: 120_000 },
+  async (target) => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    for (const name of ['@hono', 'wrangler', '@modelcontextprotocol'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(project.folder, 'node_modules', name))
+    project.write(
+      'server.ts',
+      `import { createTool, MCPServer } from 'mayfly-mcp'
+const hello = createTool({ id: 'hello', execute: () => 'hello' })
+export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', tools: { hello } })`,
+    )
+    const { code, stderr } = await new MayflyProcess(['build', '--target', target], project.folder).exited
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
+    const folder = join(project.folder, 'dist', target)
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    )
+    const all = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n')
+
+    expect(all).toContain('hello')
+    expect(all).not.toMatch(/__mayfly\/|[Pp]layground/)
+  },
+)
