@@ -19,6 +19,7 @@ a{color:var(--key)}
 :focus-visible{outline:3px solid var(--key);outline-offset:1px}
 header,.card{background:var(--card);border:var(--line);border-radius:.6rem;padding:1rem}
 header{border-radius:0;border-width:0 0 1px;display:grid;gap:.75rem}
+header>*{max-width:100%}
 header form{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:start}
 main{display:grid;gap:1rem;padding:1rem;grid-template-columns:minmax(0,1fr)}
 fieldset{border:var(--line);border-radius:.4rem;margin:0;padding:.25rem .75rem .5rem;min-width:0}
@@ -33,7 +34,9 @@ textarea.mono{font-family:ui-monospace,Consolas,monospace;font-size:.85rem}
 button{font:inherit;font-size:.9rem;color:var(--key);background:var(--card);border:var(--line);border-radius:.4rem;padding:.3rem .75rem;min-height:2.25rem;cursor:pointer}
 button.main{background:var(--key);color:var(--on-key);border-color:var(--key);font-weight:600}
 button:disabled{color:var(--soft);cursor:default}
-nav section{margin-bottom:1rem}
+nav section,nav .field{margin-bottom:1rem}
+h2 code{font-size:1em}
+h2+button{float:inline-end;margin-top:-2.4rem}
 nav ul button{display:block;width:100%;text-align:start;border-color:transparent;background:none;font-family:ui-monospace,Consolas,monospace;font-size:.85rem}
 nav ul button:hover,nav ul button[aria-current]{background:var(--bg);border-color:var(--key)}
 summary{cursor:pointer;padding:.25rem 0}

@@ -292,5 +292,7 @@ function violations(page: Page): Promise<string[]> {
 async function screenshot(page: Page, name: string, target: string): Promise<void> {
   const folder = process.env.PLAYGROUND_SCREENSHOTS
   if (folder === undefined || target !== 'node') return
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: false })
+  await page.setViewportSize({ width: 1280, height: 960 })
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.screenshot({ path: join(folder, `${name}.png`) })
 }

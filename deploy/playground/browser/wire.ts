@@ -21,6 +21,7 @@ export function createWireLog(place: HTMLElement): (exchange: Exchange) => void 
     if (!shown.has(exchange)) {
       const item = createShown(exchange)
       shown.set(exchange, item)
+      draw(exchange, item)
       place.prepend(item.node)
       const [oldest] = shown.keys()
       if (shown.size > MAX_KEPT && oldest !== undefined) {

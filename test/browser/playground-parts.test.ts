@@ -1,0 +1,115 @@
+/** The parts of the playground's script that need no page: schemas, URI templates, events, headers. */
+import { describe, expect, test } from 'vitest'
+import { createEventReader } from '../../deploy/playground/browser/events.ts'
+import { encodeHeader, paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
+import { type Field, toField } from '../../deploy/playground/browser/schema.ts'
+import { expand, variablesOf } from '../../deploy/playground/browser/uri-template.ts'
+
+function fieldsOf(properties: object, more: object = {}): readonly Field[] {
+  const field = toField({ type: 'object', properties, ...more })
+  return field.kind === 'object' ? field.fields : []
+}
+
+describe('a schema becomes fields', () => {
+  test.for([
+    [{ type: 'string' }, 'text'],
+    [{ type: ['string', 'null'] }, 'text'],
+    [{ type: 'integer', minimum: 1 }, 'number'],
+    [{ anyOf: [{ type: 'number' }, { type: 'null' }] }, 'number'],
+    [{ type: 'boolean' }, 'boolean'],
+    [{ enum: ['a', 1, null] }, 'choice'],
+    [{ oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] }, 'choice'],
+    [{ type: 'array', items: { enum: ['a', 'b'] } }, 'several'],
+    [{ type: 'array', items: { type: 'string' } }, 'array'],
+    [{ type: 'object', properties: { a: {} } }, 'object'],
+    [{ $ref: '#/$defs/a~1b' }, 'number'],
+    [{ allOf: [{ $ref: '#/$defs/a~1b' }] }, 'number'],
+    [{ type: 'object' }, 'json'],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, 'json'],
+    [{ $ref: 'https://evil.example/schema' }, 'json'],
+    [{ $ref: '#/$defs/__proto__' }, 'json'],
+    [true, 'json'],
+    [null, 'json'],
+  ] as const)('%j → %s', ([schema, kind]) => {
+    expect(fieldsOf({ one: schema }, { $defs: { 'a/b': { type: 'number' } } })[0]?.kind).toBe(kind)
+  })
+
+  test('required, titles, defaults and rules are kept; a rule is shown and not run', () => {
+    const [field] = fieldsOf(
+      { a: { type: 'string', title: 'A', description: 'What', pattern: '^(a+)+$', default: 'x' } },
+      { required: ['a'] },
+    )
+    expect(field).toMatchObject({
+      title: 'A',
+      isRequired: true,
+      initial: 'x',
+      hint: 'What · pattern ^(a+)+$',
+    })
+  })
+
+  test('a schema that refers to itself ends', () => {
+    const count = ({ kind, ...rest }: Field): number =>
+      1 +
+      (kind === 'object' && 'fields' in rest ? rest.fields.reduce((sum, field) => sum + count(field), 0) : 0)
+    const wide = { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' }, c: { $ref: '#' } } }
+
+    expect(count(toField(wide))).toBeLessThan(1000)
+    expect(toField({ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }).kind).toBe('json')
+  })
+})
+
+// RFC 6570 §3.2, as far as resource templates use it.
+test.for([
+  ['{var}', 'a%20b%2Fc'],
+  ['{+var}', 'a%20b/c'],
+  ['{#var}', '#a%20b/c'],
+  ['x{/var,x}', 'x/a%20b%2Fc/1'],
+  ['x{.x}', 'x.1'],
+  ['{?x,none,y}', '?x=1&y=2'],
+  ['?a=1{&x*}', '?a=1&x=1'],
+  ['{;x,y}', ';x=1;y=2'],
+  ['{none}{', '{'],
+])('%s expands to %s', ([template, expected]) => {
+  const values = new Map([
+    ['var', 'a b/c'],
+    ['x', '1'],
+    ['y', '2'],
+  ])
+  expect(expand(template, values)).toBe(expected)
+})
+
+test('the variables of a template are each named once', () => {
+  expect(variablesOf('a://{x}/{+y}{?x,z*,w:3}')).toEqual(['x', 'y', 'z', 'w'])
+})
+
+test.for([1, 2, 3, 7, 1000])('events are the same in pieces of %i characters', (size) => {
+  const text =
+    ': hello\r\nevent: message\r\ndata: {"a":1}\r\n\r\ndata: one\ndata:two\n\nid: 7\n\ndata: unfinished'
+  const read = createEventReader()
+  const found: string[] = []
+  for (let at = 0; at < text.length; at += size) found.push(...read(text.slice(at, at + size)))
+  expect(found).toEqual(['{"a":1}', 'one\ntwo'])
+})
+
+test('an event without an end is refused', () => {
+  const read = createEventReader()
+  expect(() => {
+    for (;;) read('data: '.padEnd(1_000_000, 'x'))
+  }).toThrow('too large')
+})
+
+test('a header carries any value; names of the server are tokens', () => {
+  expect(encodeHeader('plain text')).toBe('plain text')
+  expect(encodeHeader('☃')).toBe('=?base64?4piD?=')
+  expect(encodeHeader(' padded')).toBe('=?base64?IHBhZGRlZA==?=')
+  expect(encodeHeader('=?base64?x?=')).toBe('=?base64?PT9iYXNlNjQ/eD89?=')
+  const schema = {
+    properties: {
+      region: { 'x-mcp-header': 'Region' },
+      evil: { 'x-mcp-header': 'a\r\nb: c' },
+      nested: { properties: { deep: { 'x-mcp-header': 'Deep' } } },
+    },
+  }
+  const args = { region: 'eu', evil: 'x', nested: { deep: 5 }, other: 'y' }
+  expect(paramHeaders(schema, args)).toEqual({ 'mcp-param-Region': 'eu', 'mcp-param-Deep': '5' })
+})
