@@ -69,7 +69,7 @@ test.for([
   ['?a=1{&x*}', '?a=1&x=1'],
   ['{;x,y}', ';x=1;y=2'],
   ['{none}{', '{'],
-])('%s expands to %s', ([template, expected]) => {
+] as const)('%s expands to %s', ([template, expected]) => {
   const values = new Map([
     ['var', 'a b/c'],
     ['x', '1'],
