@@ -1,19 +1,22 @@
 /**
- * The client's side of an elicitation, for tests and for hosts: creates answers, and fills in a form with its defaults.
+ * For tests: connects the official client to a server in the same process. Also the client's side of an elicitation, for tests and for
+ * hosts: creates answers, and fills in a form with its defaults.
  */
 
 import type { RequestedSchema } from './interaction/form-content.ts'
+import type { ElicitResult, FormContent } from './testing/answers.ts'
 
 export { type RequestedSchema, validate } from './interaction/form-content.ts'
 
-/** The fields of a submitted form. */
-export type FormContent = Record<string, string | number | boolean | string[]>
-
-/** An answer in wire form. A type, not an interface, so that it fits the open types of the official SDKs. */
-export type ElicitResult = {
-  action: 'accept' | 'decline' | 'cancel'
-  content?: FormContent
-}
+export {
+  type Answers,
+  type ElicitResult,
+  type FormContent,
+  type Question,
+  TestingError,
+  type TestingErrorCode,
+} from './testing/answers.ts'
+export { type ConnectedClient, type ConnectOptions, connect } from './testing/connect.ts'
 
 /** The defaults that a form declares. */
 export function getDefaults({ properties }: RequestedSchema): FormContent {

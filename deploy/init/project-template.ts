@@ -21,7 +21,7 @@ export interface InitAnswers {
 const TSCONFIG = {
   compilerOptions: {
     target: 'ES2022',
-    lib: ['ES2022', 'DOM'],
+    lib: ['ES2022', 'ESNext.Disposable', 'DOM'],
     module: 'ESNext',
     moduleResolution: 'Bundler',
     allowImportingTsExtensions: true,
@@ -153,6 +153,8 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       ...Object.assign({}, ...platforms.map(({ dependencies }) => dependencies)),
     }),
     devDependencies: sorted({
+      // The client of the test.
+      '@modelcontextprotocol/client': '^2.4.0',
       esbuild: '^0.28.2',
       typescript: '^5.9.3',
       // Newer versions need Node 22: npm picks one that the installed Node can run.

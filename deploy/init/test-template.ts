@@ -3,91 +3,81 @@ import type { ServerChoice } from './server-template.ts'
 
 const TOKEN = 'a-token-of-the-tests'
 
-/** Tests over HTTP, as clients connect, so it works for every kind of server. */
+/** With the official client, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
   const [hasAuth, isAsking, hasTasks] = [
     templates.has('auth'),
     templates.has('asking'),
     templates.has('tasks'),
   ]
-  const isOwn = !templates.has('fromSdk')
   const hasApp = templates.has('hono') && !hasTasks
-  const authorized = hasAuth ? ', authorized' : ''
-  return `${hasTasks ? "import { memoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { expect, it } from 'vitest'
-${imports(isOwn && hasApp, hasApp, hasTasks)}${environment(hasAuth, isAsking)}
-async function post(message: object, headers: Record<string, string> = {}): Promise<Response> {
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
-  })
-  return ${hasApp ? 'app' : 'server'}.fetch(request${hasAuth || isAsking ? ', env' : ''})
-}
-${isOwn ? OWN : ''}
-it('answers a client over HTTP', async () => {
-  const params = { name: 'roll_dice', arguments: { count: 30 } }
-  const response = await post({ method: 'tools/call', params }${authorized})
+  const server = hasApp ? 'app' : 'server'
+  const options = [...(hasAuth || isAsking ? ['env'] : []), ...(hasAuth ? ['auth'] : [])]
+  const connect = (...more: string[]): string => {
+    const all = [...options, ...more]
+    return `await using client = await connect(${server}${all.length === 0 ? '' : `, { ${all.join(', ')} }`})`
+  }
+  return `${imports(hasApp, hasTasks, isAsking)}${environment(hasAuth, isAsking)}
+it.each(['modern', 'legacy'] as const)('rolls as many dice as a %s client asks for', async (era) => {
+  ${connect('era')}
 
-  // Too many dice: the model is told which field is wrong, and can correct itself.
-  expect(await response.json()).toMatchObject({ result: { isError: true } })
+  const { structuredContent } = await client.callTool({ name: 'roll_dice', arguments: { count: 3, sides: 6 } })
+
+  expect(structuredContent).toMatchObject({ total: expect.any(Number) })
+  expect((structuredContent as { rolls: number[] }).rolls).toHaveLength(3)
 })
-${hasAuth ? REFUSED : ''}${isAsking ? asks(authorized) : ''}${hasTasks ? startsTask(authorized) : ''}`
+
+it('tells the model what is wrong with an argument', async () => {
+  ${connect()}
+
+  const { isError, content } = await client.callTool({ name: 'roll_dice', arguments: { count: 30 } })
+
+  expect(isError).toBe(true)
+  expect(JSON.stringify(content)).toContain('count')
+})
+${hasAuth ? refused(server) : ''}${isAsking ? asks(connect('answers')) : ''}${hasTasks ? startsTask(hasAuth, options.includes('env')) : ''}`
 }
 
-function imports(hasServer: boolean, hasApp: boolean, hasTasks: boolean): string {
-  if (hasTasks)
-    return "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(memoryTasks())\n"
-  const app = `import ${hasApp ? 'app' : 'server'} from '../src/server.ts'\n`
-  return hasServer ? `import server from '../src/mcp.ts'\n${app}` : app
+function imports(hasApp: boolean, hasTasks: boolean, isAsking: boolean): string {
+  const testing = isAsking ? 'accept, connect' : 'connect'
+  const server = hasTasks
+    ? "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(memoryTasks())\n"
+    : `import ${hasApp ? 'app' : 'server'} from '../src/server.ts'\n`
+  return `${hasTasks ? "import { memoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { ${testing} } from 'mayfly-mcp/testing'
+import { expect, it } from 'vitest'
+${server}`
 }
 
 function environment(hasAuth: boolean, isAsking: boolean): string {
   const variables = [
-    ...(hasAuth ? [`API_TOKEN: '${TOKEN}'`] : []),
+    ...(hasAuth ? ['API_TOKEN: auth'] : []),
     ...(isAsking ? ["MAYFLY_SECRET: 'a-secret-of-the-tests-0123456789'"] : []),
   ]
   if (variables.length === 0) return ''
   return `
-const env = { ${variables.join(', ')} }
-${hasAuth ? `const authorized = { authorization: 'Bearer ${TOKEN}' }\n` : ''}`
+${hasAuth ? `const auth = '${TOKEN}'\n` : ''}const env = { ${variables.join(', ')} }
+`
 }
 
-const OWN = `
-it('rolls as many dice as it is asked to', async () => {
-  const result = await server.executeTool('roll_dice', { count: 3, sides: 6 })
-
-  expect(result).toMatchObject({ total: expect.any(Number) })
-  expect((result as { rolls: number[] }).rolls).toHaveLength(3)
-})
-`
-
-const REFUSED = `
+const refused = (server: string): string => `
 it('refuses a client without the token', async () => {
-  expect((await post({ method: 'tools/list' })).status).toBe(401)
+  await expect(connect(${server}, { env })).rejects.toThrow()
 })
 `
 
-const asks = (authorized: string): string => `
-it('asks the user for a guess', async () => {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
-  }
-  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'play' }
-  const response = await post(
-    { method: 'tools/call', params: { name: 'play', arguments: {}, _meta } },
-    ${authorized === '' ? 'headers' : '{ ...headers, ...authorized }'},
-  )
+const asks = (connecting: string): string => `
+it('asks the user for a guess, and then for a bet', async () => {
+  const answers = [accept({ number: 3 }), accept({ points: 5 })]
+  ${connecting}
 
-  expect(await response.json()).toMatchObject({ result: { resultType: 'input_required' } })
+  const { content } = await client.callTool({ name: 'play' })
+
+  expect(JSON.stringify(content)).toMatch(/you (win|lose) 5 points/)
 })
 `
 
-const startsTask = (authorized: string): string => `
+/** A request of its own: the official client does not know tasks by itself. */
+const startsTask = (hasAuth: boolean, hasEnv: boolean): string => `
 it('plays a tournament as a task', async () => {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -96,11 +86,23 @@ it('plays a tournament as a task', async () => {
       extensions: { 'io.modelcontextprotocol/tasks': {} },
     },
   }
-  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'tournament' }
-  const response = await post(
-    { method: 'tools/call', params: { name: 'tournament', arguments: { rounds: 1 }, _meta } },
-    ${authorized === '' ? 'headers' : '{ ...headers, ...authorized }'},
-  )
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'tournament',${hasAuth ? "\n      authorization: 'Bearer ' + auth," : ''}
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'tournament', arguments: { rounds: 1 }, _meta },
+    }),
+  })
+  const response = await server.fetch(request${hasEnv ? ', env' : ''})
 
   expect(await response.json()).toMatchObject({ result: { resultType: 'task', status: 'working' } })
 })

@@ -101,7 +101,9 @@ export function createAdmit(
     const blocked = address === undefined ? undefined : traffic.whileBlocked(byAddress)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
     const admission =
-      auth === undefined ? { ok: true as const, ...hostCaller(platform) } : await verify(auth, received)
+      auth === undefined || platform.callerReplacesAuth === true
+        ? { ok: true as const, ...hostCaller(platform) }
+        : await verify(auth, received)
     if (!admission.ok) {
       const overRate = isCounted ? await traffic.countFailure(byAddress, env) : undefined
       return overRate === undefined
@@ -123,7 +125,7 @@ export function createAdmit(
       : admitCounted(received)
 }
 
-/** Without `auth`: the caller that the host has authenticated, if any. */
+/** The caller that the host has authenticated, if any. */
 function hostCaller({ caller }: RequestPlatform): Pick<Admitted, 'auth' | 'access'> {
   return { auth: caller?.auth, access: caller?.access }
 }

@@ -47,6 +47,8 @@ export interface RequestPlatform {
   ) => Response
   /** The caller, if the host has authenticated it. Ignored if the server has `auth`. */
   readonly caller?: Caller
+  /** Whether `caller` counts also if the server has `auth`, which is then not called. For tests. Default false. */
+  readonly callerReplacesAuth?: boolean
   /** The connection of the request, if it outlives the request. Default: none. */
   readonly session?: ClientSession
 }
@@ -96,6 +98,14 @@ export function givenRequest(served: Request, { toRequest }: RequestPlatform): R
   return toRequest === undefined ? served : toRequest(served)
 }
 
+/** Where an execution context carries the platform through an app to a server that is mounted in it. */
+const PLATFORM = 'mayfly-mcp.platform'
+
+interface ExecutionContext {
+  readonly waitUntil?: (promise: Promise<unknown>) => void
+  readonly [PLATFORM]?: RequestPlatform
+}
+
 /** Serves one request, with as much of the platform as `server` supports. */
 export async function serveRequest(
   server: FetchServer,
@@ -104,7 +114,7 @@ export async function serveRequest(
 ): Promise<Response> {
   if (server.handle !== undefined) return server.handle(request, platform)
   const { env, waitUntil = () => {} } = platform
-  return server.fetch(request, env, { waitUntil })
+  return server.fetch(request, env, { waitUntil, [PLATFORM]: platform })
 }
 
 /**
@@ -118,9 +128,10 @@ export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   return named > 0 ? named : fallbackMs
 }
 
-/** What `fetch(request, env, executionContext)` is told of its platform. */
+/** What `fetch(request, env, executionContext)` is told of its platform: all of it, if an adapter has called the app around it. */
 export function platformOf(env: unknown, executionContext: unknown): RequestPlatform {
-  const context = executionContext as { waitUntil?: (promise: Promise<unknown>) => void } | undefined
+  const context = executionContext as ExecutionContext | undefined
+  if (context?.[PLATFORM] !== undefined) return { ...context[PLATFORM], env }
   if (typeof context?.waitUntil !== 'function') return { env }
   return { env, waitUntil: (promise) => context.waitUntil!(promise) }
 }

@@ -55,5 +55,9 @@ it('every name that mayfly-mcp/testing exports is on the page', () => {
   const source = readFileSync(join(ROOT, 'src/testing.ts'), 'utf8')
   const names = Array.from(source.matchAll(/^export (?:function|const) (\w+)/gm), ([, name]) => name!)
 
-  expect([...names, 'validate', 'RequestedSchema'].filter((name) => !page.includes(name))).toEqual([])
+  const passedOn = Array.from(source.matchAll(/^export \{([^}]*)\}/gm), ([, list]) => list!.split(','))
+  const others = passedOn.flat().map((name) => name.replace(/^\s*type |\s/g, ''))
+
+  expect(others).toContain('connect')
+  expect([...names, ...others].filter((name) => !page.includes(name))).toEqual([])
 })

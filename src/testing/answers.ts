@@ -1,0 +1,74 @@
+/** The answers that a test gives to the questions of a server: data in the order of the questions, or a function. */
+import { type RequestedSchema, validate } from '../interaction/form-content.ts'
+
+/** The fields of a submitted form. */
+export type FormContent = Record<string, string | number | boolean | string[]>
+
+/** An answer in wire form. A type, not an interface, so that it fits the open types of the official SDKs. */
+export type ElicitResult = {
+  action: 'accept' | 'decline' | 'cancel'
+  content?: FormContent
+}
+
+/** A question as the client receives it: a form, or a URL to visit (MCP 2026-07-28, "Elicitation"). */
+export interface Question {
+  readonly message: string
+  readonly mode?: 'form' | 'url' | undefined
+  /** Of a form. */
+  readonly requestedSchema?: RequestedSchema | undefined
+  /** Of a URL. */
+  readonly url?: string | undefined
+}
+
+/**
+ * - one answer: for every question.
+ * - a list: one answer for each question, in the order in which they arrive.
+ * - a function: called with each question. What it returns is sent as it is, so that a test can also give a wrong answer.
+ */
+export type Answers =
+  | ElicitResult
+  | readonly ElicitResult[]
+  | ((question: Question) => ElicitResult | Promise<ElicitResult>)
+
+/**
+ * - `NO_CLIENT`: `@modelcontextprotocol/client` is not installed.
+ * - `NO_ANSWER`: the server asked more questions than there are answers.
+ * - `INVALID_ANSWER`: the answer does not fit the form that was asked with.
+ */
+export type TestingErrorCode = 'NO_CLIENT' | 'NO_ANSWER' | 'INVALID_ANSWER'
+
+/** What is wrong with the test itself. Match `code`; the text may change. Errors of the server are those of the official client. */
+export class TestingError extends Error {
+  override readonly name = 'TestingError'
+  readonly code: TestingErrorCode
+
+  constructor(code: TestingErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Answers one question after another. The function rejects with a `TestingError` if no answer is left, or if it does not fit. */
+export function createAnswering(answers: Answers): (question: Question) => Promise<ElicitResult> {
+  if (typeof answers === 'function') return async (question) => answers(question)
+  let asked = 0
+  return async (question) => {
+    const answer = 'action' in answers ? answers : answers[asked++]
+    if (answer === undefined)
+      throw new TestingError(
+        'NO_ANSWER',
+        `The server asked "${question.message}", and no answer is left: "answers" has ${asked - 1}.`,
+      )
+    checkFits(answer, question)
+    return answer
+  }
+}
+
+/** A server asks again after an answer that does not fit, so the same answer would be given without end. */
+function checkFits({ action, content = {} }: ElicitResult, { message, requestedSchema }: Question): void {
+  if (action !== 'accept' || requestedSchema === undefined) return
+  const faults = validate(requestedSchema, content)
+  if (faults.length === 0) return
+  const named = faults.map((fault) => `"${fault.field}" ${fault.message}`).join(', ')
+  throw new TestingError('INVALID_ANSWER', `The answer to "${message}" does not fit its form: ${named}.`)
+}
