@@ -106,15 +106,26 @@ interface ExecutionContext {
   readonly [PLATFORM]?: RequestPlatform
 }
 
-/** Serves one request, with as much of the platform as `server` supports. */
+/**
+ * Serves one request, with as much of the platform as `server` supports. An app sees paths without the platform's prefix, so that its
+ * routes are the same on every platform.
+ */
 export async function serveRequest(
   server: FetchServer,
   request: Request,
   platform: RequestPlatform,
 ): Promise<Response> {
   if (server.handle !== undefined) return server.handle(request, platform)
-  const { env, waitUntil = () => {} } = platform
-  return server.fetch(request, env, { waitUntil, [PLATFORM]: platform })
+  const { env, waitUntil = () => {}, prefix = '' } = platform
+  return server.fetch(withoutPrefix(request, prefix), env, { waitUntil, [PLATFORM]: platform })
+}
+
+function withoutPrefix(request: Request, prefix: string): Request {
+  if (prefix === '') return request
+  const url = new URL(request.url)
+  if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) return request
+  url.pathname = url.pathname.slice(prefix.length)
+  return new Request(url, request)
 }
 
 /**
@@ -128,10 +139,16 @@ export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   return named > 0 ? named : fallbackMs
 }
 
+/** The platform of an adapter that has called the app around a server, from the execution context that the app was given. */
+export function platformIn(executionContext: unknown): RequestPlatform | undefined {
+  return (executionContext as ExecutionContext | undefined)?.[PLATFORM]
+}
+
 /** What `fetch(request, env, executionContext)` is told of its platform: all of it, if an adapter has called the app around it. */
 export function platformOf(env: unknown, executionContext: unknown): RequestPlatform {
+  const platform = platformIn(executionContext)
+  if (platform !== undefined) return { ...platform, env }
   const context = executionContext as ExecutionContext | undefined
-  if (context?.[PLATFORM] !== undefined) return { ...context[PLATFORM], env }
   if (typeof context?.waitUntil !== 'function') return { env }
   return { env, waitUntil: (promise) => context.waitUntil!(promise) }
 }

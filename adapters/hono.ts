@@ -1,0 +1,175 @@
+/**
+ * Hono: serves an `MCPServer` as a route of an app, on every runtime of Hono.
+ *
+ * Exports `mcp`, which makes the handler, `honoContext`, which gives tools the app's context, and `METADATA_ROUTE`.
+ */
+import type { Context, Env } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { toCaller, unknownCaller } from '../src/auth/host-caller.ts'
+import { METADATA_PATH } from '../src/auth/location.ts'
+import { unknownOption } from '../src/definition/unknown-option.ts'
+import type { Caller } from '../src/request/access.ts'
+import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
+import { platformOfApp } from './_hono/platform.ts'
+
+/** Options of `mcp`. */
+// biome-ignore lint/suspicious/noExplicitAny: as in Hono's own handlers, an app whose types are not named.
+export interface HonoMcpOptions<E extends Env = any> {
+  /**
+   * The caller that an earlier middleware has authenticated: `(c) => c.get('user')`. Its result becomes `ctx.auth`: `{ token, clientId, scopes }`, or
+   * the claims of a JWT. Nothing (undefined, null, false) is a caller without scopes. It is trusted, and ignored if the server has its own
+   * `auth`. Default: no caller.
+   */
+  auth?: (c: Context<E>) => unknown
+  /** What becomes `ctx.env`. Default: `c.env`; on Node, Deno and Bun the variables of the process, with the bindings in `c.env` over them. */
+  env?: (c: Context<E>) => unknown
+  /**
+   * The path that every request of the app begins with, if nothing outside of it reaches the app: `/api` in a catch-all route of another
+   * framework. OAuth metadata is then announced below it. Default: what the adapter of the platform says, else none.
+   */
+  basePath?: string
+  /** Who answers CORS: `app` if Hono's `cors()` is in front, whose origins then count alone. Default `server`: any origin, no credentials. */
+  cors?: 'server' | 'app'
+  /** `app`: each response of status 400 or more is thrown as an `HTTPException` that contains it, for `app.onError`. Default `server`. */
+  errors?: 'server' | 'app'
+}
+
+/** The path of the route that serves OAuth metadata (RFC 9728 §3.1), for a server with `auth`. */
+export const METADATA_ROUTE: '/.well-known/oauth-protected-resource/*' = `${METADATA_PATH}/*`
+
+/** How `mayfly doctor` finds the server in an app. */
+interface Handler<E extends Env> {
+  (c: Context<E>): Promise<Response>
+  readonly mayflyServer: FetchServer
+}
+
+const OPTIONS: { readonly [option in keyof HonoMcpOptions]-?: readonly string[] | undefined } = {
+  auth: undefined,
+  env: undefined,
+  basePath: undefined,
+  cors: ['server', 'app'],
+  errors: ['server', 'app'],
+}
+
+/** By the request that the server received. */
+const contexts = new WeakMap<Request, Context>()
+
+/**
+ * Creates a handler for any path and method of an app.
+ *
+ * ```ts
+ * app.all('/mcp', mcp(server))
+ * app.get(METADATA_ROUTE, mcp(server)) // for a server with `auth`
+ * ```
+ *
+ * Bodies that a middleware has read by `c.req` are passed on. Forwarded headers are not trusted: that is `http.trustProxy` of the server.
+ *
+ * @param server an `MCPServer`, what `fromSdk` or `fromNode` returns, or a task endpoint.
+ * @throws TypeError for an option that does not exist, or for a value that it does not allow.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the same.
+export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOptions<E> = {}): Handler<E> {
+  checkOptions(server, options)
+  const { auth, env, basePath, cors = 'server', errors = 'server' } = options
+  const handler = async (c: Context<E>): Promise<Response> => {
+    const known = platformOfApp(c, env)
+    const platform: RequestPlatform = {
+      ...known,
+      prefix: (known.prefix ?? '') + (metadataPrefix(c.req.url) ?? basePath ?? ''),
+      ...(auth !== undefined &&
+        known.callerReplacesAuth !== true && { caller: await readCaller(await auth(c)) }),
+    }
+    const request = withPrefix(await unreadRequest(c), known.prefix)
+    contexts.set(request, c)
+    const response = await serveRequest(server, request, platform)
+    if (cors === 'app') withoutCors(response.headers)
+    if (errors === 'app' && response.status >= 400) {
+      // Any status of an error is allowed with a response, whatever the type says.
+      const message = `The MCP server answered ${response.status}.`
+      throw new HTTPException(response.status as 500, { res: response, message })
+    }
+    return response
+  }
+  return Object.assign(handler, { mayflyServer: server })
+}
+
+/**
+ * The app's context in a tool, a resource, a prompt or `setup`: its variables are `honoContext<AppEnv>(ctx).var`.
+ *
+ * @param source the context of a request, or its `Request`, as `setup` receives it.
+ * @throws TypeError outside of a request of the app, such as in a task that goes on after it.
+ */
+export function honoContext<E extends Env = Env>(
+  source: Request | { readonly request?: Request | undefined },
+): Context<E> {
+  const request = source instanceof Request ? source : source.request
+  const found = request && contexts.get(request)
+  if (found === undefined)
+    throw new TypeError(
+      'honoContext found no request of a Hono app: mount the server with mcp(server), and read what a task needs before it sleeps.',
+    )
+  return found
+}
+
+function checkOptions(server: FetchServer, options: object): void {
+  if (typeof server?.fetch !== 'function')
+    throw new TypeError('mcp takes a server: mcp(new MCPServer({ … })), or mcp(fromSdk(() => …)).')
+  const unknown = unknownOption(options, OPTIONS)
+  // With a misspelt `auth` ignored, all callers would be anonymous.
+  if (unknown !== undefined) throw new TypeError(`mcp has no option "${unknown}".`)
+  const { auth, env, basePath } = options as HonoMcpOptions
+  for (const [name, value] of Object.entries({ auth, env }))
+    if (value !== undefined && typeof value !== 'function')
+      throw new TypeError(`"${name}" of mcp must be a function of the context: (c) => …`)
+  if (basePath !== undefined && !/^(?:\/[^/?#]+)+$/.test(basePath))
+    throw new TypeError('"basePath" of mcp must be a path such as "/api", without a slash at its end.')
+  for (const [name, allowed] of Object.entries(OPTIONS)) {
+    const value: unknown = Reflect.get(options, name)
+    if (allowed !== undefined && value !== undefined && !allowed.includes(String(value)))
+      throw new TypeError(`"${name}" of mcp must be ${allowed.map((one) => `"${one}"`).join(' or ')}.`)
+  }
+}
+
+/** Nothing is a caller without scopes, not one that may use everything. */
+async function readCaller(said: unknown): Promise<Caller> {
+  try {
+    return (await toCaller(said)) ?? unknownCaller()
+  } catch (cause) {
+    throw new TypeError(
+      'What "auth" of mcp returned names no client and no subject: return { token, clientId, scopes }, the claims of a JWT, or nothing.',
+      { cause },
+    )
+  }
+}
+
+/** Where the metadata is mounted below a path, its resource is, too. */
+function metadataPrefix(url: string): string | undefined {
+  if (!url.includes(METADATA_PATH)) return undefined
+  const { pathname } = new URL(url)
+  const at = pathname.indexOf(METADATA_PATH)
+  return at > 0 ? pathname.slice(0, at) : undefined
+}
+
+/** Apps see paths without the prefix of the platform; servers expect the URL of clients. */
+function withPrefix(request: Request, prefix = ''): Request {
+  if (prefix === '') return request
+  const url = new URL(request.url)
+  if (url.pathname.startsWith(`${prefix}/`)) return request
+  url.pathname = prefix + url.pathname
+  return new Request(url, request)
+}
+
+/** The request with its body, also if a middleware has read it by `c.req`. */
+async function unreadRequest<E extends Env>({ req }: Context<E>): Promise<Request> {
+  const { raw } = req
+  if (!raw.bodyUsed) return raw
+  const headers = new Headers(req.header())
+  headers.delete('content-length')
+  // Hono keeps what it has read, in whatever form.
+  const body = await req.arrayBuffer()
+  return new Request(raw.url, { method: raw.method, headers, body, signal: raw.signal })
+}
+
+function withoutCors(headers: Headers): void {
+  for (const name of [...headers.keys()]) if (name.startsWith('access-control-')) headers.delete(name)
+}
