@@ -15,9 +15,21 @@ interface Described {
   getToolListInfo?(): { tools: unknown[] }
 }
 
-const { default: server } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as {
-  default: Described | undefined
+/** What a Hono app says of itself. */
+interface App {
+  readonly routes?: unknown
 }
+
+/** A handler that `mcp(server)` of `mayfly-mcp/hono` has made, or one of Hono's around it. */
+interface Handler {
+  readonly mayflyServer?: Described
+  readonly __COMPOSED_HANDLER?: unknown
+}
+
+const { default: exported } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as {
+  default: (Described & App) | undefined
+}
+const server = exported?.getDeploymentInfo === undefined ? (serverIn(exported) ?? exported) : exported
 process.stdout.write(`\n${JSON.stringify(describe())}\n`)
 process.exit(0)
 
@@ -28,4 +40,18 @@ function describe(): Description {
   } catch (error) {
     return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
   }
+}
+
+/** The first one with a description: an endpoint of tasks has none. */
+function serverIn(app: App | undefined): Described | undefined {
+  if (!Array.isArray(app?.routes)) return undefined
+  const servers = (app.routes as { readonly handler?: unknown }[]).map(({ handler }) => serverOf(handler))
+  return servers.find((found) => found?.getDeploymentInfo !== undefined)
+}
+
+/** Routes of an app within the app are wrapped, more than once where there are several levels. */
+function serverOf(handler: unknown): Described | undefined {
+  if (typeof handler !== 'function') return undefined
+  const { mayflyServer, __COMPOSED_HANDLER: inner } = handler as Handler
+  return mayflyServer ?? (inner === handler ? undefined : serverOf(inner))
 }

@@ -169,7 +169,7 @@ function deployedSource({ name, templates, tasks }: ServerChoice): string {
   const { imports, lines, exported, routes } =
     tasks === undefined ? { imports: [], lines: [], exported: '', routes: [] } : taskLines(tasks)
   return `${[
-    ...(hasApp ? ["import { Hono } from 'hono'"] : []),
+    ...(hasApp ? ["import { Hono } from 'hono'", "import { mcp } from 'mayfly-mcp/hono'"] : []),
     ...imports,
     ...(tasks === undefined
       ? ["import server from './mcp.ts'"]
@@ -190,7 +190,7 @@ const appLines = (name: string, routes: readonly string[]): string[] => [
   `app.get('/hello', (c) => c.text('${name}: the MCP endpoint is /mcp'))`,
   ...routes,
   '// Everything else is the server’s: its endpoint, its page, its health check, and the metadata that clients look for.',
-  "app.all('*', (c) => server.fetch(c.req.raw, c.env))",
+  "app.all('*', mcp(server))",
   '',
   'export default app',
 ]

@@ -88,7 +88,7 @@ export function taskLines(platform: TaskPlatform): TaskLines {
       "const endpoint = createTaskEndpoint({ server, secret: process.env.CRON_SECRET ?? '' })",
     ],
     exported: "endpoint.mount('/tasks')",
-    routes: ["app.all('/tasks', (c) => endpoint.fetch(c.req.raw, c.env))"],
+    routes: ["app.all('/tasks', mcp(endpoint))"],
   }
 }
 

@@ -192,6 +192,33 @@ export default createSessions(new MCPServer({ id: 'a', name: 'a', version: '1', 
     expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
   })
 
+  test.for([
+    ['a route', `export default new Hono().all('/mcp', mcp(server))`],
+    [
+      'a route of an app within the app',
+      `const inner = new Hono().onError((_error, c) => c.text('', 500)).all('/mcp', mcp(server))
+export default new Hono().get('/', (c) => c.text('')).route('/api', inner)`,
+    ],
+  ] as const)('a server that is %s of a Hono app is looked into', async ([, app]) => {
+    await using project = arrange()
+    symlinkSync(join(ROOT, 'node_modules/hono'), join(project.folder, 'node_modules/hono'))
+    project.write(
+      'server.ts',
+      `import { Hono } from 'hono'
+import { createTool, MCPServer } from 'mayfly-mcp'
+import { mcp } from 'mayfly-mcp/hono'
+const tools = { hello: createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' }) }
+const server = new MCPServer({ id: 'a', name: 'a', version: '1', tools })
+${app}`,
+    )
+    const { findings } = await report(project)
+    expect(findings).toContainEqual({ level: 'ok', message: 'the server loads, with 1 tool' })
+    expect(findings).not.toContainEqual({
+      level: 'warning',
+      message: expect.stringContaining('not written with'),
+    })
+  })
+
   test.for(['vercel', 'netlify', 'supabase'])('%s without its tool → what installs it', async (target) => {
     await using project = arrange()
     const { findings } = await report(project, target)
