@@ -1,0 +1,130 @@
+/** The lines of docs/frameworks.md, in each framework itself: its own development server serves them to official clients. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testPort } from '../_port.ts'
+import { CLIENTS } from '../contract/clients.ts'
+import { FRAMEWORKS, type Framework } from './_frameworks.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const START_MS = 90_000
+const PAGE = readFileSync(join(ROOT, 'docs/frameworks.md'), 'utf8')
+
+/** By title, the lines of the page and what they are introduced with. */
+const SECTIONS = new Map(
+  Array.from(PAGE.matchAll(/^## (.*)\n([\s\S]*?)```(?:ts|js)\n([\s\S]*?)```/gm), ([, title, intro, code]) => [
+    title!,
+    { intro: intro!, code: code! },
+  ]),
+)
+
+interface Served {
+  readonly url: URL
+  stop(): Promise<void>
+}
+
+/** Writes the app beside the packages of its framework: `app/` there, which git ignores. */
+function writeApp({ folder, file, app, title }: Framework): string {
+  const own = join(import.meta.dirname, folder)
+  const cwd = join(own, '.app')
+  rmSync(cwd, { recursive: true, force: true })
+  mkdirSync(cwd, { recursive: true })
+  const files = { ...app, [file]: SECTIONS.get(title)!.code }
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+  if (existsSync(join(own, 'package.json'))) cpSync(join(own, 'package.json'), join(cwd, 'package.json'))
+  else writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }\n')
+  if (existsSync(join(own, 'node_modules'))) symlinkSync(join(own, 'node_modules'), join(cwd, 'node_modules'))
+  return cwd
+}
+
+async function serve(framework: Framework): Promise<Served> {
+  const cwd = writeApp(framework)
+  const port = await testPort()
+  const [command, ...args] = framework.start(port)
+  // Astro behaves otherwise where it believes to be tested.
+  const { VITEST: _, ...env } = process.env
+  const bins = [join(cwd, 'node_modules/.bin'), join(ROOT, 'node_modules/.bin'), process.env.PATH]
+  const child = spawn(command, args, {
+    cwd,
+    // A group of its own: some start processes.
+    detached: true,
+    env: {
+      ...env,
+      PATH: bins.join(':'),
+      PORT: String(port),
+      NODE_ENV: 'development',
+      NEXT_TELEMETRY_DISABLED: '1',
+      NUXT_TELEMETRY_DISABLED: '1',
+      ASTRO_TELEMETRY_DISABLED: '1',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  const ended = once(child, 'close')
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await ended
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 5 })
+  }
+  const url = new URL(`http://127.0.0.1:${port}/mcp`)
+  const isReady = async (): Promise<boolean> => {
+    // Some never answer a request that comes while they still bundle.
+    const signal = AbortSignal.timeout(10_000)
+    const answer = await fetch(url, { headers: { accept: 'text/html' }, signal }).catch(() => undefined)
+    return answer?.status === 200
+  }
+  for (const until = Date.now() + START_MS; !(await isReady()); ) {
+    if (child.exitCode !== null || Date.now() > until) {
+      await stop()
+      throw new Error(`${framework.title} did not start:\n${said}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  return { url, stop }
+}
+
+it('every framework of the page is started here, and each file is where the page says', () => {
+  expect([...SECTIONS.keys()].sort()).toEqual(FRAMEWORKS.map(({ title }) => title).sort())
+  for (const { title, file } of FRAMEWORKS) expect(SECTIONS.get(title)?.intro, title).toContain(`\`${file}\``)
+})
+
+describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
+  let served: Served
+  beforeAll(async () => {
+    served = await serve(framework)
+  }, START_MS + 10_000)
+  afterAll(() => served?.stop())
+
+  it.each([CLIENTS[0]!, CLIENTS[2]!])('$kind calls a tool', async ({ connect }) => {
+    await using connection = await connect(served.url)
+
+    const { content } = await connection.call('hello')
+
+    expect(content).toEqual([{ type: 'text', text: `Hello from ${framework.title}` }])
+  })
+
+  it('the page names the URL of the route', async () => {
+    const page = await (await fetch(served.url, { headers: { accept: 'text/html' } })).text()
+
+    expect(page).toContain(`:${served.url.port}/mcp`)
+  })
+
+  it('a body that is no JSON → 400 of the server', async () => {
+    const response = await fetch(served.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    })
+
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }])
+  })
+})
