@@ -18,6 +18,7 @@ const HELP = `mayfly <command>
   doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
   inspect <url>   try any MCP server in the browser, on the page that dev shows
   check <url>     probe a deployed MCP server, this one or any other
+  add <url>       write a server into the configuration of Cursor, VS Code, Claude and other clients
   ingest <path>   fill an index of a vector store with documents, for mayfly-mcp/retrieval
 
   -h, --help      show this; mayfly <command> --help says more
@@ -38,6 +39,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   doctor: async () => (await import('./doctor.ts')).doctor,
   inspect: async () => (await import('./inspect.ts')).inspect,
   check: async () => (await import('./check.ts')).check,
+  add: async () => (await import('./add.ts')).add,
   ingest: async () => (await import('./ingest.ts')).ingest,
 }
 

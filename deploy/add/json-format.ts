@@ -1,0 +1,139 @@
+/**
+ * JSON files of clients, with comments and trailing commas as VS Code, Cursor and Zed allow them. An addition changes no other character
+ * of the file; that the result means what the file meant, plus the addition, is checked before it is returned.
+ */
+import jsonc, { type Node, type ParseError } from 'jsonc-parser'
+import type { Addition } from './clients.ts'
+import { type Format, UnreadableError } from './format.ts'
+
+export const jsonFormat: Format = {
+  read: (text, key, name) => {
+    const found = jsonc.findNodeAtLocation(parse(text), [key, name])
+    return found === undefined ? undefined : jsonc.getNodeValue(found)
+  },
+  write: (text, name, addition) => {
+    const { key, entry, inputs = [] } = addition
+    const root = parse(text)
+    const servers = memberOf(root, key, 'object')
+    let changed =
+      servers === undefined ? put(text, root, key, { [name]: entry }) : put(text, servers, name, entry)
+    for (const input of missingInputs(parse(changed), inputs)) changed = append(changed, 'inputs', input)
+    if (JSON.stringify(plainValue(changed)) !== JSON.stringify(expected(text, name, addition))) {
+      throw new UnreadableError('cannot be changed safely: add the entry by hand')
+    }
+    return changed
+  },
+  render: (name, { key, entry, inputs }) =>
+    `${JSON.stringify({ ...(inputs !== undefined && { inputs }), [key]: { [name]: entry } }, null, 2)}\n`,
+}
+
+function parse(text: string): Node {
+  const errors: ParseError[] = []
+  const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
+  if (root === undefined || errors.length > 0) {
+    const [{ offset } = { offset: 0 }] = errors
+    throw new UnreadableError(`is not JSON (line ${text.slice(0, offset).split('\n').length})`)
+  }
+  if (root.type !== 'object') throw new UnreadableError('does not hold a JSON object')
+  return root
+}
+
+function plainValue(text: string): { [key: string]: unknown } {
+  return jsonc.getNodeValue(parse(text)) as { [key: string]: unknown }
+}
+
+/** The value of a member. Throws for one of another type, and for a name that is there twice, of which clients read one or the other. */
+function memberOf(object: Node, key: string, type: 'object' | 'array'): Node | undefined {
+  const found = (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
+  if (found.length > 1) throw new UnreadableError(`has "${key}" twice`)
+  const value = found[0]?.children?.[1]
+  if (value !== undefined && value.type !== type) {
+    throw new UnreadableError(`has a "${key}" that is not an ${type}`)
+  }
+  return value
+}
+
+/** Those whose id the file does not list yet. */
+function missingInputs(root: Node, inputs: NonNullable<Addition['inputs']>): Addition['inputs'] & {} {
+  if (inputs.length === 0) return []
+  const listed = memberOf(root, 'inputs', 'array')
+  const known = listed === undefined ? [] : (jsonc.getNodeValue(listed) as { id?: unknown }[])
+  return inputs.filter(({ id }) => !known.some((input) => input?.id === id))
+}
+
+function expected(text: string, name: string, { key, entry, inputs = [] }: Addition): object {
+  const value = plainValue(text)
+  const missing = missingInputs(parse(text), inputs)
+  value[key] = { ...(value[key] as object | undefined), [name]: entry }
+  if (missing.length > 0) value.inputs = [...((value.inputs as unknown[] | undefined) ?? []), ...missing]
+  return value
+}
+
+/** Adds a member to an object, or replaces the value that it has. */
+function put(text: string, object: Node, key: string, value: unknown): string {
+  const present = (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
+  if (present.length > 1) throw new UnreadableError(`has "${key}" twice`)
+  const old = present[0]?.children?.[1]
+  if (old === undefined) return insert(text, object, `${JSON.stringify(key)}: `, value)
+  const rendered = render(text, value, indentAt(text, present[0]!.offset))
+  return text.slice(0, old.offset) + rendered + text.slice(old.offset + old.length)
+}
+
+function append(text: string, key: string, value: unknown): string {
+  const root = parse(text)
+  const list = memberOf(root, key, 'array')
+  return list === undefined ? put(text, root, key, [value]) : insert(text, list, '', value)
+}
+
+/** What may stand between a member and the comma after it, and what may follow on the same line. */
+const COMMA = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*,/y
+const REST_OF_LINE = /[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=\r?\n)/y
+
+/** Adds a last member to an object, or a last item to an array; comments stay with what they are about. */
+function insert(text: string, container: Node, label: string, value: unknown): string {
+  const close = container.offset + container.length - 1
+  const last = container.children?.at(-1)
+  const outer = indentAt(text, container.offset)
+  if (last === undefined) {
+    const inner = outer + unitOf(text)
+    const kept = text.slice(container.offset + 1, close).trimEnd()
+    const member = `${newline(text)}${inner}${label}${render(text, value, inner)}${newline(text)}${outer}`
+    return text.slice(0, container.offset + 1) + kept + member + text.slice(close)
+  }
+  const end = last.offset + last.length
+  const comma = endOf(COMMA, text, end)
+  const isOneLine = !text.slice(container.offset, close).includes('\n')
+  if (isOneLine) {
+    const at = comma ?? end
+    return `${text.slice(0, at)}${comma === undefined ? ',' : ''} ${label}${JSON.stringify(value)}${text.slice(at)}`
+  }
+  const at = endOf(REST_OF_LINE, text, comma ?? end) ?? comma ?? end
+  const inner = indentAt(text, last.offset)
+  const member = `${newline(text)}${inner}${label}${render(text, value, inner)}`
+  return comma === undefined
+    ? `${text.slice(0, end)},${text.slice(end, at)}${member}${text.slice(at)}`
+    : `${text.slice(0, at)}${member},${text.slice(at)}`
+}
+
+function endOf(pattern: RegExp, text: string, from: number): number | undefined {
+  pattern.lastIndex = from
+  return pattern.test(text) ? pattern.lastIndex : undefined
+}
+
+function render(text: string, value: unknown, indent: string): string {
+  return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', newline(text) + indent)
+}
+
+function newline(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n'
+}
+
+/** One step of indentation, as the file has it. */
+function unitOf(text: string): string {
+  return /^([ \t]+)["{[]/m.exec(text)?.[1] ?? '  '
+}
+
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+  return /^[ \t]*/.exec(line)![0]
+}

@@ -1,0 +1,67 @@
+/**
+ * The TOML file of Codex. An entry is a table of its own at the end of the file, so nothing else in it changes; that is checked before the
+ * text is returned.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { parse as parseToml, stringify, type TomlTable } from 'smol-toml'
+import { type Format, UnreadableError } from './format.ts'
+
+export const tomlFormat: Format = {
+  read: (text, key, name) => own(own(parse(text), key), name),
+  write: (text, name, { key, entry }) => {
+    const eol = text.includes('\r\n') ? '\r\n' : '\n'
+    const before = parse(text)
+    const rest = own(own(before, key), name) === undefined ? text : without(text, key, name)
+    const added = stringify({ [key]: { [name]: entry } }).replaceAll('\n', eol)
+    const gap = rest.trim() === '' ? '' : rest.endsWith(eol) ? eol : eol + eol
+    const changed = `${rest}${gap}${added}${added.endsWith(eol) ? '' : eol}`
+    if (!isSame(before, changed, key, name, entry)) {
+      throw new UnreadableError(`keeps "${key}" in a form that cannot be added to: add the entry by hand`)
+    }
+    return changed
+  },
+  render: (name, { key, entry }) => `${stringify({ [key]: { [name]: entry } }).trimEnd()}\n`,
+}
+
+function parse(text: string): TomlTable {
+  try {
+    return parseToml(text)
+  } catch (error) {
+    throw new UnreadableError(`is not TOML (line ${(error as { line?: number }).line ?? 1})`)
+  }
+}
+
+function own(table: unknown, key: string): unknown {
+  return typeof table === 'object' && table !== null && Object.hasOwn(table, key)
+    ? (table as TomlTable)[key]
+    : undefined
+}
+
+/** Leaves out a table and the tables in it, as they are written with headers. The lines above a following header belong to that. */
+function without(text: string, key: string, name: string): string {
+  const quote = (word: string): string => `(?:${word}|"${word}"|'${word}')`
+  const own = new RegExp(`^\\s*\\[\\s*${quote(key)}\\s*\\.\\s*${quote(name)}\\s*[.\\]]`)
+  const sections = text.split(/^(?=(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\[)/m)
+  return sections
+    .filter((section) => !own.test(section.replace(/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*/, '')))
+    .join('')
+}
+
+/** Whether the changed text means the same apart from this entry, and the entry is there. */
+function isSame(before: TomlTable, changed: string, key: string, name: string, entry: object): boolean {
+  let after: TomlTable
+  try {
+    after = parseToml(changed)
+  } catch {
+    // Such as an inline table, which no header can add to.
+    return false
+  }
+  if (JSON.stringify(own(own(after, key), name)) !== JSON.stringify(entry)) return false
+  return isDeepStrictEqual(withoutEntry(before, key, name), withoutEntry(after, key, name))
+}
+
+function withoutEntry(table: TomlTable, key: string, name: string): object {
+  const { [key]: servers = {}, ...rest } = table
+  const { [name]: _, ...others } = servers as TomlTable
+  return { rest, others }
+}
