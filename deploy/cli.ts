@@ -19,6 +19,7 @@ const HELP = `mayfly <command>
   inspect <url>   try any MCP server in the browser, on the page that dev shows
   check <url>     probe a deployed MCP server, this one or any other
   add <url>       write a server into the configuration of Cursor, VS Code, Claude and other clients
+  registry [entry] write and validate the server.json with which the MCP registry lists a server
   ingest <path>   fill an index of a vector store with documents, for mayfly-mcp/retrieval
 
   -h, --help      show this; mayfly <command> --help says more
@@ -40,6 +41,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   inspect: async () => (await import('./inspect.ts')).inspect,
   check: async () => (await import('./check.ts')).check,
   add: async () => (await import('./add.ts')).add,
+  registry: async () => (await import('./registry.ts')).registry,
   ingest: async () => (await import('./ingest.ts')).ingest,
 }
 

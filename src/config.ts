@@ -86,7 +86,7 @@ export interface MCPServerConfig extends HostingConfig {
   remotes?: readonly object[]
 }
 
-/** A short entry of the MCP registry. */
+/** A server in the short form of Mastra's servers; not the `server.json` of the MCP registry, which `mayfly registry` writes. */
 export interface ServerInfo {
   id: string
   name: string
@@ -95,7 +95,7 @@ export interface ServerInfo {
   version_detail: { version: string; release_date?: string; is_latest: boolean }
 }
 
-/** A full entry of the MCP registry. */
+/** The same with packages and remotes; not the registry's `server.json` either. */
 export interface ServerDetail extends ServerInfo {
   package_canonical?: string
   packages?: readonly object[]

@@ -209,12 +209,12 @@ export class MCPServer {
     this.#prompts.push([name, prompt])
   }
 
-  /** This server as a short entry of the MCP registry. */
+  /** This server in the short form of Mastra's servers. It is not what the MCP registry publishes: `mayfly registry` writes that. */
   getServerInfo(): ServerInfo {
     return describeServer(this.#config)
   }
 
-  /** This server as a full entry of the MCP registry, with its packages and remotes. */
+  /** The same with its packages and remotes. It is not the `server.json` of the MCP registry either: `mayfly registry` writes that. */
   getServerDetail(): ServerDetail {
     return describeServerDetail(this.#config)
   }

@@ -1,19 +1,30 @@
 /** Run as `describe.ts <bundle>`: loads a built server and prints, as one line of JSON, what it is configured with. */
 import { pathToFileURL } from 'node:url'
-import type { DeploymentInfo } from '../../src/index.ts'
+import type { DeploymentInfo, Implementation, MCPServer } from '../../src/index.ts'
+
+/** What a server says of itself, to clients and in its configuration. */
+export interface Identity extends Implementation {
+  readonly id: string
+  readonly instructions?: string | undefined
+  readonly repository?: { readonly url: string; readonly source?: string; readonly id?: string }
+  readonly packages?: readonly object[]
+  readonly remotes?: readonly object[]
+  readonly toolList: readonly { readonly name: string; readonly description?: string }[]
+  readonly promptList: readonly { readonly name: string; readonly description?: string }[]
+}
 
 export interface Description {
   /** Undefined for a server that was not written with Mayfly. */
   readonly info: DeploymentInfo | undefined
   readonly tools: number | undefined
+  readonly identity?: Identity | undefined
   /** Why no request could be served: what is wrong with a tool, resource or prompt. */
   readonly fault?: string | undefined
 }
 
-interface Described {
-  getDeploymentInfo?(): DeploymentInfo
-  getToolListInfo?(): { tools: unknown[] }
-}
+type Described = Partial<
+  Pick<MCPServer, 'getDeploymentInfo' | 'getToolListInfo' | 'getServerDetail' | 'getSessionParts'>
+>
 
 /** What a Hono app says of itself. */
 interface App {
@@ -36,7 +47,8 @@ process.exit(0)
 function describe(): Description {
   const info = server?.getDeploymentInfo?.()
   try {
-    return { info, tools: server?.getToolListInfo?.().tools.length }
+    const tools = server?.getToolListInfo?.().tools
+    return { info, tools: tools?.length, identity: tools && identify(server ?? {}, tools) }
   } catch (error) {
     return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
   }
@@ -54,4 +66,28 @@ function serverOf(handler: unknown): Described | undefined {
   if (typeof handler !== 'function') return undefined
   const { mayflyServer, __COMPOSED_HANDLER: inner } = handler as Handler
   return mayflyServer ?? (inner === handler ? undefined : serverOf(inner))
+}
+
+function identify(
+  { getServerDetail, getSessionParts }: Described,
+  tools: Identity['toolList'],
+): Identity | undefined {
+  const { id, repository, packages, remotes } = getServerDetail?.call(server) ?? {}
+  const definition = getSessionParts?.call(server).definition
+  if (id === undefined || definition === undefined) return undefined
+  const { serverInfo, instructions, prompts } = definition
+  return {
+    ...serverInfo,
+    id,
+    instructions,
+    ...(repository !== undefined && { repository }),
+    ...(packages !== undefined && { packages }),
+    ...(remotes !== undefined && { remotes }),
+    toolList: tools.map(named),
+    promptList: [...prompts.declared.values()].map(({ prompt }) => named(prompt)),
+  }
+}
+
+function named({ name, description }: { name: string; description?: string | undefined }) {
+  return { name, ...(description !== undefined && { description }) }
 }

@@ -1,0 +1,138 @@
+/** Makes a `server.json` of the MCP registry from what a server says of itself, its package.json and its URL. */
+import { present } from '../../src/definition/present.ts'
+import type { Identity } from '../doctor/describe.ts'
+import { MAX_TEXT, SCHEMA_URL } from './schema.ts'
+
+export interface Given {
+  /** The deployed MCP endpoint. */
+  readonly url: string | undefined
+  /** The name in the registry: `io.github.user/shop`. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  /** Headers that a client must send, each a secret. */
+  readonly headers: readonly string[]
+}
+
+/** The parts of package.json that count. */
+export interface Manifest {
+  readonly mcpName?: unknown
+  readonly description?: unknown
+  readonly homepage?: unknown
+  readonly repository?: unknown
+}
+
+export interface Made {
+  readonly document: { readonly [member: string]: unknown }
+  /** What was left out, and why; one line each. */
+  readonly notes: readonly string[]
+}
+
+/** `earlier`: the file that is replaced, whose other members stay. */
+export function makeServerJson(
+  identity: Identity,
+  manifest: Manifest,
+  given: Given,
+  earlier: { readonly [member: string]: unknown } = {},
+): Made {
+  const repository = repositoryOf(identity.repository ?? manifest.repository)
+  const icons = (identity.icons ?? []).filter(({ src }) => /^https:\/\/\S{1,247}$/.test(src))
+  const website = identity.websiteUrl ?? homepageOf(manifest)
+  const title = identity.title ?? identity.name
+  const description = given.description ?? identity.description ?? textOf(manifest.description)
+  const members = {
+    $schema: SCHEMA_URL,
+    name:
+      given.name ??
+      textOf(manifest.mcpName) ??
+      textOf(earlier.name) ??
+      nameOf(identity, repository, given.url),
+    title: title.length <= MAX_TEXT ? title : undefined,
+    description,
+    version: identity.version,
+    websiteUrl: isHttps(website) ? website : undefined,
+    repository,
+    icons: icons.length > 0 ? icons : undefined,
+    remotes:
+      given.url === undefined ? identity.remotes : [remoteOf(given.url, given.headers, earlier.remotes)],
+    packages: identity.packages,
+  }
+  const made = present(members)
+  const kept = Object.entries(earlier).filter(([member]) => !Object.hasOwn(made, member))
+  const document = { ...made, ...Object.fromEntries(kept) }
+  return { document, notes: notesOf(identity, icons.length, website, repository) }
+}
+
+function notesOf(
+  { icons = [], repository }: Identity,
+  taken: number,
+  website: unknown,
+  found: object | undefined,
+): string[] {
+  return [
+    ...(taken < icons.length
+      ? ['icons that are not at an https URL are left out: the registry takes no others']
+      : []),
+    ...(typeof website === 'string' && !isHttps(website)
+      ? ['websiteUrl is left out: the registry takes https URLs only']
+      : []),
+    ...(repository !== undefined && found === undefined
+      ? ['repository is left out: the registry takes those of github.com and gitlab.com only']
+      : []),
+  ]
+}
+
+/** The headers that the file has for this URL stay, if none are given. */
+function remoteOf(url: string, headers: readonly string[], earlier: unknown): object {
+  const known = Array.isArray(earlier) ? (earlier as { url?: unknown }[]) : []
+  const same = known.find((remote) => remote?.url === url)
+  if (same !== undefined && headers.length === 0) return same
+  const secrets = headers.map((name) => ({ name, isRequired: true, isSecret: true }))
+  return { type: 'streamable-http', url, ...(secrets.length > 0 && { headers: secrets }) }
+}
+
+/** `https://github.com/user/shop` publishes as `io.github.user/…`, `https://mcp.example.com` as `com.example.mcp/…`. */
+function nameOf(
+  { id }: Identity,
+  repository: { url: string; source: string } | undefined,
+  url: string | undefined,
+): string | undefined {
+  const owner = repository?.source === 'github' ? new URL(repository.url).pathname.split('/')[1] : undefined
+  const host = url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
+  const namespace = owner === undefined ? host?.split('.').reverse().join('.') : `io.github.${owner}`
+  return namespace === undefined ? undefined : `${namespace}/${id.replaceAll(/[^\w.-]+/g, '-')}`
+}
+
+/** Of a string, as npm allows it (`github:user/shop`), of npm's object, or of the server's own configuration. */
+function repositoryOf(
+  given: unknown,
+): { url: string; source: string; id?: string; subfolder?: string } | undefined {
+  const { url, id, directory } = (typeof given === 'string' ? { url: given } : (given ?? {})) as {
+    url?: unknown
+    id?: string
+    directory?: string
+  }
+  if (typeof url !== 'string') return undefined
+  const short = /^(?:(github|gitlab):)?([\w.-]+\/[\w.-]+)$/.exec(url)
+  const long =
+    /^(?:git\+)?(?:https?|ssh|git):\/\/(?:git@)?(?:www\.)?(github|gitlab)\.com\/([\w./-]+?)(?:\.git)?\/?$/.exec(
+      url,
+    )
+  const [, source = 'github', path] = short ?? long ?? []
+  if (path === undefined) return undefined
+  return {
+    url: `https://${source}.com/${path}`,
+    source,
+    ...(id !== undefined && { id }),
+    ...(directory !== undefined && { subfolder: directory }),
+  }
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+/** npm's own default is the repository's page. */
+function homepageOf({ homepage }: Manifest): string | undefined {
+  return isHttps(homepage) && !homepage.includes('#readme') ? homepage : undefined
+}
+
+const isHttps = (value: unknown): value is string => typeof value === 'string' && value.startsWith('https://')

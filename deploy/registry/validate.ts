@@ -1,0 +1,96 @@
+/** What the MCP registry would refuse of a `server.json`: its schema, and the rules that a schema does not say. */
+import { jsonSchema } from '../../src/definition/json-schema.ts'
+import type { JsonSchema } from '../../src/definition/schema.ts'
+import { SERVER_SCHEMA } from './schema.ts'
+
+interface Remote {
+  readonly url?: string
+  readonly variables?: object
+}
+
+interface Package {
+  readonly registryType?: string
+  readonly version?: string
+  readonly fileSha256?: string
+  readonly transport?: { readonly type?: string; readonly url?: string }
+}
+
+interface Document {
+  readonly version?: string
+  readonly remotes?: readonly Remote[]
+  readonly packages?: readonly Package[]
+  readonly _meta?: { readonly [key: string]: unknown }
+}
+
+const PUBLISHER = 'io.modelcontextprotocol.registry/publisher-provided'
+const MAX_META_BYTES = 4096
+
+/** One line each: `remotes.0.url: …`. Empty where the registry takes the document; who may publish that name, it checks itself. */
+export async function problemsOf(document: unknown): Promise<string[]> {
+  const result = await jsonSchema(SERVER_SCHEMA as JsonSchema)['~standard'].validate(document)
+  const faults = (result.issues ?? []).map(
+    ({ path = [], message }) => `${path.map(String).join('.') || 'the document'}: ${message}`,
+  )
+  if (faults.length > 0) return [...oldNames(document, ''), ...faults]
+  const server = document as Document
+  return [
+    ...oldNames(document, ''),
+    ...versionProblems('version', server.version),
+    ...(server.remotes ?? []).flatMap((remote, at) => remoteProblems(`remotes.${at}`, remote)),
+    ...(server.packages ?? []).flatMap((one, at) => packageProblems(`packages.${at}`, one)),
+    ...metaProblems(server._meta),
+  ]
+}
+
+/** Names of versions before 2025-09-16 are no error for a schema: what they say would be lost. */
+function oldNames(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const place = path === '' ? name : `${path}.${name}`
+    if (name === '_meta') return []
+    const renamed = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    const isOld = /^(?:registry|file|runtime|package|environment|is|value|website|mime)_[a-z\d_]+$/.test(name)
+    const own = isOld ? [`${place}: the registry calls it ${renamed}`] : []
+    return [...own, ...oldNames(member, place)]
+  })
+}
+
+function versionProblems(place: string, version: string | undefined): string[] {
+  const isRange =
+    version !== undefined &&
+    (version === 'latest' || /^\s*[\^~<>=]|\s-\s|\|\||^\s*v?\d+(?:\.\d+)*\.[xX*]|^\s*[xX*]/.test(version))
+  return isRange ? [`${place}: "${version}" is not one version, such as 1.2.3`] : []
+}
+
+function remoteProblems(place: string, { url = '', variables = {} }: Remote): string[] {
+  const names = Array.from(url.matchAll(/\{([^}]+)\}/g), ([, name]) => name!)
+  const unknown = names.filter((name) => !Object.hasOwn(variables, name))
+  const filled = url.replaceAll(/:\{[^}]+\}(?=\/|$)/g, ':443').replaceAll(/\{[^}]+\}/g, 'x')
+  const { protocol, hostname } = URL.canParse(filled) ? new URL(filled) : { protocol: '', hostname: '' }
+  const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  return [
+    ...(protocol === 'https:' && !isLocal ? [] : [`${place}.url: must be a public https URL`]),
+    ...unknown.map((name) => `${place}.url: {${name}} is not in "variables"`),
+  ]
+}
+
+function packageProblems(place: string, { registryType, version, fileSha256, transport }: Package): string[] {
+  const isHttp = transport?.type !== 'stdio'
+  return [
+    ...versionProblems(`${place}.version`, version),
+    ...(registryType === 'mcpb' && fileSha256 === undefined
+      ? [`${place}.fileSha256: an .mcpb needs the SHA-256 of its file`]
+      : []),
+    ...(isHttp === (transport?.url === undefined)
+      ? [`${place}.transport.url: ${isHttp ? 'is missing' : 'stdio has none'}`]
+      : []),
+  ]
+}
+
+function metaProblems(meta: Document['_meta']): string[] {
+  const provided = meta?.[PUBLISHER]
+  const bytes = provided === undefined ? 0 : Buffer.byteLength(JSON.stringify(provided))
+  return bytes > MAX_META_BYTES
+    ? [`_meta: ${PUBLISHER} has ${bytes} bytes; ${MAX_META_BYTES} are allowed`]
+    : []
+}

@@ -1,0 +1,256 @@
+/** `mayfly registry`: the `server.json` that it writes from a server, and what it says the MCP registry would refuse. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { SCHEMA_URL } from '../../deploy/registry/schema.ts'
+import { problemsOf } from '../../deploy/registry/validate.ts'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const URL_OPTION = ['--url', 'https://shop.example.com/mcp']
+
+interface Files {
+  readonly config?: string
+  readonly manifest?: object
+  readonly existing?: unknown
+}
+
+function arrange({ config = "description: 'Sells things',", manifest, existing }: Files = {}): Project {
+  const project = new Project()
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.write(
+    'server.ts',
+    `import { createTool, MCPServer } from 'mayfly-mcp'
+const hello = createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' })
+export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.2.3', tools: { hello }, ${config} })`,
+  )
+  if (manifest !== undefined) project.write('package.json', JSON.stringify(manifest))
+  if (existing !== undefined) project.write('server.json', JSON.stringify(existing))
+  return project
+}
+
+function registry(project: Project, ...args: string[]): Promise<Output> {
+  return new MayflyProcess(['registry', ...args], project.folder).exited
+}
+
+const written = (project: Project): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(project.folder, 'server.json'), 'utf8')) as Record<string, unknown>
+
+describe('mayfly registry', { timeout: 120_000 }, () => {
+  test('writes what the server, its package.json and its URL say', async () => {
+    await using project = arrange({
+      config: `title: 'The shop', description: 'Sells things', websiteUrl: 'https://shop.example.com',
+        icons: [{ src: 'https://shop.example.com/icon.png', mimeType: 'image/png', sizes: ['64x64'] }, { src: 'data:image/png;base64,AA==' }],`,
+      manifest: {
+        name: 'shop',
+        repository: { type: 'git', url: 'git+https://github.com/User/shop.git', directory: 'mcp' },
+      },
+    })
+
+    const { code, stdout, stderr } = await registry(project, ...URL_OPTION, '--header', 'X-Api-Key')
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'wrote server.json: io.github.User/shop 1.2.3\n' })
+    expect(stderr).toMatch(/^mayfly: icons that are not at an https URL are left out.*\n$/)
+    expect(written(project)).toEqual({
+      $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+      name: 'io.github.User/shop',
+      title: 'The shop',
+      description: 'Sells things',
+      version: '1.2.3',
+      websiteUrl: 'https://shop.example.com',
+      repository: { url: 'https://github.com/User/shop', source: 'github', subfolder: 'mcp' },
+      icons: [{ src: 'https://shop.example.com/icon.png', mimeType: 'image/png', sizes: ['64x64'] }],
+      remotes: [
+        {
+          type: 'streamable-http',
+          url: 'https://shop.example.com/mcp',
+          headers: [{ name: 'X-Api-Key', isRequired: true, isSecret: true }],
+        },
+      ],
+    })
+  })
+
+  test('keeps what the file says and the server does not, and says whether the file is current', async () => {
+    const packages = [
+      { registryType: 'npm', identifier: 'shop', version: '1.0.0', transport: { type: 'stdio' } },
+    ]
+    const meta = { 'io.modelcontextprotocol.registry/publisher-provided': { tool: 'ci' } }
+    await using project = arrange({
+      existing: { name: 'com.example/shop', version: '1.0.0', packages, _meta: meta },
+    })
+
+    const stale = await registry(project, '--check', ...URL_OPTION)
+    const before = written(project)
+    const update = await registry(project, ...URL_OPTION)
+    const current = await registry(project, '--check', ...URL_OPTION)
+
+    expect(stale).toMatchObject({ code: 1, stderr: expect.stringContaining('server.json is not current in') })
+    expect(before.version).toBe('1.0.0')
+    expect(update.code).toBe(0)
+    expect(written(project)).toMatchObject({
+      name: 'com.example/shop',
+      version: '1.2.3',
+      packages,
+      _meta: meta,
+    })
+    expect(current).toMatchObject({ code: 0, stdout: 'server.json is current\n' })
+  })
+
+  test('without a repository the name is the host’s; mcpName of package.json comes first', async () => {
+    await using host = arrange()
+    await using named = arrange({ manifest: { mcpName: 'com.example/other' } })
+
+    const [one, other] = [
+      await registry(host, ...URL_OPTION, '--print'),
+      await registry(named, ...URL_OPTION, '--print'),
+    ]
+
+    expect(JSON.parse(one.stdout)).toMatchObject({ name: 'com.example.shop/shop' })
+    expect(JSON.parse(other.stdout)).toMatchObject({ name: 'com.example/other' })
+    expect(existsSync(join(host.folder, 'server.json'))).toBe(false)
+  })
+
+  test('what the registry would refuse is named, and nothing is written', async () => {
+    await using project = arrange({ config: `description: '${'x'.repeat(101)}',` })
+
+    const { code, stderr } = await registry(project, '--url', 'https://localhost/mcp', '--name', 'shop')
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/would refuse name: /)
+    expect(stderr).toMatch(/would refuse description: /)
+    expect(existsSync(join(project.folder, 'server.json'))).toBe(false)
+  })
+
+  test.each([
+    [[], /pass --url with the deployed MCP endpoint/, 1],
+    [['--url', 'http://shop.example.com/mcp'], /--url must begin with https/, 2],
+    [['--validate'], /there is no server\.json/, 1],
+  ] as const)('%j is refused', async (args, why, exitCode) => {
+    await using project = arrange()
+    const { code, stderr } = await registry(project, ...args)
+    expect(code).toBe(exitCode)
+    expect(stderr).toMatch(why)
+  })
+
+  test('--validate reads any file, and one that is no JSON is left alone', async () => {
+    await using project = arrange({
+      existing: { $schema: SCHEMA_URL, name: 'a.b/cd', description: 'd', version: '1' },
+    })
+
+    const valid = await registry(project, '--validate')
+    project.write('server.json', '{')
+    const broken = await registry(project, ...URL_OPTION)
+
+    expect(valid).toMatchObject({ code: 0, stdout: 'server.json is valid\n' })
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a JSON object') })
+    expect(readFileSync(join(project.folder, 'server.json'), 'utf8')).toBe('{')
+  })
+})
+
+describe('what the registry refuses', () => {
+  const valid = {
+    $schema: SCHEMA_URL,
+    name: 'com.example/shop',
+    description: 'Sells things',
+    version: '1.0.0',
+  }
+  const remote = { type: 'streamable-http', url: 'https://shop.example.com/mcp' }
+  const stdio = { registryType: 'npm', identifier: 'shop', version: '1.0.0', transport: { type: 'stdio' } }
+
+  test.each([
+    [{}],
+    [{ remotes: [remote, { type: 'sse', url: 'https://shop.example.com/sse' }] }],
+    [
+      {
+        remotes: [
+          { ...remote, url: 'https://{tenant}.example.com/mcp', variables: { tenant: { isRequired: true } } },
+        ],
+      },
+    ],
+    [{ packages: [{ ...stdio, environmentVariables: [{ name: 'KEY', isSecret: true }] }] }],
+    [
+      {
+        packages: [
+          {
+            ...stdio,
+            packageArguments: [
+              { type: 'positional', valueHint: 'file' },
+              { type: 'named', name: '--port' },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      {
+        packages: [
+          {
+            registryType: 'mcpb',
+            identifier: 'https://x.example/a.mcpb',
+            fileSha256: 'a'.repeat(64),
+            transport: { type: 'stdio' },
+          },
+        ],
+      },
+    ],
+    [{ repository: { url: 'https://gitlab.com/group/sub/shop', source: 'gitlab', subfolder: 'a/b' } }],
+  ])('nothing of %j', async (members) => {
+    expect(await problemsOf({ ...valid, ...members })).toEqual([])
+  })
+
+  test.each([
+    [{ name: 'shop' }, /^name: /],
+    [{ name: 'a/b/c' }, /^name: /],
+    [{ description: '' }, /^description: /],
+    [{ version: '^1.2.3' }, /^version: "\^1\.2\.3" is not one version/],
+    [{ version: '1.x' }, /^version: /],
+    [{ version: 'latest' }, /^version: /],
+    [
+      { $schema: 'https://static.modelcontextprotocol.io/schemas/2025-07-09/server.schema.json' },
+      /^\$schema: /,
+    ],
+    [{ websiteUrl: 'http://shop.example.com' }, /^websiteUrl: /],
+    [{ repository: { url: 'https://example.com/shop', source: 'github' } }, /^repository\.url: /],
+    [
+      { repository: { url: 'https://github.com/user/shop', source: 'github', subfolder: '../x' } },
+      /^repository\.subfolder: /,
+    ],
+    [{ icons: [{ src: 'data:image/png;base64,AA==' }] }, /^icons\.0\.src: /],
+    [{ remotes: [{ type: 'stdio' }] }, /^remotes\.0/],
+    [
+      { remotes: [{ ...remote, url: 'http://shop.example.com/mcp' }] },
+      /^remotes\.0\.url: must be a public https URL/,
+    ],
+    [{ remotes: [{ ...remote, url: 'https://localhost/mcp' }] }, /^remotes\.0\.url: /],
+    [
+      { remotes: [{ ...remote, url: 'https://{tenant}.example.com/mcp' }] },
+      /\{tenant\} is not in "variables"/,
+    ],
+    [{ remotes: [{ ...remote, headers: [{ isRequired: true }] }] }, /^remotes\.0\.headers\.0/],
+    [{ packages: [{ ...stdio, version: 'latest' }] }, /^packages\.0\.version: /],
+    [{ packages: [{ ...stdio, identifier: 'a b' }] }, /^packages\.0\.identifier: /],
+    [{ packages: [{ ...stdio, registryType: 'mcpb' }] }, /^packages\.0\.fileSha256: /],
+    [{ packages: [{ ...stdio, transport: { type: 'stdio', url: 'https://x.example' } }] }, /stdio has none/],
+    [
+      { packages: [{ ...stdio, registry_type: 'npm' }] },
+      /^packages\.0\.registry_type: the registry calls it registryType/,
+    ],
+    [
+      { _meta: { 'io.modelcontextprotocol.registry/publisher-provided': { x: 'x'.repeat(5000) } } },
+      /^_meta: /,
+    ],
+  ])('%j', async (members, problem) => {
+    const problems = await problemsOf({ ...valid, ...members })
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems[0]).toMatch(problem)
+  })
+
+  test('a member that is missing, and what is no object', async () => {
+    const { description: _, ...rest } = valid
+    expect((await problemsOf(rest)).join()).toContain('description')
+    expect(await problemsOf([])).not.toEqual([])
+    expect(await problemsOf(null)).not.toEqual([])
+  })
+})
