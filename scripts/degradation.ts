@@ -11,7 +11,7 @@ const HEAD = `# What works where
 
 <!-- Written by \`npm run docs\` from src/interaction/matrix.ts: change it there. -->
 
-A stateless server cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
+A stateless server of \`mayfly-mcp\` cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
 says so for the current request, and this page lists all of it. *Modern* clients speak MCP 2026-07-28, *legacy* ones
 2025-03-26 to 2025-11-25. The last column is for legacy clients of a [long-lived process](sessions.md), where connections last;
 modern clients need no session and get the same there as elsewhere.

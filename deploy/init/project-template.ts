@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { packageManifest } from '../package.ts'
 import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
+import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { serverPath, serverSources, type Template } from './server-template.ts'
 import { type TaskParts, taskParts } from './tasks-template.ts'
@@ -67,6 +68,7 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
     ['README.md', readme(answers)],
+    ['AGENTS.md', agentsFile(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
 }

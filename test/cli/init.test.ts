@@ -49,6 +49,27 @@ describe('mayfly init', () => {
     expect(readFileSync(join(folder, 'wrangler.toml'), 'utf8')).toContain('name = "my-shop"')
   })
 
+  test('AGENTS.md tells a coding agent the project in about twenty lines, and names files that are there', async () => {
+    await using project = new Project()
+
+    await init(project, 'shop', '--target', 'node', '--with', 'auth', '--with', 'hono')
+
+    const text = readFileSync(join(project.folder, 'shop/AGENTS.md'), 'utf8')
+    const { scripts } = JSON.parse(readFileSync(join(project.folder, 'shop/package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    expect(text.trim().split('\n').length).toBeLessThanOrEqual(25)
+    const paths = Array.from(text.matchAll(/`?((?:src|test)\/[\w.]+)/g), ([, path]) => path!)
+    expect(paths).toEqual(['src/mcp.ts', 'test/server.test.ts'])
+    for (const path of paths) expect(existsSync(join(project.folder, 'shop', path)), path).toBe(true)
+    const commands = Array.from(text.matchAll(/^npm (?:run )?(\w+)/gm), ([, name]) => name!)
+    for (const name of commands) expect(scripts, name).toHaveProperty(name)
+    expect(commands.length).toBeGreaterThan(3)
+    const root = fileURLToPath(new URL('../../', import.meta.url))
+    for (const [, path] of text.matchAll(/node_modules\/mayfly-mcp\/([\w./]+\w)/g))
+      expect(existsSync(join(root, path!)), path).toBe(true)
+  })
+
   test('a folder that holds something is left alone', async () => {
     await using project = new Project()
     project.write('notes.txt', 'mine')

@@ -1,0 +1,44 @@
+/** The `AGENTS.md` that `mayfly init` writes: what a coding agent must know of the project, in about twenty lines. */
+import type { InitAnswers } from './project-template.ts'
+import { serverPath } from './server-template.ts'
+
+const DOCS = 'node_modules/mayfly-mcp'
+
+export function agentsFile({ name, targets, templates }: InitAnswers): string {
+  const path = serverPath(templates)
+  const titles = targets.map(([, { title }]) => title).join(', ')
+  const define = templates.has('fromSdk')
+    ? `\`${path}\` makes the server with the official SDK; \`fromSdk\` serves it. Keep the factory free of state: it runs for each request.`
+    : `\`${path}\` makes the server. A tool is \`createTool({ id, description, inputSchema, execute })\`, listed under \`tools\`.`
+  const lines = [
+    define,
+    'Each request gets a fresh server: keep nothing in module variables between requests. What must last goes to a store.',
+    'Describe every tool and every field (`.describe()`): the model reads nothing else.',
+    'Throw an `Error` with a message that the model can act on; it becomes an `isError` result. Stacks never reach the client.',
+    ...(templates.has('fromSdk')
+      ? []
+      : [
+          '`ctx.elicit(message, schema)` asks the user. The tool then runs again from its top: put what must happen once into `ctx.step(name, fn)`.',
+        ]),
+    ...(templates.has('auth')
+      ? ['Clients need `API_TOKEN`. `ctx.auth` is who calls; `scopes` on a tool says who may.']
+      : []),
+    'Read variables from `ctx.env`, not from `process.env`. Secrets are in `.env` here, and are never committed or logged.',
+    'Only web standards in the server: no `node:` modules unless the platform has them.',
+  ]
+  return `# ${name}
+
+An MCP server for ${titles}, with mayfly-mcp.
+
+${lines.map((line) => `- ${line}`).join('\n')}
+
+\`\`\`sh
+npm test          # after each change; add a test for each tool in test/server.test.ts
+npm run types     # type-check
+npm run dev       # serve it here: the URL is the line that begins with ready
+npm run check -- <url>    # what clients would complain about
+\`\`\`
+
+Documentation of the installed version: \`${DOCS}/llms.txt\` lists the pages, such as \`${DOCS}/docs/tools.md\`.
+`
+}
