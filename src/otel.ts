@@ -1,10 +1,14 @@
 /**
- * OpenTelemetry: one server span per request, following the semantic conventions for MCP. A separate entry point, so that it is
- * loaded only if it is used.
+ * OpenTelemetry: one server span and one measured duration per request, following the semantic conventions for MCP. A separate entry
+ * point, so that it is loaded only if it is used.
  */
 import {
   type Attributes,
   context,
+  type Histogram,
+  type Meter,
+  type MeterProvider,
+  metrics,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -14,6 +18,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { clip } from './protocol/describe.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
 export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
@@ -22,17 +27,22 @@ export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/te
 export interface OpenTelemetryOptions {
   /** Default: the tracer `mayfly-mcp` of the registered provider. */
   tracer?: Tracer
+  /** Default: the meter `mayfly-mcp` of the registered provider. */
+  meter?: Meter
 }
 
 /**
  * Creates a span per request, as a child of the span named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in
- * its headers. Spans contain names, ids and codes, cut at 256 characters; never arguments, results or tokens.
+ * its headers, and records its duration as `mcp.server.operation.duration` (seconds, from its arrival to the last byte of the response).
+ * Spans contain names, ids and codes, cut at 256 characters; metrics only names that the server has. Neither has arguments, results
+ * or tokens.
  *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
  * ```
  */
-export function openTelemetry({ tracer }: OpenTelemetryOptions = {}): Telemetry {
+export function openTelemetry({ tracer, meter }: OpenTelemetryOptions = {}): Telemetry {
+  const record = createRecorder(meter)
   return {
     start: (request) => {
       const parent = parentOf(request)
@@ -48,11 +58,98 @@ export function openTelemetry({ tracer }: OpenTelemetryOptions = {}): Telemetry 
           span.setAttributes(clipped(outcomeOf(outcome)))
           if (errorType(outcome) !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
           span.end()
+          // In the span's context, so that an exemplar can name it.
+          context.with(own, () => record(request, outcome))
         },
       } satisfies Span
     },
   }
 }
+
+const DURATION = {
+  unit: 's',
+  description: 'How long a request took on the server, until its response was sent.',
+  // As the semantic conventions advise.
+  advice: { explicitBucketBoundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
+}
+
+/** Records durations, with the registered provider of the moment: it may be registered after the server was made. */
+function createRecorder(meter: Meter | undefined): (request: TracedRequest, outcome: TracedOutcome) => void {
+  const isKnown = createKnown()
+  let provider: MeterProvider | undefined
+  let histogram: Histogram | undefined
+  return (request, outcome) => {
+    const current = metrics.getMeterProvider()
+    if (histogram === undefined || (meter === undefined && current !== provider)) {
+      provider = current
+      histogram = (meter ?? current.getMeter('mayfly-mcp')).createHistogram(
+        'mcp.server.operation.duration',
+        DURATION,
+      )
+    }
+    const seconds = Math.max(0, Date.now() - request.startedAt) / 1000
+    histogram.record(seconds, measuredOf(request, outcome, isKnown))
+  }
+}
+
+type IsKnown = (kind: 'method' | 'name', text: string, outcome: TracedOutcome) => boolean
+
+/** Names for which metrics are kept apart. */
+const MAX_KNOWN = 1000
+
+/**
+ * Whether a name is one that the server has: it has answered it, other than with a protocol error. Each name is a time series of its
+ * own, and clients can make names up.
+ */
+function createKnown(): IsKnown {
+  const known = new Set<string>()
+  return (kind, text, { code, status }) => {
+    const key = `${kind} ${text}`
+    if (known.has(key)) return true
+    if (code !== undefined || status >= 400 || text.length > 256 || known.size >= MAX_KNOWN) return false
+    known.add(key)
+    return true
+  }
+}
+
+/** The attributes that the conventions give this metric, without those that each request has of its own. */
+function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsKnown): Attributes {
+  const { method, params } = request
+  const version = outcome.protocolVersion
+  const { 'gen_ai.tool.name': tool, 'gen_ai.prompt.name': prompt } = attributesOf(request)
+  const isNamed = tool !== undefined || prompt !== undefined
+  const name = isNamed && isKnown('name', `${method} ${params.name}`, outcome)
+  const hasMethod = METHODS.includes(method) || isKnown('method', method, outcome)
+  const type = errorType(outcome)
+  return {
+    'mcp.method.name': hasMethod ? method : '_OTHER',
+    ...(method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
+    ...(name && tool !== undefined && { 'gen_ai.tool.name': tool }),
+    ...(name && prompt !== undefined && { 'gen_ai.prompt.name': prompt }),
+    ...(version !== undefined && VERSIONS.includes(version) && { 'mcp.protocol.version': version }),
+    ...(outcome.code !== undefined && { 'rpc.response.status_code': String(outcome.code) }),
+    ...(type !== undefined && { 'error.type': type }),
+  }
+}
+
+const VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS]
+
+/** Those of the conventions that clients request. */
+const METHODS: readonly string[] = [
+  'completion/complete',
+  'initialize',
+  'logging/setLevel',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'tools/call',
+  'tools/list',
+]
 
 const FROM_META: TextMapGetter<{ readonly [name: string]: unknown }> = {
   keys: (meta) => Object.keys(meta),
