@@ -1,10 +1,15 @@
 /** The `AGENTS.md` that `mayfly init` writes: what a coding agent must know of the project, in about twenty lines. */
-import type { InitAnswers } from './project-template.ts'
-import { serverPath } from './server-template.ts'
+import { serverPath, type Template } from './server-template.ts'
 
 const DOCS = 'node_modules/mayfly-mcp'
 
-export function agentsFile({ name, targets, templates }: InitAnswers): string {
+export interface AgentsAnswers {
+  readonly name: string
+  readonly templates: ReadonlySet<Template>
+  readonly targets: readonly (readonly [name: string, target: { readonly title: string }])[]
+}
+
+export function agentsFile({ name, targets, templates }: AgentsAnswers): string {
   const path = serverPath(templates)
   const titles = targets.map(([, { title }]) => title).join(', ')
   const define = templates.has('fromSdk')
