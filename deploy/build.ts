@@ -19,14 +19,14 @@ ${COMMON_HELP}
 Prints what it wrote and its size, raw and gzipped; warns when that is near one of the platform's limits.
 
   mayfly build --target lambda
+  mayfly build --target mcpb                (a desktop bundle: see mayfly build --target mcpb --help)
   mayfly build src/server.ts --target vercel --out build/vercel
 `
 
 /** Sizes above this share of a limit get a warning. */
 const NEAR_LIMIT = 0.8
 
-/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
-export const build = projectCommand({
+const buildForPlatform = projectCommand({
   name: 'build',
   help: HELP,
   options: { out: { type: 'string' }, json: { type: 'boolean' } },
@@ -44,6 +44,14 @@ export const build = projectCommand({
     return 0
   },
 })
+
+/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
+export async function build(args: string[]): Promise<number> {
+  const isBundle = args.some(
+    (arg, at) => arg === '--target=mcpb' || (arg === 'mcpb' && args[at - 1] === '--target'),
+  )
+  return isBundle ? (await import('./mcpb/build.ts')).buildMcpb(args) : buildForPlatform(args)
+}
 
 export interface BuildIntoOptions {
   /** Values that are handed to the platform, by name: none of them may be in a built file either. */

@@ -16,6 +16,7 @@ const PACKAGES = [
   { folder: 'test/runtimes/tasks/stores/dynalite', install: ['ci'] },
   { folder: 'test/runtimes/tasks/runners/aws', install: ['ci'] },
   { folder: 'test/runtimes/tasks/inspector', install: ['ci'] },
+  { folder: 'test/runtimes/mcpb', install: ['ci'] },
   { folder: 'test/byo', install: ['ci'] },
   { folder: 'test/retrieval-stores', install: ['ci'] },
   { folder: 'examples/mastra', install: ['ci'] },
