@@ -26,7 +26,8 @@ Prints what it wrote and its size, raw and gzipped; warns when that is near one 
 /** Sizes above this share of a limit get a warning. */
 const NEAR_LIMIT = 0.8
 
-const buildForPlatform = projectCommand({
+/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
+export const build = projectCommand({
   name: 'build',
   help: HELP,
   options: { out: { type: 'string' }, json: { type: 'boolean' } },
@@ -44,14 +45,6 @@ const buildForPlatform = projectCommand({
     return 0
   },
 })
-
-/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
-export async function build(args: string[]): Promise<number> {
-  const isBundle = args.some(
-    (arg, at) => arg === '--target=mcpb' || (arg === 'mcpb' && args[at - 1] === '--target'),
-  )
-  return isBundle ? (await import('./mcpb/build.ts')).buildMcpb(args) : buildForPlatform(args)
-}
 
 export interface BuildIntoOptions {
   /** Values that are handed to the platform, by name: none of them may be in a built file either. */

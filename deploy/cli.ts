@@ -32,7 +32,7 @@ Exit codes: 0 done, 1 it failed, 2 the command line is wrong, or nothing answers
 const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Promise<number>> } = {
   init: async () => (await import('./init.ts')).init,
   dev: async () => (await import('./dev.ts')).dev,
-  build: async () => (await import('./build.ts')).build,
+  build: async () => (await import('./build-command.ts')).buildCommand,
   preview: async () => (await import('./preview.ts')).preview,
   deploy: async () => (await import('./deploy.ts')).deploy,
   logs: async () => (await import('./logs.ts')).logs,
