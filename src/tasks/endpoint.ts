@@ -6,26 +6,15 @@ import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { within } from '../events/outage.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
-import {
-  type FetchServer,
-  givenRequest,
-  platformOf,
-  type RequestPlatform,
-  serveRequest,
-} from '../request/platform.ts'
+import { type MountedServer, mounted } from '../http/mounted.ts'
+import { givenRequest, platformOf, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
 /** What an endpoint needs of a server: an `MCPServer` is one. */
-export interface EndpointServer extends FetchServer, Described {
+export interface EndpointServer extends MountedServer {
   readonly tasks: TaskControls
-}
-
-/** What `mayfly doctor` asks of a server. */
-interface Described {
-  getDeploymentInfo?(): unknown
-  getToolListInfo?(): { readonly tools: readonly unknown[] }
 }
 
 export interface TaskEndpointOptions {
@@ -56,7 +45,7 @@ export interface TaskEndpoint {
    *
    * @param path default `/tasks`.
    */
-  mount(path?: string): FetchServer & Described
+  mount(path?: string): MountedServer
 }
 
 const MIN_SECRET_CHARACTERS = 32
@@ -165,21 +154,11 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
         throw new TypeError(
           'mount needs the path of the endpoint, as in "/tasks": not the one of the MCP endpoint.',
         )
-      const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
+      return mounted(server, (request, platform) =>
         isAt(request.url, path, platform.prefix)
           ? serve(givenRequest(request, platform), platform)
-          : serveRequest(server, request, platform)
-      return {
-        fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
-        handle,
-        // A wrapper around a server's `handle` wants real requests.
-        ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
-        async close() {
-          await server.close?.()
-        },
-        getDeploymentInfo: () => server.getDeploymentInfo?.(),
-        getToolListInfo: () => server.getToolListInfo?.() ?? { tools: [] },
-      }
+          : undefined,
+      )
     },
     async urlFor(taskId, name) {
       if (url === undefined)

@@ -1,0 +1,30 @@
+/** A server with something beside it, on paths of its own: what is exported in place of the server. */
+import { type FetchServer, platformOf, type RequestPlatform, serveRequest } from '../request/platform.ts'
+
+/** What `mayfly doctor` asks of a server. */
+export interface Described {
+  getDeploymentInfo?(): unknown
+  getToolListInfo?(): { readonly tools: readonly unknown[] }
+}
+
+export type MountedServer = FetchServer & Described
+
+/** @param serveBeside returns undefined for a request that is the server's. */
+export function mounted(
+  server: MountedServer,
+  serveBeside: (request: Request, platform: RequestPlatform) => Promise<Response> | undefined,
+): MountedServer {
+  const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
+    serveBeside(request, platform) ?? serveRequest(server, request, platform)
+  return {
+    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
+    handle,
+    // A wrapper around a server's `handle` wants real requests.
+    ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
+    async close() {
+      await server.close?.()
+    },
+    getDeploymentInfo: () => server.getDeploymentInfo?.(),
+    getToolListInfo: () => server.getToolListInfo?.() ?? { tools: [] },
+  }
+}

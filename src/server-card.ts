@@ -1,0 +1,145 @@
+/**
+ * The documents by which clients find a server before they connect: its server card, and the catalog of its domain. Both are
+ * experimental in MCP and may change: https://github.com/modelcontextprotocol/experimental-ext-server-card
+ */
+import { toBase64Url } from './definition/base64.ts'
+import { present } from './definition/present.ts'
+import { type MountedServer, mounted } from './http/mounted.ts'
+import { publicUrlOf } from './http/public-url.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
+import type { RequestPlatform } from './request/platform.ts'
+import type { MCPServer } from './server.ts'
+
+/** Options of `withServerCard`. */
+export interface ServerCardOptions {
+  /** The MCP endpoint as clients reach it: `https://shop.example/mcp`. It is never taken from a request, whose sender could choose it. */
+  readonly url: string
+  /** `<domain, reversed>/<name>`, as in the MCP registry. Default: the host of `url` reversed, and the server's id: `example.shop/shop`. */
+  readonly name?: string
+  /** At most 100 characters. Default: the server's. */
+  readonly description?: string
+}
+
+const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
+const CARD = { suffix: '/server-card', type: 'application/mcp-server-card+json' }
+const CATALOG = { path: '/.well-known/ai-catalog.json', type: 'application/ai-catalog+json' }
+const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
+const MAX_TEXT = 100
+
+const HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET',
+  'access-control-allow-headers': 'Content-Type, If-None-Match',
+  'access-control-expose-headers': 'ETag',
+  'x-content-type-options': 'nosniff',
+}
+
+interface Document {
+  readonly type: string
+  readonly text: string
+  readonly etag: string
+}
+
+/**
+ * A server with its server card at `<endpoint>/server-card` and a catalog that names it at `/.well-known/ai-catalog.json`. Export it in
+ * place of the server. Both documents are public, also where the server asks for a token, and name no tools.
+ *
+ * ```ts
+ * export default withServerCard(server, { url: 'https://shop.example/mcp' })
+ * ```
+ *
+ * @throws TypeError for a `url`, a name or a description that a card cannot have.
+ */
+export function withServerCard(server: MCPServer, options: ServerCardOptions): MountedServer {
+  const { url, description = server.getServerInfo().description } = options
+  const endpoint = URL.canParse(url) ? new URL(url) : undefined
+  if (endpoint?.protocol !== 'https:' && endpoint?.protocol !== 'http:')
+    throw new TypeError(
+      'withServerCard needs "url": the MCP endpoint as clients reach it, such as https://shop.example/mcp.',
+    )
+  if (endpoint.username !== '' || endpoint.password !== '' || endpoint.search !== '' || endpoint.hash !== '')
+    throw new TypeError('"url" of withServerCard is public: leave out user, password, query and fragment.')
+  const { name = `${reversed(endpoint.hostname)}/${server.id}` } = options
+  if (!NAME.test(name) || name.length > 200)
+    throw new TypeError(`"${name}" is no name of a server card: pass "name", such as "com.example/shop".`)
+  if (description === undefined || description === '' || description.length > MAX_TEXT)
+    throw new TypeError(
+      `A server card needs a description of 1 to ${MAX_TEXT} characters: pass "description" to withServerCard.`,
+    )
+
+  const path = endpoint.pathname.replace(/\/+$/, '')
+  /** Made at the first request, since it completes the server's definition. */
+  let documents: Promise<{ readonly card: Document; readonly catalog: Document }> | undefined
+  const makeDocuments = async () => ({
+    card: await toDocument(CARD.type, cardOf(server, { url, name, description })),
+    catalog: await toDocument(CATALOG.type, catalogOf(name, endpoint.origin + path + CARD.suffix)),
+  })
+  const serve = async (request: Request, which: 'card' | 'catalog'): Promise<Response> => {
+    documents ??= makeDocuments()
+    return answer(request, (await documents)[which])
+  }
+  return mounted(server, (request, platform) => {
+    const which = whichOf(request, platform, path)
+    return which && serve(request, which)
+  })
+}
+
+/** Most requests are for something else, which costs no parsing of their URL. `path` is the endpoint's, as clients see it. */
+function whichOf(request: Request, platform: RequestPlatform, path: string): 'card' | 'catalog' | undefined {
+  const { url } = request
+  if (!url.includes(CARD.suffix) && !url.includes(CATALOG.path)) return undefined
+  const own = publicUrlOf(request, platform, false).path
+  if (own === CATALOG.path) return 'catalog'
+  if (!own.endsWith(CARD.suffix)) return undefined
+  const parent = own.slice(0, -CARD.suffix.length)
+  return (parent === '' ? path === '' : path.endsWith(parent)) ? 'card' : undefined
+}
+
+function cardOf(server: MCPServer, { url, name, description }: Required<ServerCardOptions>): object {
+  const { serverInfo } = server.getSessionParts().definition
+  const { title = server.name, version, websiteUrl, icons } = serverInfo
+  return present({
+    $schema: SCHEMA,
+    name,
+    version,
+    description,
+    title: title.slice(0, MAX_TEXT),
+    websiteUrl,
+    icons,
+    remotes: [
+      { type: 'streamable-http', url, supportedProtocolVersions: [...MODERN_VERSIONS, ...LEGACY_VERSIONS] },
+    ],
+  })
+}
+
+function catalogOf(name: string, url: string): object {
+  const [namespace = '', own = ''] = name.split('/')
+  const identifier = `urn:air:${reversed(namespace)}:mcp:${own}`
+  return { specVersion: '1.0', entries: [{ identifier, type: CARD.type, url }] }
+}
+
+function reversed(name: string): string {
+  return name.split('.').reverse().join('.')
+}
+
+async function toDocument(type: string, value: object): Promise<Document> {
+  const text = JSON.stringify(value)
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return { type, text, etag: `"${toBase64Url(new Uint8Array(digest).subarray(0, 18))}"` }
+}
+
+function answer({ method, headers: sent }: Request, { type, text, etag }: Document): Response {
+  if (method === 'OPTIONS')
+    return new Response(null, { status: 204, headers: { ...HEADERS, 'access-control-max-age': '86400' } })
+  if (method !== 'GET' && method !== 'HEAD')
+    return new Response(null, { status: 405, headers: { ...HEADERS, allow: 'GET, HEAD, OPTIONS' } })
+  const headers = { ...HEADERS, etag, 'cache-control': 'public, max-age=3600' }
+  if (isCurrent(sent.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
+  return new Response(method === 'HEAD' ? null : text, { headers: { ...headers, 'content-type': type } })
+}
+
+/** RFC 9110 §13.1.2: compared weakly. */
+function isCurrent(sent: string | null, etag: string): boolean {
+  if (sent === null) return false
+  return sent.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
+}
