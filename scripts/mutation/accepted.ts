@@ -155,7 +155,7 @@ export const ACCEPTED: readonly Accepted[] = [
   {
     file: 'src/auth/gate.ts',
     within: 'createGate',
-    line: "const anonymousAccess = createAnonymousAccess(anonymous, scopes, '')",
+    line: "const anonymousAccess = createAnonymousAccess(anonymous, scopeHints, '')",
     original: "''",
     replacement: '"Stryker was here!"',
     reason: 'The page leaves out what is not open, and refuses nothing: it tells no URL.',
