@@ -12,7 +12,7 @@ afterAll(() => packed.remove())
 describe('the tarball', () => {
   it('holds the compiled sources, their types and its documents, and nothing else', () => {
     const documents = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'CHANGELOG.md', 'SECURITY.md']
-    const others = /^(?:dist\/(?:src|adapters|deploy)\/[\w/-]+\.(?:js|d\.ts)|docs\/[\w/-]+\.(?:md|svg))$/
+    const others = /^(?:dist\/(?:src|adapters|deploy)\/[\w/-]+\.(?:js|d\.ts)|docs\/[\w/-]+\.(?:md|svg|png))$/
     expect(packed.files.filter((file) => !others.test(file)).sort()).toEqual(documents.sort())
     expect(packed.files).toContain('docs/deploy/lambda.md')
     expect(packed.files.length).toBeGreaterThan(100)

@@ -150,7 +150,7 @@ describe('capabilities that the client lacks', () => {
     expect(answer.status).toBe(400)
     expect(answer.error).toMatchObject({
       code: -32021,
-      message: expect.stringContaining('elicitation, roots, sampling'),
+      message: expect.stringContaining('elicitation (form, url), roots, sampling (tools)'),
       data: {
         requiredCapabilities: {
           elicitation: { form: {}, url: {} },
