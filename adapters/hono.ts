@@ -1,7 +1,7 @@
 /**
  * Hono: serves an `MCPServer` as a route of an app, on every runtime of Hono.
  *
- * Exports `mcp`, which makes the handler, `honoContext`, which gives tools the app's context, and `METADATA_ROUTE`.
+ * Exports `mcp`, which makes the handler, `honoContext`, which gives tools the app's context, `METADATA_ROUTE` and `metadataRoute`.
  */
 import type { Context, Env } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -34,8 +34,17 @@ export interface HonoMcpOptions<E extends Env = any> {
   errors?: 'server' | 'app'
 }
 
-/** The path of the route that serves OAuth metadata (RFC 9728 §3.1), for a server with `auth`. */
+/** The path of the route that serves OAuth metadata (RFC 9728 §3.1), for a server with `auth` that is the only one in its app. */
 export const METADATA_ROUTE: '/.well-known/oauth-protected-resource/*' = `${METADATA_PATH}/*`
+
+/**
+ * The same for one server of several: each has its own metadata.
+ *
+ * @param path of the server's route, with the paths of the apps around it: `/api/mcp`.
+ */
+export function metadataRoute(path: `/${string}`): string {
+  return METADATA_PATH + path
+}
 
 /** How `mayfly doctor` finds the server in an app. */
 interface Handler<E extends Env> {
@@ -59,7 +68,7 @@ const contexts = new WeakMap<Request, Context>()
  *
  * ```ts
  * app.all('/mcp', mcp(server))
- * app.get(METADATA_ROUTE, mcp(server)) // for a server with `auth`
+ * app.get(METADATA_ROUTE, mcp(server)) // for a server with `auth`; `metadataRoute('/mcp')` beside other servers
  * ```
  *
  * Bodies that a middleware has read by `c.req` are passed on. Forwarded headers are not trusted: that is `http.trustProxy` of the server.

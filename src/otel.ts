@@ -97,17 +97,24 @@ type IsKnown = (kind: 'method' | 'name', text: string, outcome: TracedOutcome) =
 /** Names for which metrics are kept apart. */
 const MAX_KNOWN = 1000
 
+/** Of tools that have only failed: servers of SDK v1 answer a tool that they do not have with a result, which is an error. */
+const MAX_FAILED = 50
+
 /**
  * Whether a name is one that the server has: it has answered it, other than with a protocol error. Each name is a time series of its
  * own, and clients can make names up.
  */
 function createKnown(): IsKnown {
   const known = new Set<string>()
-  return (kind, text, { code, status }) => {
+  const failed = new Set<string>()
+  return (kind, text, { code, status, isToolError }) => {
     const key = `${kind} ${text}`
     if (known.has(key)) return true
-    if (code !== undefined || status >= 400 || text.length > 256 || known.size >= MAX_KNOWN) return false
-    known.add(key)
+    if (code !== undefined || status >= 400 || text.length > 256) return false
+    const [names, max] = isToolError ? [failed, MAX_FAILED] : [known, MAX_KNOWN]
+    if (names.has(key)) return true
+    if (names.size >= max) return false
+    names.add(key)
     return true
   }
 }

@@ -18,6 +18,8 @@ export interface Description {
   readonly info: DeploymentInfo | undefined
   readonly tools: number | undefined
   readonly identity?: Identity | undefined
+  /** The server was found in an app that the entry exports. */
+  readonly isApp?: boolean
   /** Why no request could be served: what is wrong with a tool, resource or prompt. */
   readonly fault?: string | undefined
 }
@@ -48,7 +50,8 @@ function describe(): Description {
   const info = server?.getDeploymentInfo?.()
   try {
     const tools = server?.getToolListInfo?.().tools
-    return { info, tools: tools?.length, identity: tools && identify(server ?? {}, tools) }
+    const identity = tools && identify(server ?? {}, tools)
+    return { info, tools: tools?.length, identity, isApp: server !== exported }
   } catch (error) {
     return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
   }

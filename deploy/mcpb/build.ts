@@ -71,8 +71,12 @@ export async function buildMcpb(args: string[]): Promise<number> {
 }
 
 async function identityOf(project: Project): Promise<Identity> {
-  const { identity, fault } = await describeServer(project)
+  const { identity, fault, isApp } = await describeServer(project)
   if (fault !== undefined) throw faultOf(project, fault)
+  if (isApp)
+    throw new CliError(
+      'the entry exports an app, and a desktop bundle serves no HTTP: name the module whose default export is the server, as in mayfly build src/mcp.ts --target mcpb',
+    )
   if (identity !== undefined) return identity
   throw new CliError(
     'the entry does not export an MCPServer, and only that is served over stdio: bundle a server of an official SDK with its own transport',

@@ -2,6 +2,7 @@
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { toCaller } from '../auth/host-caller.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
+import { unknownOption } from '../definition/unknown-option.ts'
 import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
 
@@ -28,6 +29,29 @@ export interface ConnectOptions {
 /** The official client. `close()` is called by `await using`. */
 export type ConnectedClient = Client & AsyncDisposable
 
+const OPTIONS: { readonly [option in keyof ConnectOptions]-?: true } = {
+  era: true,
+  capabilities: true,
+  answers: true,
+  auth: true,
+  env: true,
+  url: true,
+  headers: true,
+}
+
+/** With a misspelt `auth` ignored, tests of scopes would pass without a caller. */
+function checkOptions(options: ConnectOptions): void {
+  const unknown = unknownOption(options, OPTIONS)
+  if (unknown !== undefined) throw new TypeError(`connect has no option "${unknown}".`)
+  const { era, auth, headers = {} } = options
+  if (era !== undefined && era !== 'modern' && era !== 'legacy')
+    throw new TypeError('"era" of connect is "modern" or "legacy".')
+  if (auth !== undefined && (auth === null || !['string', 'object'].includes(typeof auth)))
+    throw new TypeError('"auth" of connect is a token, or a caller: { token, clientId, scopes }.')
+  if (typeof auth === 'string' && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
+    throw new TypeError('connect was given a token and a header "Authorization": leave one of them out.')
+}
+
 const VERSIONS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
 
 /** Milliseconds that `close` waits for the server's `waitUntil` work. */
@@ -44,9 +68,11 @@ const CLOSE_MS = 5000
  * `close()`, or `await using`, ends what is still open, and waits up to 5 seconds for work that tools have passed to `ctx.waitUntil`.
  *
  * @param server an `MCPServer`, what `fromSdk` returns, or an app with a `fetch`, such as one of Hono.
+ * @throws TypeError for an option that does not exist, or for a value that it does not allow.
  * @throws TestingError `NO_CLIENT` if the package is not installed, and the official client's error if the server refuses it.
  */
 export async function connect(server: FetchServer, options: ConnectOptions = {}): Promise<ConnectedClient> {
+  checkOptions(options)
   const { era = 'modern', answers, auth, env, url = 'http://localhost/mcp' } = options
   const sdk = await loadClient()
   const running = new Set<Promise<unknown>>()

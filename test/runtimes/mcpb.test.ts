@@ -100,6 +100,19 @@ test('the same server makes the same bytes', { timeout: TIMEOUT_MS }, async () =
   expect(one!.equals(two!)).toBe(true)
 })
 
+test('an app is refused, with the module that is not one', { timeout: TIMEOUT_MS }, async () => {
+  await using project = arrange(`import { Hono } from 'hono'
+import { mcp } from 'mayfly-mcp/hono'
+${SERVER.replace('export default', 'const server =')}
+export default new Hono().all('/mcp', mcp(server))`)
+  symlinkSync(join(ROOT, 'node_modules/hono'), join(project.folder, 'node_modules/hono'))
+
+  const { code, stderr } = await build(project)
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^mayfly: the entry exports an app, [^\n]*\n$/)
+})
+
 test('a server that stdio cannot serve, and a value in place of a variable, are refused', {
   timeout: TIMEOUT_MS,
 }, async () => {

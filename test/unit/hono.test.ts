@@ -4,7 +4,7 @@ import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { secureHeaders } from 'hono/secure-headers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { honoContext, METADATA_ROUTE, mcp } from '../../adapters/hono.ts'
+import { honoContext, METADATA_ROUTE, mcp, metadataRoute } from '../../adapters/hono.ts'
 import { lambda } from '../../adapters/lambda.ts'
 import { bearer, honoAuth, staticTokens } from '../../src/auth.ts'
 import { createTool, MCPServer } from '../../src/index.ts'
@@ -210,6 +210,23 @@ describe('OAuth metadata', () => {
     const response = await refusedBy(app as Hono, `https://shop.example${path}`)
 
     expect(await response.json()).toMatchObject({ resource: `https://shop.example${path}` })
+  })
+
+  it('each of two servers has its own metadata', async () => {
+    const servers = ['/a', '/b'] as const
+    const app = new Hono()
+    for (const path of servers) {
+      const server = create({ auth: tokens, name: `of ${path}`, http: { allowedHosts: ['shop.example'] } })
+      app.all(path, mcp(server)).get(metadataRoute(path), mcp(server))
+    }
+
+    for (const path of servers) {
+      const response = await refusedBy(app, `https://shop.example${path}`)
+      expect(await response.json()).toMatchObject({
+        resource: `https://shop.example${path}`,
+        resource_name: `of ${path}`,
+      })
+    }
   })
 
   it('behind an adapter with a prefix, routes are without it, and the challenge is with it', async () => {

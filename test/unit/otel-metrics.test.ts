@@ -159,6 +159,20 @@ describe('mcp.server.operation.duration', () => {
     ])
   })
 
+  it('nor of a server that answers a tool it does not have with a result, and its own tools stay named', async () => {
+    const { telemetry, series } = observe()
+    const server = fromSdk(createV1, { telemetry })
+    const callTool = async (name: string) =>
+      (await server.fetch(legacyRequest('tools/call', { name, arguments: { a: 1, b: 2 } }))).text()
+    for (let n = 0; n < 200; n++) await callTool(`made-up-${n}`)
+    await callTool('add')
+
+    const found = await series()
+
+    expect(found.length).toBeLessThanOrEqual(52)
+    expect(found.map(({ attributes }) => attributes['gen_ai.tool.name'])).toContain('add')
+  })
+
   it('ends with the stream, and a client that leaves is an error', async () => {
     const { telemetry, series } = observe()
     const endless = createTool({

@@ -219,4 +219,13 @@ describe('close', () => {
     expect(order).toEqual(['waiting', 'left work'])
     await client.close()
   })
+
+  it.each<[what: string, options: object]>([
+    ['a misspelt option', { Auth: { clientId: 'x', scopes: [] } }],
+    ['no caller', { auth: null }],
+    ['a version in place of an era', { era: '2025-11-25' }],
+    ['a token and a header for one', { auth: 'token', headers: { Authorization: 'Bearer other' } }],
+  ])('%s → TypeError', async (_what, options) => {
+    await expect(connect(create({}), options)).rejects.toThrow(TypeError)
+  })
 })
