@@ -7,8 +7,22 @@ import { CliError } from './cli-error.ts'
 const LISTEN_TIMEOUT_MS = 60_000
 const POLL_MS = 20
 
+/** Below the ports that kernels hand out (RFC 6335 §6; Linux begins at 32 768): what is free now is not given to another program in the seconds until a platform listens. */
+const FIRST_FREE = 20_000
+const FREE_PORTS = 12_000
+const TRIES = 20
+
 /** The same port when 127.0.0.1 can listen on it, a free one for 0. Throws `CliError` when it cannot. */
 export async function freePort(port: number): Promise<number> {
+  if (port !== 0) return listenable(port)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = await listenable(FIRST_FREE + Math.floor(Math.random() * FREE_PORTS)).catch(() => 0)
+    if (found !== 0) return found
+  }
+  return listenable(0)
+}
+
+async function listenable(port: number): Promise<number> {
   const server = createServer()
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
