@@ -17,7 +17,7 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
     : `\`${path}\` makes the server. A tool is \`createTool({ id, description, inputSchema, execute })\`, listed under \`tools\`.`
   const lines = [
     define,
-    'Each request gets a fresh server: keep nothing in module variables between requests. What must last goes to a store.',
+    'Each request gets a fresh server: keep nothing in module variables between requests. What must last goes to a database.',
     'Describe every tool and every field (`.describe()`): the model reads nothing else.',
     'Throw an `Error` with a message that the model can act on; it becomes an `isError` result. Stacks never reach the client.',
     ...(templates.has('fromSdk')
@@ -28,7 +28,19 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
     ...(templates.has('auth')
       ? ['Clients need `API_TOKEN`. `ctx.auth` is who calls; `scopes` on a tool says who may.']
       : []),
-    'Read variables from `ctx.env`, not from `process.env`. Secrets are in `.env` here, and are never committed or logged.',
+    ...(templates.has('hono')
+      ? [
+          "`src/server.ts` is the Hono app: its own routes go there. `honoContext(ctx)` is the app's context in a tool.",
+        ]
+      : []),
+    ...(templates.has('tasks')
+      ? [
+          `A tool with \`task\` goes on after its answer, across restarts: what must happen once goes into \`ctx.step\`, pauses are \`ctx.sleep\`. See \`${DOCS}/docs/tasks.md\`.`,
+        ]
+      : []),
+    templates.has('fromSdk')
+      ? 'The factory gets variables as `env`. Secrets are in `.env` here, and are never committed or logged.'
+      : 'Read variables from `ctx.env`, not from `process.env`. Secrets are in `.env` here, and are never committed or logged.',
     'Only web standards in the server: no `node:` modules unless the platform has them.',
   ]
   return `# ${name}

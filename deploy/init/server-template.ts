@@ -56,7 +56,7 @@ const rollDice = createTool({
   description: 'Rolls dice and adds them up',
   inputSchema: ${ROLL_INPUT},
   outputSchema: z.object({ rolls: z.array(z.int()), total: z.int() }),
-  mcp: { annotations: { readOnlyHint: true } },
+  mcp: { annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false } },
   execute: ({ count, sides }, ctx) => {
     ctx.log('info', { count, sides })
 ${rolls('    ')}

@@ -45,8 +45,8 @@ function judge(
   return unmarked === undefined
     ? works(`${items.length}`)
     : hint(
-        `${quote(unmarked.name)} has not all of ${annotations?.join(', ')}: it takes the tool for one that writes`,
-        'say in the annotations what the tool does',
+        `${quote(unmarked.name)} lacks some of the annotations ${annotations?.join(', ')}: it takes the tool for one that writes`,
+        'say in its annotations what the tool does; with Mayfly, mcp: { annotations: { … } } of the tool',
       )
 }
 
