@@ -60,7 +60,7 @@ describe('mayfly init', () => {
     }
     expect(text.trim().split('\n').length).toBeLessThanOrEqual(25)
     const paths = Array.from(text.matchAll(/`?((?:src|test)\/[\w.]+)/g), ([, path]) => path!)
-    expect(paths).toEqual(['src/mcp.ts', 'test/server.test.ts'])
+    expect(paths).toEqual(['src/mcp.ts', 'src/server.ts', 'test/server.test.ts'])
     for (const path of paths) expect(existsSync(join(project.folder, 'shop', path)), path).toBe(true)
     const commands = Array.from(text.matchAll(/^npm (?:run )?(\w+)/gm), ([, name]) => name!)
     for (const name of commands) expect(scripts, name).toHaveProperty(name)

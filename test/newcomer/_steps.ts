@@ -33,6 +33,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
   [/^npx mayfly logs$/, askForLogs],
+  [/^npx mayfly registry$/, writeServerJson],
   [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
   // Not npm's: AWS's tools, and a clone of this repository, whose tests these are.
   [/^(?:pip install aws-sam-cli|aws login|npm ci && npm (?:start|test))$/, async () => {}],
@@ -146,6 +147,14 @@ async function askForLogs(command: string, { newcomer }: Visit): Promise<void> {
   const { code, stderr } = await newcomer.run(command)
   expect(code, stderr).toBe(1)
   expect(stderr).toMatch(/^mayfly: [^\n]*(?:not logged in|failed)[^\n]*$/m)
+}
+
+/** Without the URL of a deployment, it says that it needs one. */
+async function writeServerJson(command: string, { newcomer }: Visit): Promise<void> {
+  expect(await newcomer.run(command)).toMatchObject({ code: 1, stderr: expect.stringContaining('--url') })
+  expectSuccess(await newcomer.run(`${command} --url https://dice.example.com/mcp`))
+  const written = JSON.parse(readFileSync(join(newcomer.cwd, 'server.json'), 'utf8'))
+  expect(written).toMatchObject({ remotes: [{ url: 'https://dice.example.com/mcp' }] })
 }
 
 /** What it would do needs an account. */
