@@ -16,12 +16,15 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
+/** How long a message is and whom it is for: no `Connection` may take them away. */
+const KEPT = new Set(['content-length', 'host', 'origin'])
+
 export interface Forwarding {
   readonly url: URL
   readonly options: RequestOptions
   /** The headers of the response for the client, from names and values in turn. */
   readonly toHeaders: (rawHeaders: readonly string[]) => readonly string[]
-  /** Called when there is no response. */
+  /** Called at most once, when there is no response, or none that could be written. */
   readonly onFailure: (error: Error) => void
 }
 
@@ -29,18 +32,30 @@ export interface Forwarding {
 export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): void {
   const { url, options, toHeaders, onFailure } = forwarding
   const outgoing = send(url, options)
+  let hasFailed = false
+  const fail = (error: Error): void => {
+    if (hasFailed) return
+    hasFailed = true
+    if (!response.headersSent && !response.destroyed) onFailure(error)
+    else response.destroy()
+    outgoing.destroy()
+  }
   outgoing.on('response', (incoming) => {
-    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, [
-      ...toHeaders(incoming.rawHeaders),
-    ])
+    try {
+      // Without the reason phrase, which may hold what Node does not write.
+      response.writeHead(incoming.statusCode ?? 502, [...toHeaders(incoming.rawHeaders)])
+    } catch (error) {
+      return fail(error as Error)
+    }
     response.flushHeaders()
     // An error ends both sides, which is all that there is to do.
     pipeline(incoming, response, () => {})
   })
-  outgoing.on('error', (error) => {
-    if (!response.headersSent && !response.destroyed) onFailure(error)
-    else response.destroy()
+  outgoing.on('upgrade', (_incoming, socket) => {
+    socket.on('error', () => {}).destroy()
+    fail(new Error('it answers 101, and nothing was to be upgraded'))
   })
+  outgoing.on('error', fail)
   response.on('close', () => outgoing.destroy())
   // Not a pipeline: a server may answer before it has read the request.
   request.pipe(outgoing)
@@ -53,6 +68,7 @@ export function withoutHops(rawHeaders: readonly string[]): string[] {
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]!.toLowerCase() === 'connection')
       for (const name of rawHeaders[at + 1]!.split(',')) named.add(name.trim().toLowerCase())
+  for (const name of KEPT) named.delete(name)
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (!named.has(rawHeaders[at]!.toLowerCase())) headers.push(rawHeaders[at]!, rawHeaders[at + 1]!)
   return headers

@@ -52,7 +52,14 @@ export async function startPlaygroundFront({
   )
   // A server decides itself how long a request or a response may take.
   listener.requestTimeout = 0
-  listener.on('upgrade', (request, socket, head) => tunnel(request, socket as Socket, head, innerPort))
+  // Connections that are no longer the listener's.
+  const upgraded = new Set<Socket>()
+  listener.on('upgrade', (request, stream, head) => {
+    const socket = stream as Socket
+    upgraded.add(socket)
+    socket.once('close', () => upgraded.delete(socket))
+    tunnel(request, socket, head, innerPort)
+  })
   listener.on('clientError', (_error, socket) => socket.destroy())
   try {
     await once(listener.listen(port, '127.0.0.1'), 'listening')
@@ -66,6 +73,7 @@ export async function startPlaygroundFront({
       listener.closeIdleConnections()
       await drained
       listener.closeAllConnections()
+      for (const socket of upgraded) socket.destroy()
       await closed
     },
   }

@@ -150,7 +150,7 @@ function forwardMessage(
       headers: authorization === undefined ? headers : { ...headers, authorization },
     },
     toHeaders: (rawHeaders) => [...harmless(rawHeaders), ...Object.entries(FORWARDED).flat()],
-    onFailure: (error) => refuse(response, 502, `${server.origin} cannot be reached: ${error.message}`),
+    onFailure: (error) => refuse(response, 502, `${server.origin} gave no usable answer: ${error.message}`),
   })
 }
 

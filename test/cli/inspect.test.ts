@@ -1,6 +1,6 @@
 /** `mayfly inspect`, the real command: what its local process forwards, and for whom. */
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MayflyProcess, stopAll } from './_dev-process.ts'
@@ -193,4 +193,33 @@ test('a public server may not name private addresses', async () => {
     expect(response.status, url).toBe(502)
     expect(await response.text(), url).toContain('may not send its clients')
   }
+})
+
+test('a response that cannot be passed on → 502, and the command goes on', async () => {
+  let answer = ''
+  const hostile = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    // An upgraded connection stays open.
+    socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))
+  })
+  await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
+  const { port } = hostile.address() as AddressInfo
+  answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
+  await using other = new MayflyProcess(['inspect', `http://127.0.0.1:${port}/mcp`], tmpdir())
+  await other.ready()
+  const at = new URL(other.stdout.replace(/^ready /, '').trim())
+  const headers = { origin: at.origin, 'x-mayfly-token': at.hash.replace('#token=', '') }
+  const post = (): Promise<Response> =>
+    fetch(new URL('/__mayfly/mcp', at), { method: 'POST', headers, body: '{}' })
+  for (const head of ['099 Odd', '000 Odd', '101 X\r\nUpgrade: x\r\nConnection: Upgrade']) {
+    answer = `HTTP/1.1 ${head}\r\nContent-Length: 2\r\n\r\nhi`
+    const response = await post()
+    expect(response.status, head).toBe(502)
+    expect(await response.text(), head).toMatch(/^http:[^\n]+\n$/)
+  }
+  answer = 'HTTP/1.1 200 O\x01\x1b[31mK\r\nContent-Length: 2\r\n\r\nhi'
+  const response = await post()
+  expect({ status: response.status, body: await response.text() }).toEqual({ status: 200, body: 'hi' })
+  expect((await other.signal('SIGINT')).code).toBe(0)
+  hostile.close()
 })
