@@ -1,5 +1,7 @@
 /** `mayfly inspect`: the page of `mayfly dev` for any MCP server, whose messages a process on this machine forwards. */
 import { randomBytes } from 'node:crypto'
+import { whyNothingAnswers } from './check/contact.ts'
+import { Wire } from './check/wire.ts'
 import { parseCommand, parsePort } from './command-line.ts'
 import { onInterrupt } from './ending.ts'
 import { openInBrowser } from './open-browser.ts'
@@ -20,6 +22,8 @@ token, without which no other page or program can use the server through this on
 
   mayfly inspect https://example.com/mcp --open
 `
+
+const TIMEOUT_MS = 10_000
 
 /** Runs until a signal ends it (exit code 0). Throws `UsageError`, and `CliError` where the port is taken. */
 export async function inspect(args: string[]): Promise<number> {
@@ -42,8 +46,23 @@ export async function inspect(args: string[]): Promise<number> {
     process.stdout.write(`ready ${running.url}\n`)
     terminal.note(`tries ${server.origin}${server.pathname} until Ctrl+C`)
     if (values.open) openInBrowser(running.url)
+    // Not awaited: the page works meanwhile, and the server may still be starting.
+    void warnIfSilent(server, headers)
     return await interrupted
   } finally {
     await running.close()
   }
+}
+
+/** One request, so that a wrong URL is noticed where it was typed. */
+async function warnIfSilent(url: URL, headers: Readonly<Record<string, string>>): Promise<void> {
+  const wire = new Wire({
+    url,
+    bearer: undefined,
+    headers,
+    timeoutMs: TIMEOUT_MS,
+    deadlineMs: 2 * TIMEOUT_MS,
+  })
+  const why = await whyNothingAnswers(wire)
+  if (why !== undefined) terminal.warn(why)
 }

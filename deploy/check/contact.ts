@@ -80,6 +80,13 @@ export async function makeContact(wire: Wire): Promise<Contact> {
   }
 }
 
+/** Sends one request. What `NothingAnswers` would say, where that gets no HTTP answer. */
+export async function whyNothingAnswers(wire: Wire): Promise<string | undefined> {
+  const asking = modernMessage({ method: 'server/discover' }, wire.freshId())
+  const word = await say(wire, 'server/discover (modern)', asking)
+  return word instanceof Stop ? nothing(wire, word) : undefined
+}
+
 /** The name that the server gives itself, in either era. */
 export function serverInfo({
   discovery,

@@ -3,11 +3,13 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from '
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MayflyProcess, stopAll } from './_dev-process.ts'
+import { testPort } from '../_port.ts'
+import { MayflyProcess, stopAll, until } from './_dev-process.ts'
 
 const seen: IncomingHttpHeaders[] = []
 const server = createServer((request, response) => {
-  seen.push(request.headers)
+  // The command itself asks once whether anything answers.
+  if (request.headers['mcp-method'] !== 'server/discover') seen.push(request.headers)
   response.writeHead(request.url === '/moved' ? 307 : 200, {
     location: 'http://127.0.0.1:1/',
     'set-cookie': 'a=b',
@@ -204,7 +206,7 @@ test('a response that cannot be passed on → 502, and the command goes on', asy
   })
   await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
   const { port } = hostile.address() as AddressInfo
-  answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
+  answer = 'HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\nhi'
   await using other = new MayflyProcess(['inspect', `http://127.0.0.1:${port}/mcp`], tmpdir())
   await other.ready()
   const at = new URL(other.stdout.replace(/^ready /, '').trim())
@@ -222,4 +224,19 @@ test('a response that cannot be passed on → 502, and the command goes on', asy
   expect({ status: response.status, body: await response.text() }).toEqual({ status: 200, body: 'hi' })
   expect((await other.signal('SIGINT')).code).toBe(0)
   hostile.close()
+})
+
+test('nothing answers at the URL → one line, after the page is ready; the command goes on', async () => {
+  const port = await testPort()
+  const url = `http://127.0.0.1:${port}/mcp?key=secret-of-the-query`
+  await using other = new MayflyProcess(['inspect', url, '--bearer', 'secret-of-the-user'], tmpdir())
+  await other.ready()
+  await until(() => other.stderr.includes('nothing answers'))
+  expect(other.stderr).toMatch(
+    new RegExp(`^mayfly: nothing answers at http://127\\.0\\.0\\.1:${port}/mcp: [^\\n]+\\n`, 'm'),
+  )
+  const { code, stdout, stderr } = await other.signal('SIGINT')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^ready [^\n]+\n$/)
+  expect(stderr).not.toContain('secret-of')
 })
