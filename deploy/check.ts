@@ -17,10 +17,11 @@ import { parseCommandLine } from './command-line.ts'
 import { isColoured } from './console.ts'
 import { parseHeaders, parseServerUrl, parseToken } from './server-address.ts'
 
-const HELP = `mayfly check <url> [--as <client>] [--bearer <token>] [--header 'Name: value']... [--json]
+const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer <token>] [--header 'Name: value']... [--json]
+                   [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
 
   url         the MCP endpoint: https://example.com/mcp
-  --as        connect as claude, chatgpt, vscode, cursor or all do, and say where each would stop
+  --as        connect as claude, chatgpt, vscode, cursor or all do, and say where each would stop; may be repeated
   --bearer    a token, sent as Authorization: Bearer to this server and to no other; never printed
   --header    another header for every request, such as one that a gateway wants; may be repeated
   --json      print one JSON document instead of the table
@@ -55,7 +56,7 @@ export async function check(args: string[]): Promise<number> {
     timeout: { type: 'string' },
     deadline: { type: 'string' },
     origin: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', multiple: true },
     call: { type: 'string' },
     arguments: { type: 'string' },
     'no-register': { type: 'boolean' },
@@ -68,7 +69,7 @@ export async function check(args: string[]): Promise<number> {
   const url = parseServerUrl('check', positionals)
   const headers = parseHeaders('check', values.header ?? [])
   const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
-  const profiles = values.as === undefined ? undefined : parseClient(values.as)
+  const profiles = values.as === undefined ? undefined : parseClients(values.as)
   const call = parseCall(values.call, values.arguments)
   if (values['no-register'] && profiles === undefined)
     throw new UsageError('--no-register is for --as: without it, nothing is registered')
@@ -115,13 +116,14 @@ function named({ url }: CheckOptions): string {
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
-function parseClient(text: string): readonly Profile[] {
-  if (text === 'all') return CLIENTS
-  const profiles = CLIENTS.filter(({ id }) => id === text)
-  const known = CLIENTS.map(({ id }) => id).join(', ')
-  if (profiles.length === 0)
-    throw new UsageError(`${shown(text)} is not a client that check knows: pass ${known} or all`)
-  return profiles
+function parseClients(texts: readonly string[]): readonly Profile[] {
+  const known = CLIENTS.map(({ id }) => id)
+  const unknown = texts.find((text) => text !== 'all' && !known.some((id) => id === text))
+  if (unknown !== undefined)
+    throw new UsageError(
+      `${shown(unknown)} is not a client that check knows: pass ${known.join(', ')} or all`,
+    )
+  return texts.includes('all') ? CLIENTS : CLIENTS.filter(({ id }) => texts.includes(id))
 }
 
 function parseCall(name: string | undefined, text: string | undefined): ToolCall | undefined {

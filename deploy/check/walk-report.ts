@@ -7,9 +7,11 @@ export function renderWalks(walks: readonly Walk[], url: string, isColoured: boo
   const style = createStyle(isColoured)
   const width = Math.max(...walks.flatMap(({ steps }) => steps.map(({ title }) => title.length)))
   const blocks = walks.map((walk) => block(walk, width, style))
-  const connecting = walks.filter(({ stopsAt }) => stopsAt === undefined).length
+  const connecting = walks.filter(({ wouldConnect }) => wouldConnect === true).length
+  const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined).length
+  const untold = unknown === 0 ? '' : `, ${unknown} cannot be told from here`
   const counts = summary(toCounts(walks.flatMap(({ steps }) => steps)))
-  const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect: ${counts}`
+  const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect${untold}: ${counts}`
   return `${url}\n\n${blocks.join('\n')}\n${said}\n`
 }
 
@@ -28,7 +30,11 @@ function row(step: WalkedStep, width: number, style: Style): string {
 
 /** Its shape is documented in docs/check.md; members may be added. */
 export function renderWalksJson(walks: readonly Walk[], url: string): string {
-  const clients = walks.map(({ stopsAt, ...walk }) => ({ ...walk, stopsAt: stopsAt ?? null }))
+  const clients = walks.map(({ stopsAt, wouldConnect, ...walk }) => ({
+    ...walk,
+    stopsAt: stopsAt ?? null,
+    wouldConnect: wouldConnect ?? null,
+  }))
   const counts = toCounts(walks.flatMap(({ steps }) => steps))
   return `${JSON.stringify({ url, summary: counts, clients }, null, 2)}\n`
 }

@@ -157,7 +157,9 @@ test('behind a gateway that serves the function’s path alone, the challenge le
   const args = [new URL(`${prefix}/mcp`, running.url).href, '--as', 'all']
   const { code, stdout } = await runCheck(args, trustingTestCertificate())
 
-  expect(stdout).toMatch(/\n4 of 4 clients would connect: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/)
+  expect(stdout).toMatch(
+    /\n2 of 4 clients would connect, 2 cannot be told from here: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
+  )
   expect(code).toBe(0)
 })
 
@@ -245,6 +247,78 @@ describe('as a command', () => {
         client_name: 'mayfly check as claude',
         redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
       }),
+    ])
+  })
+
+  test.for<readonly [string, (client: Registration, origin: string) => Response, RegExp]>([
+    [
+      'without a token for it',
+      (client, origin) =>
+        Response.json({ ...client, client_id: 'a', registration_client_uri: `${origin}/register/a` }),
+      /works +registers +dynamically; the registration stays: delete it by hand\n/,
+    ],
+    [
+      'whose URI is of another origin',
+      (client) =>
+        Response.json({
+          ...client,
+          client_id: 'a',
+          registration_client_uri: 'https://other.example/a',
+          registration_access_token: 'token-of-a',
+        }),
+      /dynamically; the registration stays: delete it by hand\n/,
+    ],
+    [
+      'that the server does not delete',
+      (client, origin) =>
+        Response.json({
+          ...client,
+          client_id: 'a',
+          registration_client_uri: `${origin}/register/a`,
+          registration_access_token: 'not-its-token',
+        }),
+      /dynamically; the registration stays: delete it by hand\n/,
+    ],
+    [
+      'without client_id',
+      () => Response.json({}, { status: 201 }),
+      /HTTP 201 without "client_id" in JSON; the registration stays: delete it by hand {2}\[/,
+    ],
+  ])('a registration %s is said to stay', async ([, register, words]) => {
+    await using running = await connectingServer({ register })
+    const { stdout } = await runCheck([running.url.href, '--as', 'vscode'])
+
+    expect(stdout).toMatch(words)
+  })
+
+  test('a registration without client_id is deleted all the same', async () => {
+    const kept = new Set<string>()
+    const register = (_client: Registration, origin: string): Response => {
+      kept.add('undefined')
+      return Response.json({
+        registration_client_uri: `${origin}/register/undefined`,
+        registration_access_token: 'token-of-undefined',
+      })
+    }
+    await using running = await connectingServer({ register }, kept)
+    const { stdout } = await runCheck([running.url.href, '--as', 'vscode'])
+
+    expect(stdout).toContain('without "client_id"')
+    expect(stdout).not.toContain('the registration stays')
+    expect(kept.size).toBe(0)
+  })
+
+  test('--as may be repeated, and what cannot be told from here is not counted as connecting', async () => {
+    await using running = await connectingServer()
+    const args = [running.url.href, '--as', 'cursor', '--as', 'claude']
+    const { code, stdout } = await runCheck(args)
+    const json = JSON.parse((await runCheck([...args, '--json'])).stdout)
+
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be told from here: /)
+    expect(json.clients).toMatchObject([
+      { client: 'claude', stopsAt: null, wouldConnect: null },
+      { client: 'cursor', stopsAt: null, wouldConnect: true },
     ])
   })
 

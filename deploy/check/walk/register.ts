@@ -60,16 +60,21 @@ async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promi
   if (answer instanceof Stop) return answer.outcome
   const document = parse(answer.body)
   if (answer.status < 200 || answer.status > 299) return refused(step, answer, document)
-  if (typeof document?.client_id !== 'string')
-    return wrong(
-      `registration: HTTP ${answer.status} without "client_id" in JSON`,
-      'answer 201 with the client information as JSON (RFC 7591 §3.2.1)',
-    )
-  await deleteAgain(trail, endpoint, document)
-  return judge(step, document)
+  const outcome = judge(step, answer, document)
+  if (await deleteAgain(trail, endpoint, document ?? {})) return outcome
+  return { ...outcome, detail: `${outcome.detail}; the registration stays: delete it by hand` }
 }
 
-function judge({ request, wantsClientUri }: Register, document: JsonObject): Outcome {
+function judge(
+  { request, wantsClientUri }: Register,
+  { status }: Answer,
+  document: JsonObject | undefined,
+): Outcome {
+  if (typeof document?.client_id !== 'string')
+    return wrong(
+      `registration: HTTP ${status} without "client_id" in JSON`,
+      'answer 201 with the client information as JSON (RFC 7591 §3.2.1)',
+    )
   const { redirect_uris: registered, registration_client_uri: uri } = document
   const isOther =
     Array.isArray(registered) && request.redirect_uris.some((each) => !registered.includes(each))
@@ -110,15 +115,15 @@ function refused(
   )
 }
 
-/** RFC 7592 §2.3. What was registered stays where the server gives no token for it. */
-async function deleteAgain(trail: Trail, endpoint: URL, document: JsonObject): Promise<void> {
+/** RFC 7592 §2.3. False where what was registered stays, such as where the server gives no token for it. */
+async function deleteAgain(trail: Trail, endpoint: URL, document: JsonObject): Promise<boolean> {
   const { registration_client_uri: uri, registration_access_token: token } = document
-  if (typeof uri !== 'string' || typeof token !== 'string' || !URL.canParse(uri, endpoint.href)) return
+  if (typeof uri !== 'string' || typeof token !== 'string' || !URL.canParse(uri, endpoint.href)) return false
   const url = new URL(uri, endpoint.href)
   // The token is for the server that gave it.
-  if (url.origin !== endpoint.origin || !/^[\x21-\x7e]+$/.test(token)) return
-  await trail.wire
-    .send({
+  if (url.origin !== endpoint.origin || !/^[\x21-\x7e]+$/.test(token)) return false
+  try {
+    const { status } = await trail.wire.send({
       label: 'DELETE of a registration',
       method: 'DELETE',
       url,
@@ -127,9 +132,11 @@ async function deleteAgain(trail: Trail, endpoint: URL, document: JsonObject): P
       statuses: 'any',
       isEnough: () => true,
     })
-    .catch((error: unknown) => {
-      if (!(error instanceof Stop)) throw error
-    })
+    return status >= 200 && status < 300
+  } catch (error) {
+    if (error instanceof Stop) return false
+    throw error
+  }
 }
 
 async function post(trail: Trail, url: URL, body: string): Promise<Answer | Stop> {

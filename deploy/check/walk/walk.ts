@@ -38,6 +38,8 @@ export interface Walk {
   readonly name: string
   /** The id of the step at which the client would stop. */
   readonly stopsAt: string | undefined
+  /** Undefined: it cannot be told from here, since the client does not reach this URL. */
+  readonly wouldConnect: boolean | undefined
   readonly steps: readonly WalkedStep[]
 }
 
@@ -103,7 +105,11 @@ async function walk(start: Trail, show: (text: string) => string): Promise<Walk>
     if (outcome.verdict === 'wrong') stopsAt = id
     steps.push({ id, title: TITLES[step.does], ...showOutcome(outcome, show), sources: step.sources })
   }
-  return { client: profile.id, name: profile.name, stopsAt, steps }
+  const isReached = !profile.steps.some(
+    ({ does }, at) => does === 'reach' && steps[at]?.verdict === 'skipped',
+  )
+  const wouldConnect = stopsAt !== undefined ? false : isReached || undefined
+  return { client: profile.id, name: profile.name, stopsAt, wouldConnect, steps }
 }
 
 function whyLeftOut({ does }: Step, { isOpen }: Trail, why: string | undefined): string | undefined {
