@@ -3,6 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -11,10 +14,12 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { isSystemError } from '../system-error.ts'
 import { UnreadableError } from './format.ts'
 
 export interface ConfigFile {
@@ -24,7 +29,8 @@ export interface ConfigFile {
   readonly text: string | undefined
   /** A byte order mark, which stays. */
   readonly mark: string
-  readonly mode: number
+  /** Its owner and mode, which stay. Undefined where there is none yet: then the system's defaults hold. */
+  readonly stats: Stats | undefined
 }
 
 /** More than any configuration is. */
@@ -36,7 +42,7 @@ export function readConfig(path: string): ConfigFile {
   if (found === undefined) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new UnreadableError('is a link to a file that does not exist')
-    return { real: path, text: undefined, mark: '', mode: 0o644 }
+    return { real: path, text: undefined, mark: '', stats: undefined }
   }
   if (!found.isFile()) throw new UnreadableError('is not a file')
   if (found.size > MAX_BYTES) throw new UnreadableError('is larger than 16 MiB')
@@ -44,24 +50,48 @@ export function readConfig(path: string): ConfigFile {
   const whole = decode(readFileSync(real))
   const mark = whole.startsWith('\ufeff') ? '\ufeff' : ''
   const text = whole.slice(mark.length)
-  return { real, text: text.trim() === '' ? undefined : text, mark, mode: found.mode & 0o777 }
+  return { real, text: text.trim() === '' ? undefined : text, mark, stats: found }
 }
 
-/** Throws `UnreadableError` where the file changed since it was read. */
-export function replaceConfig({ real, text: before, mark, mode }: ConfigFile, text: string): void {
+/** Throws `UnreadableError` where the file changed since it was read, and errors of the system: then it is as it was. */
+export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, text: string): void {
   mkdirSync(dirname(real), { recursive: true })
   const temporary = `${real}.${randomUUID()}.tmp`
-  const file = openSync(temporary, 'wx', mode)
   try {
-    writeSync(file, mark + text)
-    fsyncSync(file)
-    closeSync(file)
+    writeWhole(temporary, mark + text, stats)
     if (readConfig(real).text !== before)
       throw new UnreadableError('has just been changed by another program')
     renameSync(temporary, real)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/** Throws where not all of it is on the disk, such as a full one. */
+function writeWhole(path: string, text: string, stats: Stats | undefined): void {
+  // Nobody else reads a private file while it has no owner and mode of its own.
+  const file = openSync(path, 'wx', stats === undefined ? 0o666 : 0o600)
+  try {
+    writeFileSync(file, text)
+    if (stats !== undefined) {
+      keepOwner(file, stats)
+      fchmodSync(file, stats.mode & 0o777)
+    }
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Only root may give a file to another user. */
+function keepOwner(file: number, { uid, gid }: Stats): void {
+  const now = fstatSync(file)
+  if (now.uid === uid && now.gid === gid) return
+  try {
+    fchownSync(file, uid, gid)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EPERM') throw error
   }
 }
 

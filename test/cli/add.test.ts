@@ -1,6 +1,8 @@
 /** `mayfly add`: what it writes into clients' files, what it leaves alone, and what it refuses. */
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import { CLIENTS } from '../../deploy/add/clients.ts'
@@ -17,6 +20,7 @@ import { connectSnippets } from '../../src/http/connect-snippets.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
 const URL = 'https://shop.example.com/mcp'
+const CLI = fileURLToPath(import.meta.resolve('../../deploy/cli.ts'))
 
 /** A home folder and a project in it. */
 class Home extends Project {
@@ -43,9 +47,19 @@ class Home extends Project {
     return path.startsWith('~/') ? join(this.folder, path.slice(2)) : join(this.project, path)
   }
 
+  readonly #env = { HOME: this.folder, XDG_CONFIG_HOME: '', CODEX_HOME: '' }
+
   add(...args: string[]): Promise<Output> {
-    const env = { HOME: this.folder, XDG_CONFIG_HOME: '', CODEX_HOME: '' }
-    return new MayflyProcess(['add', ...args], this.project, undefined, env).exited
+    return new MayflyProcess(['add', ...args], this.project, undefined, this.#env).exited
+  }
+
+  /** In a shell where `command`, such as one of `ulimit`, has been run before. */
+  addAfter(command: string, ...args: string[]): SpawnSyncReturns<string> {
+    return spawnSync('sh', ['-c', `${command}; exec "$@"`, 'sh', process.execPath, CLI, 'add', ...args], {
+      cwd: this.project,
+      env: { ...process.env, ...this.#env },
+      encoding: 'utf8',
+    })
   }
 }
 
@@ -303,6 +317,40 @@ describe('a file that is there', () => {
     expect(statSync(real).mode & 0o777).toBe(0o600)
     expect(readdirSync(dirname(real))).toEqual(['mcp.json'])
     expect(readdirSync(home.path('~/.cursor'))).toEqual(['mcp.json'])
+  })
+
+  test('a disk that takes a part only: the file is as it was, and nothing is left beside it', async () => {
+    await using home = new Home()
+    const before = JSON.stringify({ long: 'x'.repeat(20_000) })
+    home.put('.cursor/mcp.json', before)
+
+    const { status, stderr } = home.addAfter('ulimit -f 8', URL, '--client', 'cursor')
+
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^mayfly: cannot write \.cursor\/mcp\.json.*\n$/)
+    expect(home.read('.cursor/mcp.json')).toBe(before)
+    expect(readdirSync(home.path('.cursor'))).toEqual(['mcp.json'])
+  })
+
+  test('the umask cuts the mode of a new file alone', async () => {
+    await using home = new Home()
+    chmodSync(home.put('.cursor/mcp.json', '{}'), 0o664)
+
+    const { status } = home.addAfter('umask 077', URL, '--client', 'cursor', '--client', 'claude-code')
+
+    const modeOf = (path: string) => statSync(home.path(path)).mode & 0o777
+    expect(status).toBe(0)
+    expect({ old: modeOf('.cursor/mcp.json'), new: modeOf('.mcp.json') }).toEqual({ old: 0o664, new: 0o600 })
+  })
+
+  test.runIf(process.getuid?.() === 0)('root leaves a file to its owner', async () => {
+    await using home = new Home()
+    chownSync(home.put('.cursor/mcp.json', '{}'), 12_345, 54_321)
+
+    const { code } = await home.add(URL, '--client', 'cursor')
+
+    expect(code).toBe(0)
+    expect(statSync(home.path('.cursor/mcp.json'))).toMatchObject({ uid: 12_345, gid: 54_321 })
   })
 
   test('--dry-run and --print write nothing', async () => {
