@@ -6,6 +6,20 @@ import jsonc, { type Node, type ParseError } from 'jsonc-parser'
 import type { Addition } from './clients.ts'
 import { type Format, UnreadableError } from './format.ts'
 
+/** `SyntaxKind` of jsonc-parser, a const enum, of which nothing is left when it is compiled. */
+const TOKEN = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  lineComment: 12,
+  blockComment: 13,
+  lineBreak: 14,
+  space: 15,
+  end: 17,
+} as const
+
 export const jsonFormat: Format = {
   read: (text, key, name) => {
     const found = jsonc.findNodeAtLocation(parse(text), [key, name])
@@ -15,19 +29,25 @@ export const jsonFormat: Format = {
     const { key, entry, inputs = [] } = addition
     const root = parse(text)
     const servers = memberOf(root, key, 'object')
+    const wanted = JSON.stringify(expected(text, name, addition))
     let changed =
       servers === undefined ? put(text, root, key, { [name]: entry }) : put(text, servers, name, entry)
-    for (const input of missingInputs(parse(changed), inputs)) changed = append(changed, 'inputs', input)
-    if (JSON.stringify(plainValue(changed)) !== JSON.stringify(expected(text, name, addition))) {
-      throw new UnreadableError('cannot be changed safely: add the entry by hand')
-    }
+    for (const input of missingInputs(root, inputs)) changed = append(changed, 'inputs', input)
+    if (JSON.stringify(jsonc.getNodeValue(parseChanged(changed))) !== wanted)
+      throw new UnreadableError(UNSAFE)
     return changed
   },
   render: (name, { key, entry, inputs }) =>
     `${JSON.stringify({ ...(inputs !== undefined && { inputs }), [key]: { [name]: entry } }, null, 2)}\n`,
 }
 
+const UNSAFE = 'cannot be changed safely: add the entry by hand'
+
+/** Deeper than any configuration is; the parser calls itself for each level. */
+const MAX_DEPTH = 500
+
 function parse(text: string): Node {
+  if (isTooDeep(text)) throw new UnreadableError(`is nested more than ${MAX_DEPTH} levels deep`)
   const errors: ParseError[] = []
   const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
   if (root === undefined || errors.length > 0) {
@@ -36,6 +56,25 @@ function parse(text: string): Node {
   }
   if (root.type !== 'object') throw new UnreadableError('does not hold a JSON object')
   return root
+}
+
+/** Of a text that has been changed here: a fault in it is none of the user's file. */
+function parseChanged(text: string): Node {
+  try {
+    return parse(text)
+  } catch {
+    throw new UnreadableError(UNSAFE)
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  const scanner = jsonc.createScanner(text, true)
+  let depth = 0
+  for (let token = scanner.scan(); token !== TOKEN.end && depth <= MAX_DEPTH; token = scanner.scan()) {
+    if (token === TOKEN.openBrace || token === TOKEN.openBracket) depth++
+    if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) depth--
+  }
+  return depth > MAX_DEPTH
 }
 
 function plainValue(text: string): { [key: string]: unknown } {
@@ -80,14 +119,10 @@ function put(text: string, object: Node, key: string, value: unknown): string {
 }
 
 function append(text: string, key: string, value: unknown): string {
-  const root = parse(text)
+  const root = parseChanged(text)
   const list = memberOf(root, key, 'array')
   return list === undefined ? put(text, root, key, [value]) : insert(text, list, '', value)
 }
-
-/** What may stand between a member and the comma after it, and what may follow on the same line. */
-const COMMA = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*,/y
-const REST_OF_LINE = /[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=\r?\n)/y
 
 /** Adds a last member to an object, or a last item to an array; comments stay with what they are about. */
 function insert(text: string, container: Node, label: string, value: unknown): string {
@@ -101,13 +136,13 @@ function insert(text: string, container: Node, label: string, value: unknown): s
     return text.slice(0, container.offset + 1) + kept + member + text.slice(close)
   }
   const end = last.offset + last.length
-  const comma = endOf(COMMA, text, end)
+  const comma = commaAfter(text, end)
   const isOneLine = !text.slice(container.offset, close).includes('\n')
   if (isOneLine) {
     const at = comma ?? end
     return `${text.slice(0, at)}${comma === undefined ? ',' : ''} ${label}${JSON.stringify(value)}${text.slice(at)}`
   }
-  const at = endOf(REST_OF_LINE, text, comma ?? end) ?? comma ?? end
+  const at = commentsAfter(text, comma ?? end)
   const inner = indentAt(text, last.offset)
   const member = `${newline(text)}${inner}${label}${render(text, value, inner)}`
   return comma === undefined
@@ -115,9 +150,24 @@ function insert(text: string, container: Node, label: string, value: unknown): s
     : `${text.slice(0, at)}${member},${text.slice(at)}`
 }
 
-function endOf(pattern: RegExp, text: string, from: number): number | undefined {
-  pattern.lastIndex = from
-  return pattern.test(text) ? pattern.lastIndex : undefined
+/** The end of the comma that follows a member, after spaces and comments; undefined if none does. */
+function commaAfter(text: string, from: number): number | undefined {
+  const scanner = jsonc.createScanner(text, true)
+  scanner.setPosition(from)
+  return scanner.scan() === TOKEN.comma ? scanner.getPosition() : undefined
+}
+
+/** The end of the comments on the rest of the line; `from` if something else is on it. */
+function commentsAfter(text: string, from: number): number {
+  const scanner = jsonc.createScanner(text, false)
+  scanner.setPosition(from)
+  for (;;) {
+    const token = scanner.scan()
+    const end = scanner.getTokenOffset()
+    if (token === TOKEN.lineBreak) return end
+    const isComment = token === TOKEN.lineComment || token === TOKEN.blockComment
+    if (token !== TOKEN.space && !(isComment && !/[\r\n]/.test(scanner.getTokenValue()))) return from
+  }
 }
 
 function render(text: string, value: unknown, indent: string): string {

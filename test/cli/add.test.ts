@@ -281,6 +281,16 @@ describe('a file that is there', () => {
       '\ufeff{}',
       '\ufeff{\n  "mcpServers": {\n    "shop": {\n      "url": "URL"\n    }\n  }\n}',
     ],
+    [
+      'a comma within a comment after the last server',
+      '{\n  "mcpServers": {\n    "a": {} // one, two\n  }\n}',
+      '{\n  "mcpServers": {\n    "a": {}, // one, two\n    "shop": {\n      "url": "URL"\n    }\n  }\n}',
+    ],
+    [
+      'lines that end in CR alone',
+      '{\r "mcpServers": {\r  "a": {} // one,\r , // two\r }\r}',
+      '{\r "mcpServers": {\r  "a": {} // one,\r , "shop": {"url":"URL"} // two\r }\r}',
+    ],
     ['nothing', '\n', '{\n  "mcpServers": {\n    "shop": {\n      "url": "URL"\n    }\n  }\n}\n'],
   ])('with %s', async (_what, before, after) => {
     await using home = new Home()
@@ -373,8 +383,9 @@ describe('what cannot be changed is left alone, and printed', () => {
     ['[]', 'does not hold a JSON object'],
     ['{ "mcpServers": [] }', 'has a "mcpServers" that is not an object'],
     ['{ "mcpServers": {}, "mcpServers": {} }', 'has "mcpServers" twice'],
+    ['{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000), 'is nested more than 500 levels deep'],
     ['{ "a": "\ud800" }'.replace('\ud800', '\u0000'), 'is not JSON (line 1)'],
-  ])('%j', async (before, why) => {
+  ])('%.60j', async (before, why) => {
     await using home = new Home()
     home.put('.cursor/mcp.json', before)
 

@@ -13,6 +13,9 @@ const SPACE = fc.constantFrom(
   ' // note "x": {\n',
   ' /* { , } */ ',
   '\n/* a\n b */\n',
+  ' // one, two\n',
+  '\r// one,\r',
+  '/**//***/',
 )
 const ADDITION = { key: 'mcpServers', entry: { url: 'https://shop.example/mcp' } }
 
@@ -68,4 +71,20 @@ it('an entry is added once, and every character of the file is still there, in o
     }),
     500,
   )
+})
+
+it('comments in any number take no longer than their length', () => {
+  for (const comments of [
+    `\n${'/'.repeat(200)}`,
+    '\n// see https://a.example/b'.repeat(5000),
+    '/* a *//**/'.repeat(5000),
+  ]) {
+    const before = `{"mcpServers":\n{"old":1${comments}\n}}`
+    const start = performance.now()
+
+    const after = jsonFormat.write(before, 'shop', ADDITION)
+
+    expect(jsonFormat.read(after, 'mcpServers', 'shop')).toEqual(ADDITION.entry)
+    expect(performance.now() - start).toBeLessThan(5000)
+  }
 })
