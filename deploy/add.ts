@@ -161,10 +161,11 @@ function isKept(present: unknown, entry: object, { url, headers }: AddedServer):
 }
 
 /** Each client has its own name for the URL, and a bridge has it among its arguments. */
-function holdsUrl(present: unknown, url: string): boolean {
-  return Object.values(present as object)
+function holdsUrl(present: unknown, wanted: string): boolean {
+  const { url, serverUrl, httpUrl, args } = (present ?? {}) as { readonly [member: string]: unknown }
+  return [url, serverUrl, httpUrl, args]
     .flat()
-    .some((value) => typeof value === 'string' && URL.canParse(value) && new URL(value).href === url)
+    .some((value) => typeof value === 'string' && URL.canParse(value) && new URL(value).href === wanted)
 }
 
 function parseUrl(positionals: readonly string[]): URL {

@@ -53,7 +53,7 @@ export function makeServerJson(
     repository,
     icons: icons.length > 0 ? icons : undefined,
     remotes:
-      given.url === undefined ? identity.remotes : [remoteOf(given.url, given.headers, earlier.remotes)],
+      given.url === undefined ? identity.remotes : remotesWith(given.url, given.headers, earlier.remotes),
     packages: identity.packages,
   }
   const made = present(members)
@@ -81,13 +81,14 @@ function notesOf(
   ]
 }
 
-/** The headers that the file has for this URL stay, if none are given. */
-function remoteOf(url: string, headers: readonly string[], earlier: unknown): object {
+/** The file's other remotes stay, and so do its headers for this URL, if none are given. */
+function remotesWith(url: string, headers: readonly string[], earlier: unknown): readonly object[] {
   const known = Array.isArray(earlier) ? (earlier as { url?: unknown }[]) : []
-  const same = known.find((remote) => remote?.url === url)
-  if (same !== undefined && headers.length === 0) return same
+  const isSame = (remote: { url?: unknown } | null): boolean => remote?.url === url
+  if (known.some(isSame) && headers.length === 0) return known
   const secrets = headers.map((name) => ({ name, isRequired: true, isSecret: true }))
-  return { type: 'streamable-http', url, ...(secrets.length > 0 && { headers: secrets }) }
+  const own = { type: 'streamable-http', url, ...(secrets.length > 0 && { headers: secrets }) }
+  return known.some(isSame) ? known.map((remote) => (isSame(remote) ? own : remote)) : [own, ...known]
 }
 
 /** `https://github.com/user/shop` publishes as `io.github.user/…`, `https://mcp.example.com` as `com.example.mcp/…`. */

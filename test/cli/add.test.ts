@@ -383,7 +383,7 @@ describe('what cannot be changed is left alone, and printed', () => {
     ['[]', 'does not hold a JSON object'],
     ['{ "mcpServers": [] }', 'has a "mcpServers" that is not an object'],
     ['{ "mcpServers": {}, "mcpServers": {} }', 'has "mcpServers" twice'],
-    ['{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000), 'is nested more than 500 levels deep'],
+    [`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 'is nested more than 500 levels deep'],
     ['{ "a": "\ud800" }'.replace('\ud800', '\u0000'), 'is not JSON (line 1)'],
   ])('%.60j', async (before, why) => {
     await using home = new Home()
@@ -459,6 +459,25 @@ describe('a name that is taken', () => {
     expect(before).toBe(OTHER)
     expect(forced.code).toBe(0)
     expect(JSON.parse(home.read('.cursor/mcp.json'))).toEqual({ mcpServers: { shop: { url: URL }, z: {} } })
+  })
+
+  test.each([
+    ['null', '{ "mcpServers": { "shop": null } }'],
+    [
+      'a server that only mentions this URL',
+      `{ "mcpServers": { "shop": { "url": "https://x.example", "docs": "${URL}" } } }`,
+    ],
+  ])('by %s: refused, too', async (_what, before) => {
+    await using home = new Home()
+    home.put('.cursor/mcp.json', before)
+
+    const refused = await home.add(URL, '--client', 'cursor')
+
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^mayfly: [^\n]*already[^\n]*\n$/),
+    })
+    expect(home.read('.cursor/mcp.json')).toBe(before)
   })
 
   test('by this URL: kept with what was added to it', async () => {

@@ -98,6 +98,18 @@ describe('mayfly registry', { timeout: 120_000 }, () => {
     expect(current).toMatchObject({ code: 0, stdout: 'server.json is current\n' })
   })
 
+  test('other remotes of the file stay', async () => {
+    const other = { type: 'sse', url: 'https://eu.shop.example.com/sse' }
+    await using project = arrange({ existing: { remotes: [other] } })
+
+    const { code } = await registry(project, ...URL_OPTION)
+
+    expect(code).toBe(0)
+    const { remotes } = JSON.parse(readFileSync(join(project.folder, 'server.json'), 'utf8'))
+    expect(remotes).toHaveLength(2)
+    expect(remotes).toContainEqual(other)
+  })
+
   test('without a repository the name is the host’s; mcpName of package.json comes first', async () => {
     await using host = arrange()
     await using named = arrange({ manifest: { mcpName: 'com.example/other' } })
