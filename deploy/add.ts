@@ -15,6 +15,7 @@ import { jsonFormat } from './add/json-format.ts'
 import { tomlFormat } from './add/toml-format.ts'
 import { CliError, printable, UsageError } from './cli-error.ts'
 import { parseCommand } from './command-line.ts'
+import { parseServerUrl } from './server-address.ts'
 import { isSystemError, systemError } from './system-error.ts'
 import { terminal } from './terminal.ts'
 
@@ -169,18 +170,10 @@ function holdsUrl(present: unknown, wanted: string): boolean {
 }
 
 function parseUrl(positionals: readonly string[]): URL {
-  const [text] = positionals
-  if (text === undefined)
-    throw new UsageError('which server? pass its URL: mayfly add https://example.com/mcp --client cursor')
-  if (positionals.length > 1) throw new UsageError('one URL at a time')
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new UsageError('the URL must begin with http:// or https://')
-  if (url.username !== '' || url.password !== '')
-    throw new UsageError('the URL must not hold a password: pass --bearer-env or --header-env')
-  url.hash = ''
+  const hints = { more: ' --client cursor', secrets: '--bearer-env or --header-env' }
+  const { href } = parseServerUrl('add', positionals, hints)
   // Snippets put it between single quotes.
-  return new URL(url.href.replaceAll("'", '%27'))
+  return new URL(href.replaceAll("'", '%27'))
 }
 
 function parseClients(given: readonly string[]): Client[] {

@@ -1,4 +1,4 @@
-/** What the commands for any MCP server, `check` and `inspect`, are told on the command line: its URL, headers and a token. */
+/** What the commands for any MCP server, `add`, `check` and `inspect`, are told on the command line: its URL, headers and a token. */
 import { UsageError } from './cli-error.ts'
 
 /** RFC 9110 §5.1 and §5.5. */
@@ -7,17 +7,28 @@ const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
 /** Headers that say how and where a request is sent: with another value it would never arrive. */
 const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i
 
+export interface ServerUrlHints {
+  /** What may follow the URL, as in ` --client cursor`. */
+  readonly more?: string
+  /** The options that take a secret. */
+  readonly secrets?: string
+}
+
 /** The URL of an MCP endpoint, without its fragment. Throws `UsageError`. */
-export function parseServerUrl(command: string, positionals: readonly string[]): URL {
+export function parseServerUrl(
+  command: string,
+  positionals: readonly string[],
+  { more = '', secrets = '--bearer, or --header "Authorization: …"' }: ServerUrlHints = {},
+): URL {
   const [text] = positionals
   if (text === undefined)
-    throw new UsageError(`which server? pass its URL: mayfly ${command} https://example.com/mcp`)
+    throw new UsageError(`which server? pass its URL: mayfly ${command} https://example.com/mcp${more}`)
   if (positionals.length > 1) throw new UsageError('one URL at a time')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw new UsageError('the URL must begin with http:// or https://')
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('the URL must not hold a password: pass --bearer, or --header "Authorization: …"')
+    throw new UsageError(`the URL must not hold a password: pass ${secrets}`)
   url.hash = ''
   return url
 }

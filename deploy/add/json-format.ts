@@ -58,7 +58,7 @@ function parse(text: string): Node {
   return root
 }
 
-/** Of a text that has been changed here: a fault in it is none of the user's file. */
+/** Parses a text that has been changed here: if it is faulty, the change is, and not the user's file. */
 function parseChanged(text: string): Node {
   try {
     return parse(text)

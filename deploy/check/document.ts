@@ -32,8 +32,8 @@ export async function fetchDocument(
       credentials: 'none',
       statuses: 'any',
     })
-    const document = answer.status === 200 ? parse(answer.body) : undefined
-    return isObject(document) ? { kind: 'document', answer, document } : { kind: 'none', answer }
+    const document = answer.status === 200 ? parseDocument(answer.body) : undefined
+    return document !== undefined ? { kind: 'document', answer, document } : { kind: 'none', answer }
   } catch (error) {
     if (error instanceof NoAnswerStop && error.why === 'address refused')
       return { kind: 'refused', why: `since it is at ${error.reason}` }
@@ -49,10 +49,11 @@ export function whyNotAsked(wire: Wire, url: URL): string | undefined {
   return url.username !== '' || url.password !== '' ? 'since it holds a password' : undefined
 }
 
-/** Undefined for what is not JSON. */
-function parse(text: string): unknown {
+/** Undefined for what is no JSON object. */
+export function parseDocument(text: string): JsonObject | undefined {
   try {
-    return JSON.parse(text)
+    const document: unknown = JSON.parse(text)
+    return isObject(document) ? document : undefined
   } catch {
     return undefined
   }

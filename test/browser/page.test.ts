@@ -5,9 +5,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP, type PageModel, renderPage } from '../../src/http/page.ts'
+import { launchChromium } from './_chromium.ts'
 
 /** Serves the page at `/` on loopback: the one place that knows what is behind the URL. */
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
@@ -92,16 +93,7 @@ let browser: Browser
 
 beforeAll(async () => {
   server = await startServer()
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  })
+  browser = await launchChromium()
 })
 
 afterAll(async () => {

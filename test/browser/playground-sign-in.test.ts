@@ -17,7 +17,7 @@ beforeAll(async () => {
   browser = await launchChromium()
   authorizationServer = await startAuthorizationServer()
   const port = String(await testPort())
-  const args = ['dev', 'test/browser/_protected-shop.ts', '--target', 'node', '--port', port]
+  const args = ['dev', 'test/runtimes/auth/fixture.ts', '--target', 'node', '--port', port]
   const served = new MayflyProcess(args, ROOT, undefined, { ISSUER: authorizationServer.issuer })
   await served.ready()
   origin = `http://127.0.0.1:${port}`

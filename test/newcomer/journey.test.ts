@@ -2,47 +2,36 @@
  * The way from an empty folder to a client that works, on each kind of platform: the project that `init` writes is served, one of its
  * tools is called in the playground and by the official client, and no client that `check` knows would stop on its way in.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium, openPage } from '../browser/_chromium.ts'
-import { type PackedPackage, packPackage, ROOT } from '../package/_packed.ts'
+import { ROOT } from '../package/_packed.ts'
+import { type Arranged, arrange } from './_arranged.ts'
 import { createNewcomer } from './_newcomer.ts'
-import { type Registry, startRegistry } from './_registry.ts'
 import { perform, readyUrl, type Visit } from './_steps.ts'
 
-const SOURCES = [
-  ROOT,
-  join(ROOT, 'test/runtimes/lambda/ric'),
-  join(ROOT, 'test/platform-clis'),
-  import.meta.dirname,
-]
-
-let packed: PackedPackage
-let registry: Registry
-let cache: string
+let arranged: Arranged
 let browser: Browser
 beforeAll(async () => {
-  packed = packPackage()
-  registry = await startRegistry(SOURCES, packed.tarball)
-  cache = mkdtempSync(join(tmpdir(), 'mayfly-npm-'))
+  arranged = await arrange()
   browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
-  packed?.remove()
-  await registry?.[Symbol.asyncDispose]()
-  rmSync(cache, { recursive: true, force: true, maxRetries: 5 })
+  await arranged?.[Symbol.asyncDispose]()
 })
 
 it.each(['cloudflare', 'deno', 'vercel', 'lambda', 'node'])(
   'from nothing to a client: %s',
   { timeout: 300_000 },
   async (target) => {
-    using newcomer = createNewcomer(join(ROOT, 'node_modules/node/bin/node'), registry.url, cache)
+    using newcomer = createNewcomer(
+      join(ROOT, 'node_modules/node/bin/node'),
+      arranged.registry,
+      arranged.cache,
+    )
     const visit: Visit = { newcomer, target, node: 24, done: new Set() }
     await perform(`npx mayfly-mcp init dice --target ${target} && cd dice`, visit)
     await perform('npm install', visit)

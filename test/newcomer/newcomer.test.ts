@@ -2,15 +2,13 @@
  * Every command of the README, of each platform's page and of the README that `mayfly init` writes, as a newcomer types it: in an empty
  * folder, from the packed package, with the oldest Node and with the current one. Nothing leaves this machine.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { targets } from '../../deploy/targets.ts'
-import { type PackedPackage, packPackage, ROOT } from '../package/_packed.ts'
+import { ROOT } from '../package/_packed.ts'
+import { type Arranged, arrange } from './_arranged.ts'
 import { commandsOf } from './_markdown.ts'
 import { createNewcomer } from './_newcomer.ts'
-import { type Registry, startRegistry } from './_registry.ts'
 import { perform, type Visit } from './_steps.ts'
 
 /** By major version: the oldest that is supported, and the one that runs this. */
@@ -19,25 +17,12 @@ const NODES = [
   [24, join(ROOT, 'node_modules/node/bin/node')],
 ] as const
 
-const SOURCES = [
-  ROOT,
-  join(ROOT, 'test/runtimes/lambda/ric'),
-  join(ROOT, 'test/platform-clis'),
-  import.meta.dirname,
-]
-
-let packed: PackedPackage
-let registry: Registry
-let cache: string
+let arranged: Arranged
 beforeAll(async () => {
-  packed = packPackage()
-  registry = await startRegistry(SOURCES, packed.tarball)
-  cache = mkdtempSync(join(tmpdir(), 'mayfly-npm-'))
+  arranged = await arrange()
 })
 afterAll(async () => {
-  packed?.remove()
-  await registry?.[Symbol.asyncDispose]()
-  rmSync(cache, { recursive: true, force: true, maxRetries: 5 })
+  await arranged?.[Symbol.asyncDispose]()
 })
 
 /** The page of a target. */
@@ -67,7 +52,7 @@ async function follow(commands: readonly string[], visit: Visit): Promise<void> 
 
 describe.each(NODES)('Node %i', { timeout: 300_000 }, (node, program) => {
   it('README.md', async () => {
-    using newcomer = createNewcomer(program, registry.url, cache)
+    using newcomer = createNewcomer(program, arranged.registry, arranged.cache)
     await follow(commandsOf(join(ROOT, 'README.md')), {
       newcomer,
       target: 'cloudflare',
@@ -78,7 +63,7 @@ describe.each(NODES)('Node %i', { timeout: 300_000 }, (node, program) => {
 
   // The same commands as everywhere: once is enough.
   it.runIf(node === 24)('the pages about all platforms', async () => {
-    using newcomer = createNewcomer(program, registry.url, cache)
+    using newcomer = createNewcomer(program, arranged.registry, arranged.cache)
     const visit: Visit = { newcomer, target: 'deno', node, done: new Set() }
     await follow(['npx mayfly-mcp init shop --target deno && cd shop', 'npm install'], visit)
     const pages = ['docs/deploy/README.md', 'docs/cli.md', 'docs/sessions.md', 'docs/check.md']
@@ -92,7 +77,7 @@ describe.each(NODES)('Node %i', { timeout: 300_000 }, (node, program) => {
   })
 
   it.each([...targets.keys()])('docs/deploy: %s', async (target) => {
-    using newcomer = createNewcomer(program, registry.url, cache)
+    using newcomer = createNewcomer(program, arranged.registry, arranged.cache)
     const visit: Visit = { newcomer, target, node, done: new Set() }
     await follow(commandsOf(pageOf(target)), visit)
     // Its first command was the page's.

@@ -1,10 +1,9 @@
 /** How a client becomes known to the authorization server: by its metadata document, or by dynamic registration (RFC 7591). */
 import type { Register } from '../clients/profile.ts'
-import { whyNotAsked } from '../document.ts'
+import { parseDocument, whyNotAsked } from '../document.ts'
 import type { Answer } from '../http.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
-import { isObject } from '../reply.ts'
 import { quote } from '../shown.ts'
 import { notAsked } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
@@ -58,7 +57,7 @@ async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promi
   }
   const answer = await post(trail, endpoint, JSON.stringify(body))
   if (answer instanceof Stop) return answer.outcome
-  const document = parse(answer.body)
+  const document = parseDocument(answer.body)
   if (answer.status < 200 || answer.status > 299) return refused(step, answer, document)
   const outcome = judge(step, answer, document)
   if (await deleteAgain(trail, endpoint, document ?? {})) return outcome
@@ -152,14 +151,5 @@ async function post(trail: Trail, url: URL, body: string): Promise<Answer | Stop
   } catch (error) {
     if (error instanceof Stop) return error
     throw error
-  }
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const document: unknown = JSON.parse(text)
-    return isObject(document) ? document : undefined
-  } catch {
-    return undefined
   }
 }

@@ -1,0 +1,34 @@
+/** What newcomers find: the packed package, in a registry on this machine, and an empty cache of npm. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packPackage, ROOT } from '../package/_packed.ts'
+import { startRegistry } from './_registry.ts'
+
+const SOURCES = [
+  ROOT,
+  join(ROOT, 'test/runtimes/lambda/ric'),
+  join(ROOT, 'test/platform-clis'),
+  import.meta.dirname,
+]
+
+export interface Arranged extends AsyncDisposable {
+  /** The registry's URL. */
+  readonly registry: string
+  readonly cache: string
+}
+
+export async function arrange(): Promise<Arranged> {
+  const packed = packPackage()
+  const registry = await startRegistry(SOURCES, packed.tarball)
+  const cache = mkdtempSync(join(tmpdir(), 'mayfly-npm-'))
+  return {
+    registry: registry.url,
+    cache,
+    async [Symbol.asyncDispose]() {
+      packed.remove()
+      await registry[Symbol.asyncDispose]()
+      rmSync(cache, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
