@@ -1,7 +1,7 @@
 /** Projects that `mayfly init` has written, with the packed package and what they declare linked, and nothing downloaded. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ROOT, run } from '../package/_packed.ts'
+import { ROOT, run } from './_packed.ts'
 
 /** Where a project's dependencies are found without a network; the platforms' large tools are only needed to deploy. */
 const SOURCES = [
