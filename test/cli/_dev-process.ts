@@ -41,7 +41,7 @@ export class MayflyProcess implements AsyncDisposable {
   readonly child: ChildProcess
   readonly exited: Promise<Output>
   stdout = ''
-  stderr = ''
+  #stderr = ''
 
   constructor(args: string[], cwd: string, cli: string = CLI, env: NodeJS.ProcessEnv = {}) {
     this.child = spawn(process.execPath, [cli, ...args], {
@@ -53,12 +53,12 @@ export class MayflyProcess implements AsyncDisposable {
       this.stdout += text
     })
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.stderr += text
+      this.#stderr += text
     })
     live.add(this)
     this.exited = once(this.child, 'close').then(([code]) => {
       live.delete(this)
-      return { code: code as number | null, stdout: this.stdout, stderr: this.stderr }
+      return { code: code as number | null, stdout: this.stdout, stderr: this.#stderr }
     })
   }
 
@@ -69,7 +69,23 @@ export class MayflyProcess implements AsyncDisposable {
       ended = true
     })
     await until(() => ended || this.stdout.includes('\n'))
-    if (!this.stdout.includes('\n')) throw new Error(`ended before it was ready:\n${this.stderr}`)
+    if (!this.stdout.includes('\n')) throw new Error(`ended before it was ready:\n${this.#stderr}`)
+  }
+
+  /**
+   * Resolves with all of stderr when the words are in it. The two streams arrive in no order, so that only this, and what has exited,
+   * tells what is on it.
+   */
+  async says(words: string | RegExp): Promise<string> {
+    const wanted =
+      typeof words === 'string' ? (text: string) => text.includes(words) : (text: string) => words.test(text)
+    let ended = false
+    void this.exited.then(() => {
+      ended = true
+    })
+    await until(() => ended || wanted(this.#stderr))
+    if (!wanted(this.#stderr)) throw new Error(`ended without ${words}:\n${this.#stderr}`)
+    return this.#stderr
   }
 
   signal(name: NodeJS.Signals): Promise<Output> {

@@ -54,7 +54,7 @@ describe('mayfly dev', () => {
     if (env !== '') project.write('.env', env)
     await using mayfly = new MayflyProcess(devArgs(await testPort()), project.folder)
     await mayfly.ready()
-    await expect.poll(() => mayfly.stderr, { timeout: 20_000 }).toContain(line)
+    await mayfly.says(line)
   })
 })
 

@@ -30,21 +30,23 @@ async function serve(
 test('a server with its own page at / keeps it: the playground is below, and the terminal says so', async () => {
   await using project = new Project()
   const { mayfly, origin } = await serve(project, '--open')
-  expect(mayfly.stderr).toContain(`Playground   ${origin}/__mayfly/\n`)
   expect(await (await fetch(`${origin}/`, { headers: browser })).text()).toBe('my own page')
   expect(await (await fetch(`${origin}/__mayfly/`, { headers: browser })).text()).toContain(
     'Mayfly playground',
   )
+  const { stderr } = await mayfly.signal('SIGINT')
+  expect(stderr).toContain(`Playground   ${origin}/__mayfly/\n`)
   // Nobody sees a browser here.
-  expect((await mayfly.signal('SIGINT')).stderr).toContain('--open opens a browser only on a terminal')
+  expect(stderr).toContain('--open opens a browser only on a terminal')
 })
 
 test('--no-playground leaves the port to the server', async () => {
   await using project = new Project()
   const { mayfly, origin } = await serve(project, '--no-playground')
-  expect(mayfly.stderr).not.toContain('Playground')
   expect((await fetch(`${origin}/__mayfly/`, { headers: browser })).status).toBe(404)
-  expect((await mayfly.signal('SIGINT')).code).toBe(0)
+  const { code, stderr } = await mayfly.signal('SIGINT')
+  expect(code).toBe(0)
+  expect(stderr).not.toContain('Playground')
 })
 
 test('--inspector where it is not installed → one line that says how to install it', async () => {

@@ -121,7 +121,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     await until(() => isServing(port, '2'))
 
     project.write('other.ts', 'export default {{{')
-    await until(() => mayfly.stderr.includes('other.ts:1:'))
+    await mayfly.says('other.ts:1:')
     // Node answers with the previous build, wrangler holds the request until the next one.
     const meanwhile = ask(port)
 
@@ -294,7 +294,7 @@ describe('node only', { timeout: TIMEOUT_MS }, () => {
     )
     await mayfly.ready()
     for (const pid of mayfly.descendants()) process.kill(pid, 'SIGUSR2')
-    await until(() => mayfly.stderr.includes('mayfly: the server ended with exit code'))
+    await mayfly.says('mayfly: the server ended with exit code')
 
     project.write('server.ts', server('2'))
     await until(() => isServing(port, '2'))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
-import { MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
 
@@ -61,9 +61,9 @@ test.for(['node', 'bun'])(
     )
     await mayfly.ready()
     project.write('server.ts', serverWith('z.string()'))
-    await until(() => mayfly.stderr.includes(`${LINE} must describe an object, not "string"`))
-    expect(mayfly.stderr).not.toContain('reloaded')
+    await mayfly.says(`${LINE} must describe an object, not "string"`)
     const health = await fetch(`http://127.0.0.1:${port}/healthz`)
     expect(health.status).toBe(200)
+    expect((await mayfly.signal('SIGINT')).stderr).not.toContain('reloaded')
   },
 )

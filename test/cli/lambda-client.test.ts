@@ -97,7 +97,7 @@ describe('mayfly dev --target lambda without AWS’s client', () => {
     )
     await using mayfly = await dev(project)
     await mayfly.ready()
-    expect(mayfly.stderr.split('\n')[0]).toMatch(
+    expect((await mayfly.signal('SIGINT')).stderr).toMatch(
       /^mayfly: aws-lambda-ric .*: the function runs on Mayfly’s own/,
     )
   })

@@ -136,7 +136,7 @@ describe('variables of the project', () => {
       await mayfly.ready()
 
       expect(await ask(mayfly)).toEqual(EXPECTED)
-      expect(mayfly.stderr).toContain('mayfly: read .dev.vars, .env.local, .env\n')
+      await mayfly.says('mayfly: read .dev.vars, .env.local, .env\n')
     },
   )
 

@@ -1,7 +1,7 @@
 /** What a command tells beside its result, and what is left of it with `--quiet`. */
 import { afterAll, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
-import { MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
 
@@ -62,6 +62,6 @@ test.concurrent('an entry that never loads → where to look, also with --quiet'
     ['dev', '--target', 'node', '--port', '0', '--quiet'],
     project.folder,
   )
-  await until(() => mayfly.stderr.includes('server.ts does not load within 15 seconds'))
+  await mayfly.says('server.ts does not load within 15 seconds')
   expect((await mayfly.signal('SIGINT')).code).toBe(0)
 })

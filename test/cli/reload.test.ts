@@ -63,7 +63,7 @@ describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) =>
     await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
     await mayfly.ready()
     project.write('server.ts', `${server('2')}\nprocess.exit(3)`)
-    await until(() => /mayfly: .*exit code 3/.test(mayfly.stderr))
+    await mayfly.says(/mayfly: .*exit code 3/)
     expect(await versionAt(port)).toBe('1')
   })
 
@@ -74,7 +74,7 @@ describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) =>
     await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
     await mayfly.ready()
     await expect(fetch(`http://127.0.0.1:${port}/end`)).rejects.toThrow()
-    await until(() => /mayfly: .*exit code 3.*save a file/.test(mayfly.stderr))
+    await mayfly.says(/mayfly: .*exit code 3.*save a file/)
     await expect(versionAt(port)).rejects.toThrow()
     project.write('server.ts', server('2'))
     await until(() =>
@@ -115,11 +115,11 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     const loads = join(project.folder, 'loads.txt')
     // It is loaded to ask what it is, for 15 seconds, and then to be served.
     await until(() => existsSync(loads) && readFileSync(loads, 'utf8') === '..')
-    expect(mayfly.stderr).toContain('server.ts does not load within 15 seconds')
+    await mayfly.says('server.ts does not load within 15 seconds')
     project.write('server.ts', server('3'))
     await until(async () => (await versionAt(port)) === '3')
-    expect(mayfly.stderr).toContain('hangs')
-    expect(mayfly.stderr).not.toContain('accepts no connections')
+    await mayfly.says('hangs')
+    expect((await mayfly.signal('SIGINT')).stderr).not.toContain('accepts no connections')
   })
 
   test('Ctrl-C while a replacement does not load ends it before anything is said of it', async () => {
@@ -130,10 +130,10 @@ describe('a change', { timeout: TIMEOUT_MS }, () => {
     await mayfly.ready()
     project.write('server.ts', hanging)
     await until(() => existsSync(join(project.folder, 'loads.txt')))
-    mayfly.child.kill('SIGINT')
-    expect((await mayfly.exited).code).toBe(0)
+    const { code, stderr } = await mayfly.signal('SIGINT')
+    expect(code).toBe(0)
     // That it does not load would be said after 15 seconds.
-    expect(mayfly.stderr).not.toMatch(/does not load|Error|reloaded/)
+    expect(stderr).not.toMatch(/does not load|Error|reloaded/)
   })
 
   test('in a linked package reloads the server', async () => {

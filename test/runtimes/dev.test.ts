@@ -60,7 +60,7 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
     expect(await versionAt(url)).toBe('1')
 
     project.write('other.ts', 'export default {{{')
-    await until(() => mayfly.stderr.includes('other.ts:1:'))
+    await mayfly.says('other.ts:1:')
     project.write('other.ts', server('2'))
     await until(() => isServing(url, '2'))
 

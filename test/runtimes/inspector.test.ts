@@ -3,7 +3,6 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { eventually } from '../_eventually.ts'
 import { testPort } from '../_port.ts'
 import { launchChromium } from '../browser/_chromium.ts'
 import { areAlive, MayflyProcess, Project, stopAll, until } from '../cli/_dev-process.ts'
@@ -28,13 +27,13 @@ export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', tools: { he
   const args = ['dev', '--inspector', '--target', 'node', '--port', String(await testPort())]
   const cli = join(ROOT, 'dist/deploy/cli.js')
   await using mayfly = new MayflyProcess(args, project.folder, cli, { HOME: project.folder })
-  await until(() => /Inspector {4}\S+\n/.test(mayfly.stderr))
-  const address = /Inspector {4}(\S+)\n/.exec(mayfly.stderr)![1]!
+  const line = /Inspector {4}(\S+)\n/
+  const address = line.exec(await mayfly.says(line))![1]!
   const browser = await launchChromium()
   try {
     const page = await browser.newPage()
     await page.goto(address)
-    await eventually(() => expect(mayfly.stderr).toMatch(/"method":"tools\/list".*"client":"mcp-inspector/))
+    await mayfly.says(/"method":"tools\/list".*"client":"mcp-inspector/)
   } finally {
     await browser.close()
   }
