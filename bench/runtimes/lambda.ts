@@ -2,14 +2,14 @@
  * AWS's own runtime interface client, as on Lambda: one process with one call at a time, which fetches its events from the Runtime
  * API and posts its answers there. This process is that API, so what is measured is the function's process alone.
  */
-import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startEnvironment } from '../../deploy/lambda/environment.ts'
 import { type FunctionResult, fromHead, fromResult, toEvent } from '../../deploy/lambda/events.ts'
 import type { Answer } from '../../deploy/lambda/runtime-api.ts'
 import { readPrelude } from '../../deploy/lambda/streamed.ts'
 import { runtimeClient } from '../../deploy/lambda/target.ts'
+import { installPackage } from '../../scripts/install-package.ts'
 import { ROOT } from './entry.ts'
 import type { Reply, Send } from './load.ts'
 
@@ -31,7 +31,7 @@ export interface LambdaProcess {
 
 /** Runs `handler` of a bundled module. */
 export async function startLambda(bundle: string): Promise<LambdaProcess> {
-  installClient()
+  installPackage(LAMBDA_CLIENT)
   const taskRoot = bundle.replace(/\.mjs$/, '')
   mkdirSync(taskRoot)
   renameSync(bundle, join(taskRoot, 'index.mjs'))
@@ -74,11 +74,6 @@ export async function startLambda(bundle: string): Promise<LambdaProcess> {
     },
     stop,
   }
-}
-
-function installClient(): void {
-  if (existsSync(join(LAMBDA_CLIENT, 'node_modules/aws-lambda-ric'))) return
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: LAMBDA_CLIENT, stdio: ['ignore', 2, 2] })
 }
 
 async function toReply(answer: Answer): Promise<Reply> {

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { declaredVersions } from '../../scripts/install-package.ts'
 import type { Era } from '../requests.ts'
-import { ROOT } from './entry.ts'
-import { frameworkVersions } from './frameworks.ts'
+import { FRAMEWORKS, ROOT } from './entry.ts'
 import { LAMBDA_CLIENT } from './lambda.ts'
 import type { Runtime } from './subject.ts'
 
@@ -104,7 +104,7 @@ function versions(): Record<string, string> {
   const own = PACKAGES.map((name) => [name, versionIn(join(ROOT, 'node_modules', name))] as const)
   const client = versionIn(join(LAMBDA_CLIENT, 'node_modules/aws-lambda-ric'))
   const all = {
-    ...frameworkVersions(),
+    ...declaredVersions(FRAMEWORKS),
     ...Object.fromEntries(own),
     ...{ node: process.versions.node, mayfly: versionIn(ROOT), 'aws-lambda-ric': client },
   }

@@ -11,9 +11,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { installPackage } from '../../scripts/install-package.ts'
 import { type BenchCase, CASES, DEFAULT_CASE } from './cases.ts'
 import { CONTENDERS } from './contenders.ts'
-import { installFrameworks } from './frameworks.ts'
+import { FRAMEWORKS } from './entry.ts'
 import { createIssuer } from './issuer.ts'
 import { type Measured, measureRuntime, type RuntimeTiming } from './measure.ts'
 import { writeReport } from './report.ts'
@@ -39,7 +40,7 @@ const settings = values.quick
   ? { rounds: 5, requests: 200, warmUp: 800 }
   : { rounds: 21, requests: 400, warmUp: 2000 }
 
-installFrameworks()
+installPackage(FRAMEWORKS, 'install')
 const issuer = await createIssuer()
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-bench-'))
 const rows: RuntimeTiming[] = []
