@@ -10,7 +10,7 @@ import {
   thisMachine,
 } from './add/clients.ts'
 import { type ConfigFile, readConfig, replaceConfig } from './add/config-file.ts'
-import { type Format, UnreadableError } from './add/format.ts'
+import { type Format, isEntry, UnreadableError } from './add/format.ts'
 import { jsonFormat } from './add/json-format.ts'
 import { tomlFormat } from './add/toml-format.ts'
 import { CliError, printable, UsageError } from './cli-error.ts'
@@ -158,7 +158,7 @@ function write(client: Client, path: string, addition: Addition, options: Option
 
 /** The same entry, or one for the same URL that a person has added settings to; with headers it must be the same. */
 function isKept(present: unknown, entry: object, { url, headers }: AddedServer): boolean {
-  return JSON.stringify(present) === JSON.stringify(entry) || (headers.length === 0 && holdsUrl(present, url))
+  return isEntry(present, entry) || (headers.length === 0 && holdsUrl(present, url))
 }
 
 /** Each client has its own name for the URL, and a bridge has it among its arguments. */

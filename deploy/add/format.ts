@@ -10,6 +10,12 @@ export interface Format {
   render(name: string, addition: Addition): string
 }
 
+/** Whether the file holds this entry, also where its form knows numbers (BigInt) that JSON does not. */
+export function isEntry(present: unknown, entry: object): boolean {
+  const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+  return JSON.stringify(present, plain) === JSON.stringify(entry)
+}
+
 /** The file cannot be changed without a risk to what is in it. The message goes on after its path: `is not JSON (line 3)`. */
 export class UnreadableError extends Error {
   override name = 'UnreadableError'

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parse as parseToml, stringify, type TomlTable } from 'smol-toml'
-import { type Format, UnreadableError } from './format.ts'
+import { type Format, isEntry, UnreadableError } from './format.ts'
 
 export const tomlFormat: Format = {
   read: (text, key, name) => own(own(parse(text), key), name),
@@ -25,10 +25,15 @@ export const tomlFormat: Format = {
 
 function parse(text: string): TomlTable {
   try {
-    return parseToml(text)
+    return parseWhole(text)
   } catch (error) {
     throw new UnreadableError(`is not TOML (line ${(error as { line?: number }).line ?? 1})`)
   }
+}
+
+/** Numbers that JavaScript cannot hold are BigInts. */
+function parseWhole(text: string): TomlTable {
+  return parseToml(text, { integersAsBigInt: 'asNeeded' })
 }
 
 function own(table: unknown, key: string): unknown {
@@ -41,22 +46,32 @@ function own(table: unknown, key: string): unknown {
 function without(text: string, key: string, name: string): string {
   const quote = (word: string): string => `(?:${word}|"${word}"|'${word}')`
   const own = new RegExp(`^\\s*\\[\\s*${quote(key)}\\s*\\.\\s*${quote(name)}\\s*[.\\]]`)
-  const sections = text.split(/^(?=(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\[)/m)
-  return sections
-    .filter((section) => !own.test(section.replace(/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*/, '')))
-    .join('')
+  let kept = ''
+  let above = ''
+  let isOwn = false
+  // Line by line: an expression for a section with its comments takes quadratic time.
+  for (const line of text.split(/(?<=\n)/)) {
+    if (/^[ \t]*(?:#|\r?\n|$)/.test(line)) {
+      above += line
+      continue
+    }
+    if (/^[ \t]*\[/.test(line)) isOwn = own.test(line)
+    if (!isOwn) kept += above + line
+    above = ''
+  }
+  return isOwn ? kept : kept + above
 }
 
 /** Whether the changed text means the same apart from this entry, and the entry is there. */
 function isSame(before: TomlTable, changed: string, key: string, name: string, entry: object): boolean {
   let after: TomlTable
   try {
-    after = parseToml(changed)
+    after = parseWhole(changed)
   } catch {
     // Such as an inline table, which no header can add to.
     return false
   }
-  if (JSON.stringify(own(own(after, key), name)) !== JSON.stringify(entry)) return false
+  if (!isEntry(own(own(after, key), name), entry)) return false
   return isDeepStrictEqual(withoutEntry(before, key, name), withoutEntry(after, key, name))
 }
 

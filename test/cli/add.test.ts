@@ -493,6 +493,19 @@ describe('a name that is taken', () => {
     expect(home.read('.cursor/mcp.json')).toBe(before)
   })
 
+  test('TOML: numbers that JavaScript cannot hold, and very many comments', { timeout: 20_000 }, async () => {
+    await using home = new Home()
+    const above = `limit = 9223372036854775807\n${'# a\n'.repeat(200_000)}[tui]\ntheme = "x"\n`
+    home.put('~/.codex/config.toml', `${above}[mcp_servers.shop]\nurl = "u"\nlimit = 9223372036854775807\n`)
+
+    const refused = await home.add(URL, '--client', 'codex')
+    const { code } = await home.add(URL, '--client', 'codex', '--force')
+
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('for another server') })
+    expect(code).toBe(0)
+    expect(home.read('~/.codex/config.toml')).toBe(`${above}\n[mcp_servers.shop]\nurl = "${URL}"\n`)
+  })
+
   test('TOML: the table and those in it are replaced, the lines of others stay', async () => {
     await using home = new Home()
     home.put(
