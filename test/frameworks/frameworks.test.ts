@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testPort } from '../_port.ts'
@@ -58,6 +59,7 @@ async function serve(framework: Framework): Promise<Served> {
       PATH: bins.join(':'),
       PORT: String(port),
       NODE_ENV: 'development',
+      MAYFLY_ALLOWED_HOSTS: '127.0.0.1',
       NEXT_TELEMETRY_DISABLED: '1',
       NUXT_TELEMETRY_DISABLED: '1',
       ASTRO_TELEMETRY_DISABLED: '1',
@@ -116,6 +118,13 @@ describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
     const page = await (await fetch(served.url, { headers: { accept: 'text/html' } })).text()
 
     expect(page).toContain(`:${served.url.port}/mcp`)
+  })
+
+  it('MAYFLY_ALLOWED_HOSTS: a request for another host → 403', async () => {
+    const headers = { host: 'rebound.example', accept: 'text/html' }
+    const [response] = (await once(request(served.url, { headers }).end(), 'response')) as [IncomingMessage]
+
+    expect(response.resume().statusCode).toBe(403)
   })
 
   it('a body that is no JSON → 400 of the server', async () => {
