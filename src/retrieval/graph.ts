@@ -31,6 +31,9 @@ interface Edges {
   readonly weights: number[]
 }
 
+/** Chunks that have nothing in common: what 32 bits leave of a similarity of nothing is no relation. */
+const NO_SIMILARITY = 1e-6
+
 /** What an object of a node takes besides its texts. */
 const NODE_BYTES = 200
 
@@ -50,7 +53,7 @@ export function buildGraph(chunks: readonly QueryResult[], threshold: number): C
     // Each pair once: with the rows after this one.
     const rest = vectors.subarray((one + 1) * dimension)
     products(vector, rest, sorted.length - one - 1).forEach((similarity, at) => {
-      if (similarity > threshold && similarity > 0) connect(edges, one, one + 1 + at, similarity)
+      if (similarity > threshold && similarity > NO_SIMILARITY) connect(edges, one, one + 1 + at, similarity)
     })
   }
   const nodes = sorted.map((chunk) => ({

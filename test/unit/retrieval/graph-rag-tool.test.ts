@@ -69,7 +69,7 @@ function pageRank(
   const s = start.map((one) => one / total)
   const weight = vectors.map((one, i) =>
     vectors.map((other, j) =>
-      i !== j && cosine(one, other) > Math.max(threshold, 0) ? cosine(one, other) : 0,
+      i !== j && cosine(one, other) > Math.max(threshold, 1e-6) ? cosine(one, other) : 0,
     ),
   )
   const p = weight.map((row) => {
@@ -131,6 +131,20 @@ describe('createGraphRAGTool', () => {
       ),
       { numRuns: 200 },
     )
+  })
+
+  it('chunks that have nothing in common are not connected by the rounding of their similarity', async () => {
+    const vectors = [
+      [-9, 5, -10, -8],
+      [-18, 10, 10, 14],
+      [0, 0, 0, 1],
+    ]
+    const { tool } = await setUp(vectors, [0, 0, 0, -1], { threshold: -1e-5, restartProb: 0.15 })
+    const { sources } = await tool.execute({ queryText: 'x', topK: 1 })
+    const expected = pageRank(vectors, [0, 0, 0, -1], 1, -1e-5, 0.15)
+    expect(sources.map(({ id, score }) => [id, Math.round(score * 1e6)])).toEqual([
+      ['n0000', Math.round(expected[0]! * 1e6)],
+    ])
   })
 
   it('finds what is connected with the nearest chunk, before what is merely near', async () => {
