@@ -46,8 +46,8 @@ test('a .env that is a pipe → one line, and nothing hangs', async () => {
   await using project = new Project()
   execFileSync('mkfifo', ['.env'], { cwd: project.folder })
   project.write('server.ts', `export default { fetch: () => new Response('') }`)
-  for (const command of ['doctor', 'build', 'dev']) {
-    const args = [command, '--target', 'node']
+  for (const command of ['doctor', 'build', 'dev --port 0']) {
+    const args = [...command.split(' '), '--target', 'node']
     const { code, stdout, stderr } = await new MayflyProcess(args, project.folder).exited
     expect(code).toBe(1)
     expect(stdout + stderr).toContain('cannot read .env: it is not a file\n')

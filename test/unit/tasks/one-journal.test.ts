@@ -45,19 +45,24 @@ test.each(['required', 'auto'] as const)('%s: an event or a time, then steps →
 })
 
 test('a timeout that was decided stays so after a step, also if the event comes then', async () => {
+  let goOn!: () => void
+  const isLate = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
   const job = createTool({
     id: 'job',
     task: 'required',
     execute: async (_input, ctx) => {
       const first = await ctx.waitFor('x', { timeoutMs: 20 }).catch(() => 'late')
       await ctx.step('one', () => delay(10))
+      goOn()
       await ctx.waitFor('y')
       return first
     },
   })
   const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
   const { taskId } = await client.call('job')
-  await delay(150)
+  await isLate
   await client.server.tasks.send(taskId, 'x', 'in time')
   await client.server.tasks.send(taskId, 'y')
   const { result } = await client.until(taskId, 'completed')
