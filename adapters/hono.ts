@@ -9,7 +9,12 @@ import { toCaller, unknownCaller } from '../src/auth/host-caller.ts'
 import { METADATA_PATH } from '../src/auth/location.ts'
 import { unknownOption } from '../src/definition/unknown-option.ts'
 import type { Caller } from '../src/request/access.ts'
-import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
+import {
+  type FetchServer,
+  givenRequest,
+  type RequestPlatform,
+  serveRequest,
+} from '../src/request/platform.ts'
 import { platformOfApp } from './_hono/platform.ts'
 
 /** Options of `mcp`. */
@@ -17,11 +22,11 @@ import { platformOfApp } from './_hono/platform.ts'
 export interface HonoMcpOptions<E extends Env = any> {
   /**
    * The caller that an earlier middleware has authenticated: `(c) => c.get('user')`. Its result becomes `ctx.auth`: `{ token, clientId, scopes }`, or
-   * the claims of a JWT. Nothing (undefined, null, false) is a caller without scopes. It is trusted, and ignored if the server has its own
-   * `auth`. Default: no caller.
+   * the claims of a JWT. Nothing (undefined, null, false) is a caller without scopes. It is trusted. Not called if the server has
+   * its own `auth`, nor for what everybody may see: preflights, metadata, the health check. What it throws is for `app.onError`. Default: no caller.
    */
   auth?: (c: Context<E>) => unknown
-  /** What becomes `ctx.env`. Default: `c.env`; on Node, Deno and Bun the variables of the process, with the bindings in `c.env` over them. */
+  /** What becomes `ctx.env`, or a promise of it. Default: `c.env`; on Node, Deno and Bun the variables of the process, with the bindings in `c.env` over them. */
   env?: (c: Context<E>) => unknown
   /**
    * The path that every request of the app begins with, if nothing outside of it reaches the app: `/api` in a catch-all route of another
@@ -81,16 +86,31 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
   checkOptions(server, options)
   const { auth, env, basePath, cors = 'server', errors = 'server' } = options
   const handler = async (c: Context<E>): Promise<Response> => {
-    const known = platformOfApp(c, env)
+    const known = await platformOfApp(c, env)
+    let failed: { readonly error: unknown } | undefined
+    const caller = async (): Promise<Caller | undefined> => {
+      try {
+        return await readCaller(await auth!(c))
+      } catch (error) {
+        failed = { error }
+        return undefined
+      }
+    }
     const platform: RequestPlatform = {
       ...known,
-      prefix: (known.prefix ?? '') + (metadataPrefix(c.req.url) ?? basePath ?? ''),
-      ...(auth !== undefined &&
-        known.callerReplacesAuth !== true && { caller: await readCaller(await auth(c)) }),
+      prefix: (known.prefix ?? '') + (metadataPrefix(c.req.url, basePath) ?? basePath ?? ''),
+      ...(auth !== undefined && known.callerReplacesAuth !== true && { caller }),
+      toRequest: (served) => {
+        const given = givenRequest(served, known)
+        contexts.set(given, c)
+        return given
+      },
     }
     const request = withPrefix(await unreadRequest(c), known.prefix)
     contexts.set(request, c)
     const response = await serveRequest(server, request, platform)
+    // The app's own code has thrown: the app answers.
+    if (failed !== undefined) throw failed.error
     if (cors === 'app') withoutCors(response.headers)
     if (errors === 'app' && response.status >= 400) {
       // Any status of an error is allowed with a response, whatever the type says.
@@ -151,12 +171,14 @@ async function readCaller(said: unknown): Promise<Caller> {
   }
 }
 
-/** Where the metadata is mounted below a path, its resource is, too. */
-function metadataPrefix(url: string): string | undefined {
+/** Where the metadata is mounted below a path, its resource is, too; but below an endpoint, where nothing follows, there is none. */
+function metadataPrefix(url: string, basePath: string | undefined): string | undefined {
   if (!url.includes(METADATA_PATH)) return undefined
   const { pathname } = new URL(url)
   const at = pathname.indexOf(METADATA_PATH)
-  return at > 0 ? pathname.slice(0, at) : undefined
+  const prefix = pathname.slice(0, at)
+  const hasResource = pathname.length > at + METADATA_PATH.length + 1
+  return at > 0 && (hasResource || prefix === basePath) ? prefix : undefined
 }
 
 /** Apps see paths without the prefix of the platform; servers expect the URL of clients. */

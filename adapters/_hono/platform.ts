@@ -4,14 +4,14 @@ import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 
 /** `env`: replaces what is passed on as the environment. */
-export function platformOfApp<E extends Env>(
+export async function platformOfApp<E extends Env>(
   c: Context<E>,
   env: ((c: Context<E>) => unknown) | undefined,
-): RequestPlatform {
+): Promise<RequestPlatform> {
   const executionContext = executionContextOf(c)
   const isFromAdapter = platformIn(executionContext) !== undefined
   const platform = platformOf(c.env, executionContext)
-  const given = env === undefined ? undefined : { env: env(c) }
+  const given = env === undefined ? undefined : { env: await env(c) }
   if (isFromAdapter) return { ...platform, ...given }
   const clientAddress = addressOf(c)
   return {

@@ -5,6 +5,7 @@
 import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
+import type { Caller } from '../request/access.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
@@ -102,7 +103,7 @@ export function createAdmit(
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
     const admission =
       auth === undefined || platform.callerReplacesAuth === true
-        ? { ok: true as const, ...hostCaller(platform) }
+        ? await askHost(platform)
         : await verify(auth, received)
     if (!admission.ok) {
       const overRate = isCounted ? await traffic.countFailure(byAddress, env) : undefined
@@ -119,14 +120,32 @@ export function createAdmit(
     return admitted
   }
 
-  return (received) =>
-    auth === undefined && !traffic.counts(received.platform.env)
-      ? { ...received, ...hostCaller(received.platform) }
+  return (received) => {
+    const { caller, env } = received.platform
+    return auth === undefined && typeof caller !== 'function' && !traffic.counts(env)
+      ? { ...received, ...hostCaller(caller) }
       : admitCounted(received)
+  }
+}
+
+const UNIDENTIFIED: AuthRefusal = {
+  status: 503,
+  message: 'The app did not identify the caller.',
+  headers: {},
+}
+
+type Answered =
+  | ({ readonly ok: true } & Pick<Admitted, 'auth' | 'access'>)
+  | Extract<Admission, { readonly ok: false }>
+
+async function askHost({ caller }: RequestPlatform): Promise<Answered> {
+  if (typeof caller !== 'function') return { ok: true, ...hostCaller(caller) }
+  const found = await caller()
+  return found === undefined ? { ok: false, refusal: UNIDENTIFIED } : { ok: true, ...hostCaller(found) }
 }
 
 /** The caller that the host has authenticated, if any. */
-function hostCaller({ caller }: RequestPlatform): Pick<Admitted, 'auth' | 'access'> {
+function hostCaller(caller: Caller | undefined): Pick<Admitted, 'auth' | 'access'> {
   return { auth: caller?.auth, access: caller?.access }
 }
 

@@ -45,8 +45,11 @@ export interface RequestPlatform {
     status: number,
     headers: { readonly [name: string]: string },
   ) => Response
-  /** The caller, if the host has authenticated it. Ignored if the server has `auth`. */
-  readonly caller?: Caller
+  /**
+   * The caller, if the host has authenticated it, or how to ask the host, which answers the request itself if that gives nothing. Ignored,
+   * and not asked, if the server has `auth`.
+   */
+  readonly caller?: Caller | (() => Promise<Caller | undefined>)
   /** Whether `caller` counts also if the server has `auth`, which is then not called. For tests. Default false. */
   readonly callerReplacesAuth?: boolean
   /** The connection of the request, if it outlives the request. Default: none. */

@@ -6,6 +6,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { honoContext, METADATA_ROUTE, mcp, metadataRoute } from '../../adapters/hono.ts'
 import { lambda } from '../../adapters/lambda.ts'
+import { createSessions } from '../../adapters/node.ts'
 import { bearer, honoAuth, staticTokens } from '../../src/auth.ts'
 import { createTool, MCPServer } from '../../src/index.ts'
 import { createTaskEndpoint, memoryTasks } from '../../src/tasks.ts'
@@ -89,6 +90,29 @@ describe('in an app', () => {
 
     expect(await textOf(await app.request('/mcp', call('who', { 'x-tenant': 'acme' })))).toBe('nobody')
     expect(await textOf(await app.request('/mcp', call('who')))).not.toBe('nobody')
+  })
+
+  it.each(['modern', 'legacy'] as const)(
+    'with sessions, tools of %s clients have the context of their request',
+    async (era) => {
+      const sessions = createSessions(create())
+      const app = new Hono<AppEnv>()
+      app.use(async (c, next) => {
+        c.set('tenant', c.req.header('x-tenant') ?? 'none')
+        await next()
+      })
+      app.all('/mcp', mcp(sessions))
+      await using client = await connect(app, { era, headers: { 'x-tenant': era } })
+
+      expect(await client.callTool({ name: 'tenant' })).toMatchObject({ content: [{ text: era }] })
+      await sessions.close()
+    },
+  )
+
+  it('env may be a promise', async () => {
+    const app = new Hono().all('/mcp', mcp(create(), { env: async () => ({ GREETING: 'Ahoy' }) }))
+
+    expect(await textOf(await app.request('/mcp', call('greeting')))).toBe('Ahoy')
   })
 
   it('honoContext outside of an app → TypeError that says what to do', async () => {
@@ -178,6 +202,26 @@ describe('auth', () => {
     expect(String(errors[0])).toContain('return { token, clientId, scopes }')
   })
 
+  it('is not called if the server has its own, nor for what everybody may see', async () => {
+    const auth = vi.fn(() => {
+      throw new HTTPException(401, { message: 'of the app' })
+    })
+    const guarded = new Hono().all('*', mcp(create({ auth: tokens }), { auth }))
+    const open = new Hono().all('*', mcp(create(), { auth }))
+    const preflight = { method: 'OPTIONS', headers: { origin: 'http://localhost' } }
+
+    const own = await guarded.request('/mcp', call('who', { authorization: `Bearer ${TOKEN}` }))
+    expect(await textOf(own)).toBe('ada')
+    for (const app of [guarded, open]) {
+      expect((await app.request('/mcp', preflight)).status).toBe(204)
+      expect((await app.request('/mcp/healthz')).status).toBe(200)
+    }
+    expect((await guarded.request('/.well-known/oauth-protected-resource/mcp')).status).toBe(200)
+    expect(auth).not.toHaveBeenCalled()
+    const refused = await open.request('/mcp', call('who'))
+    expect([refused.status, await refused.text()]).toEqual([401, 'of the app'])
+  })
+
   it('honoAuth beside it: its caller is ctx.auth', async () => {
     const guarded = new Hono<{ Variables: { auth: { clientId: string } | undefined } }>()
     guarded.use('/mcp', honoAuth(tokens))
@@ -210,6 +254,12 @@ describe('OAuth metadata', () => {
     const response = await refusedBy(app as Hono, `https://shop.example${path}`)
 
     expect(await response.json()).toMatchObject({ resource: `https://shop.example${path}` })
+  })
+
+  it('there is none below the endpoint, also where the route takes in what is below it', async () => {
+    const app = new Hono().all('/mcp/*', mcp(create({ auth: tokens })))
+
+    expect((await app.request('/mcp/.well-known/oauth-protected-resource')).status).toBe(404)
   })
 
   it('each of two servers has its own metadata', async () => {
