@@ -78,6 +78,10 @@ export async function add(args: string[]): Promise<number> {
     force: values.force === true,
   }
   const clients = parseClients(values.client ?? [])
+  if (url.search !== '')
+    terminal.note(
+      'what follows the ? of the URL is written as it is: with a secret in it, share the file with nobody',
+    )
   for (const client of clients) checkScope(client, options)
   return clients.map((client) => addTo(client, options)).includes(false) ? 1 : 0
 }

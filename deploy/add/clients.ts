@@ -5,6 +5,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { connectSnippets } from '../../src/http/connect-snippets.ts'
+import { reachOf } from '../../src/request/address.ts'
 
 /** A header whose value comes from an environment variable of the client. */
 export interface HeaderReference {
@@ -106,11 +107,11 @@ function codexEntry({ url, headers }: AddedServer): object {
   }
 }
 
-const isLocal = (url: string): boolean =>
-  /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
+const isLocal = (url: string): boolean => reachOf(new URL(url).hostname) === 'loopback'
 
 /** Connectors are called from Anthropic's machines, over https: any other server is reached through `mcp-remote`. */
-const isPublic = (url: string): boolean => url.startsWith('https:') && !isLocal(url)
+const isPublic = (url: string): boolean =>
+  url.startsWith('https:') && reachOf(new URL(url).hostname) === 'public'
 
 function bridgeEntry(url: string): object {
   const flags = url.startsWith('http:') && !isLocal(url) ? ['--allow-http'] : []

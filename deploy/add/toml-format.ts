@@ -42,7 +42,7 @@ function own(table: unknown, key: string): unknown {
     : undefined
 }
 
-/** Leaves out a table and the tables in it, as they are written with headers. The lines above a following header belong to that. */
+/** Leaves out a table and the tables in it, as they are written with headers. The lines above a following header, and those at the end, are others'. */
 function without(text: string, key: string, name: string): string {
   const quote = (word: string): string => `(?:${word}|"${word}"|'${word}')`
   const own = new RegExp(`^\\s*\\[\\s*${quote(key)}\\s*\\.\\s*${quote(name)}\\s*[.\\]]`)
@@ -59,7 +59,7 @@ function without(text: string, key: string, name: string): string {
     if (!isOwn) kept += above + line
     above = ''
   }
-  return isOwn ? kept : kept + above
+  return kept + above
 }
 
 /** Whether the changed text means the same apart from this entry, and the entry is there. */

@@ -108,6 +108,30 @@ describe('a client without a file', () => {
     expect(readdirSync(home.project)).toEqual([])
   })
 
+  test.each([
+    'https://10.1.2.3/mcp',
+    'https://nas.local/mcp',
+    'https://intranet/mcp',
+    'https://[fd00::1]/mcp',
+  ])('claude-desktop: %s, which Connectors do not reach, through a bridge', async (url) => {
+    await using home = new Home()
+
+    const { stdout } = await home.add(url, '--client', 'claude-desktop', '--name', 'nas', '--print')
+
+    expect(JSON.parse(stdout)).toEqual({
+      mcpServers: { nas: { command: 'npx', args: ['-y', 'mcp-remote', url] } },
+    })
+  })
+
+  test('a query is written as it is, with a note', async () => {
+    await using home = new Home()
+
+    const { stderr } = await home.add(`${URL}?key=1`, '--client', 'cursor')
+
+    expect(stderr).toContain('with a secret in it, share the file with nobody')
+    expect((await home.add(URL, '--client', 'cursor')).stderr).not.toContain('a secret')
+  })
+
   test('claude-code for the user: its own command, since it rewrites that file itself', async () => {
     await using home = new Home()
 
@@ -506,19 +530,19 @@ describe('a name that is taken', () => {
     expect(home.read('~/.codex/config.toml')).toBe(`${above}\n[mcp_servers.shop]\nurl = "${URL}"\n`)
   })
 
-  test('TOML: the table and those in it are replaced, the lines of others stay', async () => {
+  const SHOP = '[mcp_servers."shop"]\ncommand = "npx"\n[mcp_servers.shop.env]\nA = "1"\n'
+  const B = '# About b.\n[mcp_servers.b]\nurl = "u"\n'
+  test.each([
+    [`a = 1\n${SHOP}\n${B}`, `a = 1\n\n${B}`],
+    [`a = 1\n${B}${SHOP}\n# The end.\n`, `a = 1\n${B}\n# The end.\n`],
+  ])('TOML: the table and those in it are replaced, the lines of others stay: %j', async (before, kept) => {
     await using home = new Home()
-    home.put(
-      '~/.codex/config.toml',
-      'a = 1\n[mcp_servers."shop"]\ncommand = "npx"\n[mcp_servers.shop.env]\nA = "1"\n\n# About b.\n[mcp_servers.b]\nurl = "u"\n',
-    )
+    home.put('~/.codex/config.toml', before)
 
     const { code } = await home.add(URL, '--client', 'codex', '--force')
 
     expect(code).toBe(0)
-    expect(home.read('~/.codex/config.toml')).toBe(
-      `a = 1\n\n# About b.\n[mcp_servers.b]\nurl = "u"\n\n[mcp_servers.shop]\nurl = "${URL}"\n`,
-    )
+    expect(home.read('~/.codex/config.toml')).toBe(`${kept}\n[mcp_servers.shop]\nurl = "${URL}"\n`)
   })
 })
 

@@ -1,4 +1,5 @@
 /** The URL as the client takes it from its user. */
+import { reachOf } from '../../../src/request/address.ts'
 import { isLocalHost } from '../addresses.ts'
 import type { Reach } from '../clients/profile.ts'
 import { skipped, works, wrong } from '../outcome.ts'
@@ -8,13 +9,17 @@ export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Steppe
   const entered = removesSlash ? withoutSlash(url) : url
   const found = { url: entered }
   const isLocal = isLocalHost(url.hostname)
-  if (isHosted && !isLocal && url.protocol !== 'https:')
+  const isPrivate = !isLocal && reachOf(url.hostname) !== 'public'
+  if (isHosted && !isLocal && !isPrivate && url.protocol !== 'https:')
     return {
       found,
       outcome: wrong('the URL is not https, which it does not take', 'serve with TLS, and give out that URL'),
     }
-  if (isHosted && isLocal)
-    return { found, outcome: skipped('a local host: it reaches public https URLs alone') }
+  if (isHosted && (isLocal || isPrivate))
+    return {
+      found,
+      outcome: skipped(`a ${isLocal ? 'local' : 'private'} host: it reaches public https URLs alone`),
+    }
   return {
     found,
     outcome: works(entered.href === url.href ? 'as it is' : 'without the slash at the end, which it removes'),
