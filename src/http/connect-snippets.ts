@@ -19,7 +19,7 @@ export interface ConnectSnippet {
 /**
  * Snippets for the server `name` at `endpoint`. The name is slugified (`Ünits & Co` becomes `units-co`), since clients
  * accept little else. Throws TypeError when `endpoint` is not an absolute URL. Carries no credentials: clients discover
- * OAuth on their own (RFC 9728).
+ * OAuth on their own (RFC 9728). Claude's connectors take https alone.
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
   // With `'` written as %27, the URL can be put between single quotes, also inside JSON.
@@ -36,10 +36,15 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
   })
   return [
     client('Claude Code', terminal(`claude mcp add --transport http ${slug} ${word}`)),
-    client('Claude Desktop, claude.ai', {
-      where: 'Settings > Connectors > Add custom connector',
-      code: url,
-    }),
+    // Connectors are called from Anthropic's machines, over https.
+    ...(url.startsWith('https:')
+      ? [
+          client('Claude Desktop, claude.ai', {
+            where: 'Settings > Connectors > Add custom connector',
+            code: url,
+          }),
+        ]
+      : []),
     client('Cursor', config('.cursor/mcp.json', 'mcpServers', { url })),
     client(
       'VS Code',
