@@ -89,7 +89,7 @@ async function make(entry: string | undefined, given: Given, earlier: Earlier | 
   if (fault !== undefined) throw faultOf(project, fault)
   if (identity === undefined) {
     throw new CliError(
-      'the server was not written with Mayfly: write server.json by hand, and pass --validate',
+      'the entry exports neither an MCPServer nor an app with mcp(server): name the module that does, or write server.json by hand, and pass --validate',
     )
   }
   const manifest: object =

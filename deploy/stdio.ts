@@ -87,7 +87,7 @@ function complaint(message: HostMessage, entry: string): CliError {
     return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
   }
   return new CliError(
-    `${shown(entry)} does not export an MCPServer, and stdio serves nothing else: for a server of an official SDK, use the SDK's stdio transport`,
+    `${shown(entry)} does not export an MCPServer, and stdio serves nothing else: name the module that does, or for a server of an official SDK use the SDK's stdio transport`,
   )
 }
 

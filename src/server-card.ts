@@ -4,7 +4,7 @@
  */
 import { toBase64Url } from './definition/base64.ts'
 import { present } from './definition/present.ts'
-import { type MountedServer, mounted } from './http/mounted.ts'
+import { type MountedServer, mounted, serverWithin } from './http/mounted.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { RequestPlatform } from './request/platform.ts'
@@ -48,9 +48,13 @@ interface Document {
  * export default withServerCard(server, { url: 'https://shop.example/mcp' })
  * ```
  *
+ * @param served an `MCPServer`, or what `createSessions(server)` or the `mount` of a task endpoint returns.
  * @throws TypeError for a `url`, a name or a description that a card cannot have.
  */
-export function withServerCard(server: MCPServer, options: ServerCardOptions): MountedServer {
+export function withServerCard(served: MCPServer | MountedServer, options: ServerCardOptions): MountedServer {
+  const server = serverWithin(served)
+  if (!isMCPServer(server))
+    throw new TypeError('withServerCard takes an MCPServer, or one with sessions or an endpoint of tasks.')
   const { url, description = server.getServerInfo().description } = options
   const endpoint = URL.canParse(url) ? new URL(url) : undefined
   if (endpoint?.protocol !== 'https:' && endpoint?.protocol !== 'http:')
@@ -78,10 +82,15 @@ export function withServerCard(server: MCPServer, options: ServerCardOptions): M
     documents ??= makeDocuments()
     return answer(request, (await documents)[which])
   }
-  return mounted(server, (request, platform) => {
+  return mounted(served, (request, platform) => {
     const which = whichOf(request, platform, path)
     return which && serve(request, which)
   })
+}
+
+/** Not by its class: a bundle may contain it twice. */
+function isMCPServer(server: unknown): server is MCPServer {
+  return typeof (server as Partial<MCPServer> | null | undefined)?.getSessionParts === 'function'
 }
 
 /** Most requests are for something else, which costs no parsing of their URL. `path` is the endpoint's, as clients see it. */

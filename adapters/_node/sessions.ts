@@ -36,6 +36,10 @@ export interface Sessions extends FetchServer {
   /** The same as that of the server, for tools such as `mayfly doctor`. */
   getDeploymentInfo(): DeploymentInfo
   getToolListInfo: MCPServer['getToolListInfo']
+  /** The server that has the sessions. */
+  readonly mayflyServer: MCPServer
+  /** Those of the server, for `createTaskEndpoint`. @throws TypeError if it has none. */
+  readonly tasks: MCPServer['tasks']
   /** The number of sessions. */
   readonly size: number
   /** Stops accepting requests, waits up to 5 seconds for running calls, then ends every session and its streams. */
@@ -55,8 +59,14 @@ const SHUTTING_DOWN = 'This server is shutting down.'
  * ```
  *
  * Needs `@modelcontextprotocol/sdk` 1.25 or newer.
+ *
+ * @throws TypeError for anything but an `MCPServer`: a server card or an endpoint of tasks goes around the sessions.
  */
 export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
+  if (typeof server?.getSessionParts !== 'function')
+    throw new TypeError(
+      'createSessions takes an MCPServer. What is around it goes around the sessions: withServerCard(createSessions(server), …).',
+    )
   const { maxSessions = 1000, idleMs = 1_800_000, ...transport } = options
   const parts = server.getSessionParts()
   const { engine, endpoint } = parts
@@ -169,6 +179,10 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     fetch: (request, env) => handle(request, { env }),
     getDeploymentInfo: () => ({ ...server.getDeploymentInfo(), hasSessions: true }),
     getToolListInfo: () => server.getToolListInfo(),
+    mayflyServer: server,
+    get tasks() {
+      return server.tasks
+    },
     get size() {
       return registry.size
     },

@@ -1,5 +1,6 @@
 /** Run as `describe.ts <bundle>`: loads a built server and prints, as one line of JSON, what it is configured with. */
 import { pathToFileURL } from 'node:url'
+import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation, MCPServer } from '../../src/index.ts'
 
 /** What a server says of itself, to clients and in its configuration. */
@@ -50,7 +51,7 @@ function describe(): Description {
   const info = server?.getDeploymentInfo?.()
   try {
     const tools = server?.getToolListInfo?.().tools
-    const identity = tools && identify(server ?? {}, tools)
+    const identity = tools && identify(serverWithin(server) as Described, tools)
     return { info, tools: tools?.length, identity, isApp: server !== exported }
   } catch (error) {
     return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
@@ -71,12 +72,10 @@ function serverOf(handler: unknown): Described | undefined {
   return mayflyServer ?? (inner === handler ? undefined : serverOf(inner))
 }
 
-function identify(
-  { getServerDetail, getSessionParts }: Described,
-  tools: Identity['toolList'],
-): Identity | undefined {
-  const { id, repository, packages, remotes } = getServerDetail?.call(server) ?? {}
-  const definition = getSessionParts?.call(server).definition
+/** `inner`: a wrapper tells of its tools and its deployment, and not who it is. */
+function identify(inner: Described, tools: Identity['toolList']): Identity | undefined {
+  const { id, repository, packages, remotes } = inner.getServerDetail?.() ?? {}
+  const definition = inner.getSessionParts?.().definition
   if (id === undefined || definition === undefined) return undefined
   const { serverInfo, instructions, prompts } = definition
   return {

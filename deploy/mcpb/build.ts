@@ -28,16 +28,18 @@ const HELP = `mayfly build [entry] --target mcpb [--env <variable>]... [--out <f
 Writes <id>.mcpb, a desktop bundle with the server and its manifest, and the same unpacked in the folder bundle.
 `
 
-/** Not from `mayfly-mcp/node`, which also needs a package that serves HTTP. */
-const STDIO = fileURLToPath(new URL(`../../adapters/_node/stdio${extname(import.meta.url)}`, import.meta.url))
+const own = (path: string): string =>
+  JSON.stringify(fileURLToPath(new URL(`../../${path}${extname(import.meta.url)}`, import.meta.url)))
 
+// Not from `mayfly-mcp/node`, which also needs a package that serves HTTP.
 // A question's answers come back to this same process: its secret need not outlive it.
 const MAIN = `import { randomBytes } from 'node:crypto'
-import server from 'mayfly:entry'
-import { startStdio } from ${JSON.stringify(STDIO)}
+import exported from 'mayfly:entry'
+import { startStdio } from ${own('adapters/_node/stdio')}
+import { serverWithin } from ${own('src/http/mounted')}
 
 const env = { MAYFLY_SECRET: randomBytes(32).toString('base64url'), ...process.env }
-const running = await startStdio(server, { env })
+const running = await startStdio(serverWithin(exported), { env })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void running.close())
 await running.closed
 process.exit(0)
@@ -79,7 +81,7 @@ async function identityOf(project: Project): Promise<Identity> {
     )
   if (identity !== undefined) return identity
   throw new CliError(
-    'the entry does not export an MCPServer, and only that is served over stdio: bundle a server of an official SDK with its own transport',
+    'the entry does not export an MCPServer, and only that is served over stdio: name the module that does, or bundle a server of an official SDK with its own transport',
   )
 }
 

@@ -7,11 +7,22 @@ export interface Described {
   getToolListInfo?(): { readonly tools: readonly unknown[] }
 }
 
-export type MountedServer = FetchServer & Described
+export type DescribedServer = FetchServer & Described
+
+export interface MountedServer extends FetchServer, Described {
+  /** The server inside, which may be a wrapper, too. */
+  readonly mayflyServer: DescribedServer
+}
+
+/** What is inside of all wrappers; `served` itself if it is none. */
+export function serverWithin(served: unknown): unknown {
+  const inner = (served as Partial<MountedServer> | null | undefined)?.mayflyServer
+  return inner === undefined ? served : serverWithin(inner)
+}
 
 /** @param serveBeside returns undefined for a request that is the server's. */
 export function mounted(
-  server: MountedServer,
+  server: DescribedServer,
   serveBeside: (request: Request, platform: RequestPlatform) => Promise<Response> | undefined,
 ): MountedServer {
   const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
@@ -21,6 +32,7 @@ export function mounted(
     handle,
     // A wrapper around a server's `handle` wants real requests.
     ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
+    mayflyServer: server,
     async close() {
       await server.close?.()
     },

@@ -6,14 +6,14 @@ import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { within } from '../events/outage.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
-import { type MountedServer, mounted } from '../http/mounted.ts'
+import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
 import { givenRequest, platformOf, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
-/** What an endpoint needs of a server: an `MCPServer` is one. */
-export interface EndpointServer extends MountedServer {
+/** What an endpoint needs of a server: an `MCPServer` is one, and so is what `createSessions` returns. */
+export interface EndpointServer extends DescribedServer {
   readonly tasks: TaskControls
 }
 

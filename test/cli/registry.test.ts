@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { SCHEMA_URL } from '../../deploy/registry/schema.ts'
 import { problemsOf } from '../../deploy/registry/validate.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+import { WRAPPED_SERVERS } from './_wrapped-servers.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const URL_OPTION = ['--url', 'https://shop.example.com/mcp']
@@ -122,6 +123,38 @@ describe('mayfly registry', { timeout: 120_000 }, () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ name: 'com.example.shop/shop' })
     expect(JSON.parse(other.stdout)).toMatchObject({ name: 'com.example/other' })
     expect(existsSync(join(host.folder, 'server.json'))).toBe(false)
+  })
+
+  test.for<(typeof WRAPPED_SERVERS)[number]>([
+    ...WRAPPED_SERVERS,
+    [
+      'a server card and a Hono app',
+      `${WRAPPED_SERVERS[0]![1].replace('export default', 'const server =')}
+import { Hono } from 'hono'
+import { mcp } from 'mayfly-mcp/hono'
+export default new Hono().all('/mcp', mcp(server))`,
+    ],
+  ])('says who a server is that has %s around it', async ([, source]) => {
+    await using project = arrange()
+    symlinkSync(join(ROOT, 'node_modules/hono'), join(project.folder, 'node_modules/hono'))
+    project.write('server.ts', source)
+
+    const { code, stdout, stderr } = await registry(project, ...URL_OPTION, '--print')
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ title: 'Shop', version: '1.2.3', description: 'Sells things' })
+  })
+
+  test('a server within a function of one’s own → one line that says what to name', async () => {
+    await using project = arrange()
+    project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+
+    const { code, stderr } = await registry(project, ...URL_OPTION)
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^mayfly: the entry exports neither an MCPServer nor an app with mcp\(server\): [^\n]+\n$/,
+    )
   })
 
   test('what the registry would refuse is named, and nothing is written', async () => {

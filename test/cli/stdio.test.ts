@@ -16,6 +16,7 @@ import {
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../_eventually.ts'
 import { Project } from './_dev-process.ts'
+import { WRAPPED_SERVERS } from './_wrapped-servers.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'deploy/cli.ts')
@@ -268,6 +269,14 @@ describe('mayfly stdio', { timeout: 180_000 }, () => {
         { jsonrpc: '2.0', id: 2, result: {} },
       ],
     ])
+  })
+
+  test.for(WRAPPED_SERVERS)('serves the server that has %s around it', async ([, source]) => {
+    const client = new Client({ name: 'desktop', version: '1' })
+    await client.connect(new StdioClientTransport(command(createProject(source))) as never)
+    cleanups.push(() => client.close())
+
+    expect((await client.callTool({ name: 'hello' })).content).toEqual([{ type: 'text', text: 'hello' }])
   })
 
   test.for([

@@ -8,6 +8,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { expect, test } from 'vitest'
 import { MCPClient } from '../../src/client.ts'
 import { MayflyProcess, type Output, Project } from '../cli/_dev-process.ts'
+import { WRAPPED_SERVERS } from '../cli/_wrapped-servers.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TOOL = fileURLToPath(new URL('mcpb/node_modules/.bin/mcpb', import.meta.url))
@@ -99,6 +100,24 @@ test('the same server makes the same bytes', { timeout: TIMEOUT_MS }, async () =
   const [one, two] = ['one', 'two'].map((out) => readFileSync(join(project.folder, out, 'greeter.mcpb')))
   expect(one!.equals(two!)).toBe(true)
 })
+
+test.for(WRAPPED_SERVERS)(
+  'holds the server that has %s around it',
+  { timeout: TIMEOUT_MS },
+  async ([, source]) => {
+    await using project = arrange(source)
+
+    const { code, stderr } = await build(project)
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const client = new ClientV1({ name: 'desktop', version: '1' })
+    const args = [join(project.folder, 'dist/mcpb/bundle/server/index.mjs')]
+    await client.connect(new StdioV1({ command: process.execPath, args, cwd: '/', stderr: 'ignore' }))
+    const answer = await client.callTool({ name: 'hello' })
+    await client.close()
+    expect(answer.content).toEqual([{ type: 'text', text: 'hello' }])
+  },
+)
 
 test('an app is refused, with the module that is not one', { timeout: TIMEOUT_MS }, async () => {
   await using project = arrange(`import { Hono } from 'hono'

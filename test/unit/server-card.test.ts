@@ -113,6 +113,11 @@ describe('withServerCard', () => {
     expect((await server.fetch(new Request('http://inner/mcp/server-card'))).status).toBe(200)
   })
 
+  it('what is no MCPServer → TypeError', () => {
+    const foreign = { fetch: () => new Response('hello') }
+    expect(() => withServerCard(foreign as never, { url: URL_OF_SHOP })).toThrow(/takes an MCPServer/)
+  })
+
   it.each<[what: string, options: ServerCardOptions]>([
     ['no URL', { url: '/mcp' }],
     ['another scheme', { url: 'file:///mcp' }],

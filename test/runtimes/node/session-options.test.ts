@@ -8,6 +8,8 @@ import {
   startHonoSSE,
 } from '../../../adapters/node.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
+import { withServerCard } from '../../../src/server-card.ts'
+import { createTaskEndpoint, memoryTasks } from '../../../src/tasks.ts'
 import { createFixture } from './_session-server.ts'
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -258,4 +260,36 @@ it('every answer forbids sniffing, and none is stored [http.no-sniff]', async ()
     expect([what, headers.get('cache-control')]).toEqual([what, expect.stringMatching(/no-store|no-cache/)])
   }
   for (const { body } of Object.values(answers)) await body?.cancel()
+})
+
+describe('what is around sessions', () => {
+  it('a server card and an endpoint of tasks are served beside them', async () => {
+    const secret = 'x'.repeat(40)
+    const { server } = createFixture({ description: 'Sells things', tasks: memoryTasks() })
+    const sessions = createSessions(server)
+    running.push(sessions)
+    const mounted = createTaskEndpoint({ server: sessions, secret }).mount()
+    const served = withServerCard(mounted, { url: 'https://mcp.example/mcp', name: 'example.mcp/shop' })
+    const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
+      served.fetch(new Request(`https://mcp.example${path}`, init))
+
+    const card = await ask('/mcp/server-card')
+    const tasks = await ask('/tasks', { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
+    const opened = await ask('/mcp', { method: 'POST', headers: HEADERS, body: JSON.stringify(INITIALIZE) })
+
+    expect(await card.json()).toMatchObject({ name: 'example.mcp/shop', description: 'Sells things' })
+    expect(await tasks.json()).toEqual({ run: 0 })
+    expect(opened.headers.get('mcp-session-id')).not.toBeNull()
+    expect(sessions.size).toBe(1)
+  })
+
+  it('inside of them → a TypeError that says which goes around which', () => {
+    const { server } = createFixture({ description: 'Sells things' })
+    const card = withServerCard(server, { url: 'https://mcp.example/mcp', name: 'example.mcp/shop' })
+    expect(() => createSessions(card as never)).toThrow(
+      new TypeError(
+        'createSessions takes an MCPServer. What is around it goes around the sessions: withServerCard(createSessions(server), …).',
+      ),
+    )
+  })
 })

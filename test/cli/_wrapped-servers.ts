@@ -1,0 +1,26 @@
+/** Entries whose default export is a wrapper around an `MCPServer`, by what is around it. */
+const SERVER = `import { createTool, MCPServer } from 'mayfly-mcp'
+const hello = createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' })
+const config = { id: 'shop', name: 'Shop', version: '1.2.3', description: 'Sells things', tools: { hello } }
+`
+const CARD = "{ url: 'https://shop.example.com/mcp' }"
+
+export const WRAPPED_SERVERS: readonly (readonly [around: string, source: string])[] = [
+  [
+    'a server card',
+    `${SERVER}import { withServerCard } from 'mayfly-mcp/server-card'
+export default withServerCard(new MCPServer(config), ${CARD})`,
+  ],
+  [
+    'an endpoint of tasks',
+    `${SERVER}import { createTaskEndpoint, memoryTasks } from 'mayfly-mcp/tasks'
+const server = new MCPServer({ ...config, tasks: memoryTasks() })
+export default createTaskEndpoint({ server, secret: 'x'.repeat(40) }).mount()`,
+  ],
+  [
+    'a server card around sessions',
+    `${SERVER}import { createSessions } from 'mayfly-mcp/node'
+import { withServerCard } from 'mayfly-mcp/server-card'
+export default withServerCard(createSessions(new MCPServer(config)), ${CARD})`,
+  ],
+]
