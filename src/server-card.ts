@@ -4,6 +4,7 @@
  */
 import { toBase64Url } from './definition/base64.ts'
 import { present } from './definition/present.ts'
+import { unknownOption } from './definition/unknown-option.ts'
 import { type MountedServer, mounted, serverWithin } from './http/mounted.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
@@ -20,10 +21,17 @@ export interface ServerCardOptions {
   readonly description?: string
 }
 
+const OPTIONS: { readonly [option in keyof ServerCardOptions]-?: true } = {
+  url: true,
+  name: true,
+  description: true,
+}
+
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const CARD = { suffix: '/server-card', type: 'application/mcp-server-card+json' }
 const CATALOG = { path: '/.well-known/ai-catalog.json', type: 'application/ai-catalog+json' }
 const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
+/** In code points, as JSON Schema counts. */
 const MAX_TEXT = 100
 
 const HEADERS = {
@@ -49,24 +57,30 @@ interface Document {
  * ```
  *
  * @param served an `MCPServer`, or what `createSessions(server)` or the `mount` of a task endpoint returns.
- * @throws TypeError for a `url`, a name or a description that a card cannot have.
+ * @throws TypeError for a `url`, a name or a description that a card cannot have, and for an option that does not exist.
  */
 export function withServerCard(served: MCPServer | MountedServer, options: ServerCardOptions): MountedServer {
   const server = serverWithin(served)
   if (!isMCPServer(server))
     throw new TypeError('withServerCard takes an MCPServer, or one with sessions or an endpoint of tasks.')
-  const { url, description = server.getServerInfo().description } = options
-  const endpoint = URL.canParse(url) ? new URL(url) : undefined
+  const unknown = unknownOption(options ?? {}, OPTIONS)
+  if (unknown !== undefined) throw new TypeError(`withServerCard has no option "${unknown}".`)
+  const endpoint = URL.canParse(options?.url) ? new URL(options.url) : undefined
   if (endpoint?.protocol !== 'https:' && endpoint?.protocol !== 'http:')
     throw new TypeError(
       'withServerCard needs "url": the MCP endpoint as clients reach it, such as https://shop.example/mcp.',
     )
   if (endpoint.username !== '' || endpoint.password !== '' || endpoint.search !== '' || endpoint.hash !== '')
     throw new TypeError('"url" of withServerCard is public: leave out user, password, query and fragment.')
-  const { name = `${reversed(endpoint.hostname)}/${server.id}` } = options
+  // As parsed: clients compare URLs by their characters.
+  const url = endpoint.origin + endpoint.pathname
+  const {
+    description = server.getServerInfo().description,
+    name = `${reversed(endpoint.hostname)}/${server.id}`,
+  } = options
   if (!NAME.test(name) || name.length > 200)
     throw new TypeError(`"${name}" is no name of a server card: pass "name", such as "com.example/shop".`)
-  if (description === undefined || description === '' || description.length > MAX_TEXT)
+  if (typeof description !== 'string' || description === '' || [...description].length > MAX_TEXT)
     throw new TypeError(
       `A server card needs a description of 1 to ${MAX_TEXT} characters: pass "description" to withServerCard.`,
     )
@@ -112,7 +126,7 @@ function cardOf(server: MCPServer, { url, name, description }: Required<ServerCa
     name,
     version,
     description,
-    title: title.slice(0, MAX_TEXT),
+    title: [...title].slice(0, MAX_TEXT).join(''),
     websiteUrl,
     icons,
     remotes: [

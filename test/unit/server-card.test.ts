@@ -113,6 +113,32 @@ describe('withServerCard', () => {
     expect((await server.fetch(new Request('http://inner/mcp/server-card'))).status).toBe(200)
   })
 
+  it.each([' https://mcp.shop.example/mcp\n', 'HTTPS://MCP.shop.example:443/mcp?#'])(
+    'names the endpoint as a URL is written, not as %j',
+    async (url) => {
+      const card = await (await get('/mcp/server-card', undefined, { url })).json()
+      expect(card.remotes[0].url).toBe(URL_OF_SHOP)
+    },
+  )
+
+  it('counts and cuts texts by characters, not within one', async () => {
+    const server = withServerCard(shop({ title: `${'a'.repeat(99)}🍏🍎`, description: '🍏'.repeat(100) }), {
+      url: URL_OF_SHOP,
+    })
+    const card = await (await server.fetch(new Request('http://inner/mcp/server-card'))).json()
+    expect(card).toMatchObject({ title: `${'a'.repeat(99)}🍏`, description: '🍏'.repeat(100) })
+  })
+
+  it('an option that does not exist, and none at all → a TypeError that says so', () => {
+    const misspelt = { url: URL_OF_SHOP, descripton: 'Sells things.' }
+    expect(() => withServerCard(shop(), misspelt)).toThrow(
+      new TypeError('withServerCard has no option "descripton".'),
+    )
+    expect(() => Reflect.apply(withServerCard, undefined, [shop()])).toThrow(
+      /^withServerCard needs "url": the MCP endpoint/,
+    )
+  })
+
   it('what is no MCPServer → TypeError', () => {
     const foreign = { fetch: () => new Response('hello') }
     expect(() => withServerCard(foreign as never, { url: URL_OF_SHOP })).toThrow(/takes an MCPServer/)
