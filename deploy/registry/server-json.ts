@@ -34,7 +34,8 @@ export function makeServerJson(
   given: Given,
   earlier: { readonly [member: string]: unknown } = {},
 ): Made {
-  const repository = repositoryOf(identity.repository ?? manifest.repository)
+  const named = identity.repository ?? manifest.repository ?? undefined
+  const repository = repositoryOf(named)
   const icons = (identity.icons ?? []).filter(({ src }) => /^https:\/\/\S{1,247}$/.test(src))
   const website = identity.websiteUrl ?? homepageOf(manifest)
   const title = identity.title ?? identity.name
@@ -59,14 +60,17 @@ export function makeServerJson(
   const made = present(members)
   const kept = Object.entries(earlier).filter(([member]) => !Object.hasOwn(made, member))
   const document = { ...made, ...Object.fromEntries(kept) }
-  return { document, notes: notesOf(identity, icons.length, website, repository) }
+  return {
+    document,
+    notes: notesOf(identity, icons.length, website, named !== undefined && repository === undefined),
+  }
 }
 
 function notesOf(
-  { icons = [], repository }: Identity,
+  { icons = [] }: Identity,
   taken: number,
   website: unknown,
-  found: object | undefined,
+  isRepositoryLost: boolean,
 ): string[] {
   return [
     ...(taken < icons.length
@@ -75,8 +79,10 @@ function notesOf(
     ...(typeof website === 'string' && !isHttps(website)
       ? ['websiteUrl is left out: the registry takes https URLs only']
       : []),
-    ...(repository !== undefined && found === undefined
-      ? ['repository is left out: the registry takes those of github.com and gitlab.com only']
+    ...(isRepositoryLost
+      ? [
+          'repository is left out: the registry takes those of github.com and gitlab.com only, as in https://github.com/user/shop',
+        ]
       : []),
   ]
 }
@@ -103,7 +109,13 @@ function nameOf(
   return namespace === undefined ? undefined : `${namespace}/${id.replaceAll(/[^\w.-]+/g, '-')}`
 }
 
-/** Of a string, as npm allows it (`github:user/shop`), of npm's object, or of the server's own configuration. */
+/** `gitlab:group/sub/shop`, as npm allows it; without a host it is GitHub's, whose owners have no dots. */
+const SHORT = /^(?:(gitlab):|(?:github:)?(?=[\w-]+\/[^/]+$))([\w./-]+)$/
+/** A URL that browsers or git know, `git@github.com:user/shop.git` among them. A user or a secret before the host is left out. */
+const LONG =
+  /^(?:(?:git\+)?(?:https?|ssh|git):\/\/)?(?:[^@/]*@)?(?:www\.)?(github|gitlab)\.com(?::\d+(?=\/[^/]+\/[^/]))?[/:]([\w./-]+)$/i
+
+/** Of a string, of npm's object, or of the server's own configuration. */
 function repositoryOf(
   given: unknown,
 ): { url: string; source: string; id?: string; subfolder?: string } | undefined {
@@ -113,12 +125,11 @@ function repositoryOf(
     directory?: string
   }
   if (typeof url !== 'string') return undefined
-  const short = /^(?:(github|gitlab):)?([\w.-]+\/[\w.-]+)$/.exec(url)
-  const long =
-    /^(?:git\+)?(?:https?|ssh|git):\/\/(?:git@)?(?:www\.)?(github|gitlab)\.com\/([\w./-]+?)(?:\.git)?\/?$/.exec(
-      url,
-    )
-  const [, source = 'github', path] = short ?? long ?? []
+  // A branch, a heading or a tab of the page.
+  const [bare = ''] = url.trim().split(/[?#]/)
+  const [, host = 'github', rest = ''] = LONG.exec(bare) ?? SHORT.exec(bare) ?? []
+  const source = host.toLowerCase()
+  const path = pathIn(source, rest)
   if (path === undefined) return undefined
   return {
     url: `https://${source}.com/${path}`,
@@ -126,6 +137,14 @@ function repositoryOf(
     ...(id !== undefined && { id }),
     ...(directory !== undefined && { subfolder: directory }),
   }
+}
+
+/** `user/shop` of `user/shop/tree/main`, `group/sub/shop` of `group/sub/shop/-/tree/main`: only GitLab has groups in groups. */
+function pathIn(source: string, rest: string): string | undefined {
+  const parts = rest.split('/').filter((part) => part !== '')
+  const end = source === 'github' ? 2 : parts.indexOf('-')
+  const path = parts.slice(0, end < 0 ? undefined : end).map((part) => part.replace(/\.git$/, ''))
+  return path.length < 2 || path.some((part) => /^\.{0,2}$/.test(part)) ? undefined : path.join('/')
 }
 
 const textOf = (value: unknown): string | undefined =>

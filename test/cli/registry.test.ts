@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { SCHEMA_URL } from '../../deploy/registry/schema.ts'
+import { makeServerJson } from '../../deploy/registry/server-json.ts'
 import { problemsOf } from '../../deploy/registry/validate.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { WRAPPED_SERVERS } from './_wrapped-servers.ts'
@@ -191,6 +192,70 @@ export default new Hono().all('/mcp', mcp(server))`,
     expect(valid).toMatchObject({ code: 0, stdout: 'server.json is valid\n' })
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a JSON object') })
     expect(readFileSync(join(project.folder, 'server.json'), 'utf8')).toBe('{')
+  })
+})
+
+describe('the repository of package.json', () => {
+  const identity = { id: 'shop', name: 'Shop', version: '1.0.0', toolList: [], promptList: [] }
+  const given = { url: undefined, name: undefined, description: undefined, headers: [] }
+  const make = (repository: unknown) => makeServerJson(identity, { repository }, given)
+
+  test.each([
+    ['user/shop', 'github'],
+    ['github:user/shop#main', 'github'],
+    ['git@github.com:user/shop.git', 'github'],
+    ['git+ssh://git@github.com:user/shop.git', 'github'],
+    ['git+ssh://git@github.com/user/shop.git#v1', 'github'],
+    ['ssh://git@github.com:22/user/shop.git', 'github'],
+    ['git@github.com:7/shop.git', 'github', '7/shop'],
+    ['git://github.com/user/shop.git', 'github'],
+    ['https://GitHub.com/user/shop/', 'github'],
+    ['https://github.com/user/shop#readme', 'github'],
+    ['https://github.com/user/shop?tab=readme-ov-file', 'github'],
+    ['https://github.com/user/shop/tree/main', 'github'],
+    ['https://github.com/user/shop.git/tree/main/a', 'github'],
+    ['https://user:secret@github.com/user/shop.git', 'github'],
+    ['github.com/user/shop', 'github'],
+    ['gitlab:group/sub/shop', 'gitlab', 'group/sub/shop'],
+    ['git@gitlab.com:group/sub/shop.git', 'gitlab', 'group/sub/shop'],
+    ['https://gitlab.com/group/sub/shop/-/tree/main', 'gitlab', 'group/sub/shop'],
+  ])('%s', async (repository, source, path = 'user/shop') => {
+    const { document, notes } = make({ type: 'git', url: repository })
+    expect(document.repository).toEqual({ url: `https://${source}.com/${path}`, source })
+    expect(notes).toEqual([])
+    expect((await problemsOf(document)).join()).not.toContain('repository')
+  })
+
+  test.each([
+    'bitbucket:user/shop',
+    'gist:11081aaa281',
+    'git.example.com/shop',
+    'gitlab.example.com/user/shop',
+    'https://git.example.com/user/shop',
+    'https://github.com/user',
+    'https://github.com.example.com/user/shop',
+    'https://example.com/github.com/user/shop',
+    'https://gitlab.com/../shop',
+    '',
+    { type: 'git' },
+  ])('%j is none of the registry: it is left out, with a note', (repository) => {
+    const { document, notes } = make(repository)
+    expect(document).not.toHaveProperty('repository')
+    expect(notes).toEqual([expect.stringMatching(/^repository is left out: the registry takes/)])
+  })
+
+  test('none is no reason for a note', () => {
+    expect(make(undefined).notes).toEqual([])
+    expect(make(null).notes).toEqual([])
+  })
+
+  test('one that is left out is said on stderr', { timeout: 60_000 }, async () => {
+    await using project = arrange({ manifest: { repository: 'https://git.example.com/user/shop' } })
+    const { code, stderr } = await registry(project, ...URL_OPTION, '--print')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^mayfly: repository is left out: [^\n]+\n$/),
+    })
   })
 })
 
