@@ -44,6 +44,14 @@ export function oneEntry(positionals: readonly string[]): string | undefined {
   return positionals[0]
 }
 
+/** The target, if one is given. Throws `UsageError` for several. */
+export function oneTarget(given: readonly string[] = []): string | undefined {
+  const [first, ...others] = new Set(given)
+  if (others.length === 0) return first
+  const all = printable([first, ...others].join(', '))
+  throw new UsageError(`one target at a time: got ${all}, so run the command once for each`)
+}
+
 /** Throws `UsageError` for anything but a URL path. */
 export function parsePath(text: string): string {
   if (/^\/[\w\-.~%!$&'()*+,;=:@/]*$/.test(text)) return text

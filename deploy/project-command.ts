@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { type Chosen, chooseProject } from './chosen.ts'
-import { type ParsedOptions, parseCommand, parsePath, parsePort } from './command-line.ts'
+import { oneTarget, type ParsedOptions, parseCommand, parsePath, parsePort } from './command-line.ts'
 import { freePort } from './port.ts'
 import type { Target } from './target.ts'
 import { targetNames } from './targets.ts'
@@ -13,7 +13,8 @@ export const COMMON_HELP = `  entry      the file whose default export is the se
   --target   ${targetNames}; default: what package.json says, or the platform's own files
   --quiet    tell only what is wrong`
 
-const COMMON_OPTIONS = { target: { type: 'string' }, quiet: { type: 'boolean' } } as const
+// Several, to refuse them: of an option that is given once, `parseArgs` takes the last.
+const COMMON_OPTIONS = { target: { type: 'string', multiple: true }, quiet: { type: 'boolean' } } as const
 
 export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   readonly name: string
@@ -38,12 +39,13 @@ export function projectCommand<const Options extends ParseArgsOptionsConfig>({
     const own = dashes < 0 ? args : args.slice(0, dashes)
     const line = parseCommand(name, help, own, { ...COMMON_OPTIONS, ...options })
     if (line === undefined) return 0
-    const { target, quiet } = line.values as { target?: string; quiet?: boolean }
+    const { target, quiet } = line.values as { target?: string[]; quiet?: boolean }
     if (quiet) terminal.beQuiet()
     const values = line.values as ParsedOptions<Options>
-    // A wrong port is told before a missing entry.
+    // A wrong target or port is told before a missing entry.
+    const targetName = oneTarget(target)
     checkServing(values)
-    return run(chooseProject(line.positionals, target), values, dashes < 0 ? [] : args.slice(dashes + 1))
+    return run(chooseProject(line.positionals, targetName), values, dashes < 0 ? [] : args.slice(dashes + 1))
   }
 }
 

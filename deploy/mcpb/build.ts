@@ -9,7 +9,7 @@ import { zipSync } from 'fflate'
 import { buildInto, describeSize } from '../build.ts'
 import { bundleServer, NODE_BANNER } from '../bundle-server.ts'
 import { CliError, printable, UsageError } from '../cli-error.ts'
-import { oneEntry, parseCommand } from '../command-line.ts'
+import { oneEntry, oneTarget, parseCommand } from '../command-line.ts'
 import type { Identity } from '../doctor/describe.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
 import { manifestIn, projectFolders, readProject } from '../project.ts'
@@ -47,7 +47,7 @@ process.exit(0)
 
 export async function buildMcpb(args: string[]): Promise<number> {
   const line = parseCommand('build', HELP, args, {
-    target: { type: 'string' },
+    target: { type: 'string', multiple: true },
     env: { type: 'string', multiple: true },
     out: { type: 'string' },
     json: { type: 'boolean' },
@@ -55,6 +55,7 @@ export async function buildMcpb(args: string[]): Promise<number> {
   })
   if (line === undefined) return 0
   const { values, positionals } = line
+  oneTarget(values.target)
   if (values.quiet) terminal.beQuiet()
   const variables = (values.env ?? []).map(parseVariable)
   const project = readProject(process.cwd(), oneEntry(positionals))

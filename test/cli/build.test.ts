@@ -128,6 +128,37 @@ function filesOf(folder: string): Map<string, string> {
   )
 }
 
+test.for([
+  ['build', 'mcpb', 'cloudflare'],
+  ['build', 'cloudflare', 'mcpb'],
+  ['build', 'node', 'bun'],
+  ['deploy', 'node', 'bun'],
+] as const)(
+  '%s --target %s --target %s → one line, and nothing is written',
+  { timeout: TIMEOUT_MS },
+  async ([command, ...names]) => {
+    await using project = new Project()
+    project.write('server.ts', SERVER)
+
+    const args = names.flatMap((name) => ['--target', name])
+    const { code, stdout, stderr } = await new MayflyProcess([command, ...args], project.folder).exited
+
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `mayfly: one target at a time: got ${names.join(', ')}, so run the command once for each\n`,
+    })
+    expect(readdirSync(project.folder)).toEqual(['server.ts'])
+  },
+)
+
+test('the same target twice is one', { timeout: TIMEOUT_MS }, async () => {
+  await using project = new Project()
+  project.write('server.ts', SERVER)
+  const { code, stdout } = await build(project, '--target', 'node', '--target=node')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^built dist\/node\//) })
+})
+
 describe('where it writes', { timeout: TIMEOUT_MS }, () => {
   test.for(['.', '..', 'src', 'other'])('--out %s → refused: it holds a project', async (out) => {
     await using project = new Project()
