@@ -54,7 +54,7 @@ function checkOptions(options: ConnectOptions): void {
 
 const VERSIONS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
 
-/** Milliseconds that `close` waits for the server's `waitUntil` work. */
+/** Milliseconds that `close` waits: for the end of the session, and for the server's `waitUntil` work. */
 const CLOSE_MS = 5000
 
 /**
@@ -65,7 +65,8 @@ const CLOSE_MS = 5000
  * await client.callTool({ name: 'refund', arguments: { orderId: '7' } })
  * ```
  *
- * `close()`, or `await using`, ends what is still open, and waits up to 5 seconds for work that tools have passed to `ctx.waitUntil`.
+ * `close()`, or `await using`, ends what is still open, also the session, and waits up to 5 seconds for work that tools have passed to
+ * `ctx.waitUntil`.
  *
  * @param server an `MCPServer`, what `fromSdk` returns, or an app with a `fetch`, such as one of Hono.
  * @throws TypeError for an option that does not exist, or for a value that it does not allow.
@@ -104,8 +105,10 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
   }
   const close = client.close.bind(client)
   const closeAll = async (): Promise<void> => {
+    // A session outlives its client. The client reports an error of it to `onerror`.
+    await inTime(transport.terminateSession().catch(() => {}))
     await close()
-    await settled(running)
+    await inTime(settled(running))
   }
   const connected = Object.assign(client, { close: closeAll, [Symbol.asyncDispose]: closeAll })
   try {
@@ -119,15 +122,16 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
 
 /** In a loop, since work may start more work. */
 async function settled(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.all(running)
+}
+
+async function inTime(work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const isLate = new Promise<true>((resolve) => {
-    timer = setTimeout(resolve, CLOSE_MS, true)
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS)
   })
-  try {
-    while (running.size > 0 && (await Promise.race([Promise.all(running), isLate])) !== true);
-  } finally {
-    clearTimeout(timer)
-  }
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }
 
 async function loadClient(): Promise<typeof import('@modelcontextprotocol/client')> {

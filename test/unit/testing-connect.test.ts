@@ -1,7 +1,8 @@
 /** `connect` of `mayfly-mcp/testing`: the official client on a server in the same process. */
 import { McpServer } from '@modelcontextprotocol/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { createSessions } from '../../adapters/node.ts'
 import { jwt, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus, createMemoryRendezvous, createTool, MCPServer } from '../../src/index.ts'
 import { fromSdk } from '../../src/sdk.ts'
@@ -218,6 +219,19 @@ describe('close', () => {
     expect(await open).toBeInstanceOf(Error)
     expect(order).toEqual(['waiting', 'left work'])
     await client.close()
+  })
+
+  it('ends the session, so that the next client finds a place', async () => {
+    const closed = vi.fn()
+    const sessions = createSessions(create(), { maxSessions: 1, onsessionclosed: closed })
+    for (let n = 1; n <= 3; n++) {
+      const client = await connect(sessions, { era: 'legacy', answers: accept({ count: 2 }) })
+      await client.listTools()
+      await client.close()
+
+      expect(closed).toHaveBeenCalledTimes(n)
+    }
+    await sessions.close()
   })
 
   it.each<[what: string, options: object]>([
