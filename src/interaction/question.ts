@@ -16,6 +16,7 @@ import {
   type SchemaIssue,
   type Validation,
 } from '../definition/schema.ts'
+import { withReason } from './asked-again.ts'
 import { degradedError } from './degraded.ts'
 import { type RequestedSchema, validate } from './form-content.ts'
 import { compileForm } from './form-schema.ts'
@@ -54,8 +55,7 @@ export function refusalReason(issues: readonly SchemaIssue[]): string {
 export function askedAgain(question: Question, reason: string): Question {
   const { message } = question.params as { message?: unknown }
   if (typeof message !== 'string') return question
-  const params = { ...question.params, message: `${message}\n\nThe last answer was not accepted: ${reason}` }
-  return { ...question, params }
+  return { ...question, params: { ...question.params, message: withReason(message, reason) } }
 }
 
 export function tooManyRefusals({ method, params }: Question, reason: string): QuestionError {

@@ -1,4 +1,5 @@
 /** The answers that a test gives to the questions of a server: data in the order of the questions, or a function. */
+import { readReason } from '../interaction/asked-again.ts'
 import { type RequestedSchema, validate } from '../interaction/form-content.ts'
 
 /** The fields of a submitted form. */
@@ -33,7 +34,7 @@ export type Answers =
 /**
  * - `NO_CLIENT`: `@modelcontextprotocol/client` is not installed.
  * - `NO_ANSWER`: the server asked more questions than there are answers.
- * - `INVALID_ANSWER`: the answer does not fit the form that was asked with.
+ * - `INVALID_ANSWER`: the answer does not fit the form that was asked with, or the server did not accept it, such as for its format.
  */
 export type TestingErrorCode = 'NO_CLIENT' | 'NO_ANSWER' | 'INVALID_ANSWER'
 
@@ -48,23 +49,49 @@ export class TestingError extends Error {
   }
 }
 
-/** Answers one question after another. The function rejects with a `TestingError` if no answer is left, or if it does not fit. */
+/**
+ * Answers one question after another. The function rejects with a `TestingError` if no answer is left, if it does not fit, or if the
+ * server has not accepted the last one.
+ *
+ * @throws TypeError for what is not an answer.
+ */
 export function createAnswering(answers: Answers): (question: Question) => Promise<ElicitResult> {
   if (typeof answers === 'function') return async (question) => answers(question)
+  const list: readonly ElicitResult[] = [answers].flat()
+  if (!list.every(isAnswer)) throw new TypeError(NO_ANSWERS)
   let asked = 0
   return async (question) => {
-    const answer = 'action' in answers ? answers : answers[asked++]
+    checkAccepted(question)
+    const answer = Array.isArray(answers) ? list[asked++] : list[0]
     if (answer === undefined)
       throw new TestingError(
         'NO_ANSWER',
-        `The server asked "${question.message}", and no answer is left: "answers" has ${asked - 1}.`,
+        `The server asked "${question.message}", and no answer is left: "answers" has ${list.length}.`,
       )
     checkFits(answer, question)
     return answer
   }
 }
 
-/** A server asks again after an answer that does not fit, so the same answer would be given without end. */
+const NO_ANSWERS =
+  '"answers" of connect is an answer (accept({ … }), decline() or cancel()), a list of answers, or a function.'
+
+function isAnswer(value: unknown): boolean {
+  const { action } = (value ?? {}) as { action?: unknown }
+  return action === 'accept' || action === 'decline' || action === 'cancel'
+}
+
+/** A server asks again after an answer that it does not accept, so the same answer would be given without end. */
+function checkAccepted({ message }: Question): void {
+  const again = readReason(message)
+  if (again === undefined) return
+  throw new TestingError(
+    'INVALID_ANSWER',
+    `The server did not accept the answer to "${again.asked}": ${again.reason}`,
+  )
+}
+
+/** Says which field it is, without asking the server. */
 function checkFits({ action, content = {} }: ElicitResult, { message, requestedSchema }: Question): void {
   if (action !== 'accept' || requestedSchema === undefined) return
   const faults = validate(requestedSchema, content)

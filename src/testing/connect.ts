@@ -3,6 +3,7 @@ import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { toCaller } from '../auth/host-caller.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
+import type { Caller } from '../request/access.ts'
 import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
 
@@ -39,6 +40,8 @@ const OPTIONS: { readonly [option in keyof ConnectOptions]-?: true } = {
   headers: true,
 }
 
+const NO_CALLER = `"auth" of connect is a token, or a caller as a verifier returns it: { token: 't', clientId: 'ada', scopes: [] }.`
+
 /** With a misspelt `auth` ignored, tests of scopes would pass without a caller. */
 function checkOptions(options: ConnectOptions): void {
   const unknown = unknownOption(options, OPTIONS)
@@ -46,8 +49,8 @@ function checkOptions(options: ConnectOptions): void {
   const { era, auth, headers = {} } = options
   if (era !== undefined && era !== 'modern' && era !== 'legacy')
     throw new TypeError('"era" of connect is "modern" or "legacy".')
-  if (auth !== undefined && (auth === null || !['string', 'object'].includes(typeof auth)))
-    throw new TypeError('"auth" of connect is a token, or a caller: { token, clientId, scopes }.')
+  if (auth !== undefined && typeof auth !== 'string' && (typeof auth !== 'object' || auth === null))
+    throw new TypeError(NO_CALLER)
   if (typeof auth === 'string' && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
     throw new TypeError('connect was given a token and a header "Authorization": leave one of them out.')
 }
@@ -74,10 +77,11 @@ const CLOSE_MS = 5000
  */
 export async function connect(server: FetchServer, options: ConnectOptions = {}): Promise<ConnectedClient> {
   checkOptions(options)
-  const { era = 'modern', answers, auth, env, url = 'http://localhost/mcp' } = options
+  const answer = options.answers === undefined ? undefined : createAnswering(options.answers)
+  const { era = 'modern', auth, env, url = 'http://localhost/mcp' } = options
   const sdk = await loadClient()
   const running = new Set<Promise<unknown>>()
-  const caller = typeof auth === 'object' ? await toCaller(auth) : undefined
+  const caller = typeof auth === 'object' ? await readCaller(auth) : undefined
   const platform: RequestPlatform = {
     env: env ?? {},
     waitUntil: (work) => {
@@ -95,14 +99,12 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
     { name: 'mayfly-testing', version: '1.0.0' },
     {
       capabilities:
-        options.capabilities ?? (answers === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+        options.capabilities ?? (answer === undefined ? {} : { elicitation: { form: {}, url: {} } }),
       versionNegotiation: { mode: era === 'legacy' ? 'legacy' : { pin: VERSIONS.modern } },
     },
   )
-  if (answers !== undefined) {
-    const answer = createAnswering(answers)
+  if (answer !== undefined)
     client.setRequestHandler('elicitation/create', ({ params }) => answer(params as Question))
-  }
   const close = client.close.bind(client)
   const closeAll = async (): Promise<void> => {
     // A session outlives its client. The client reports an error of it to `onerror`.
@@ -117,6 +119,15 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
   } catch (error) {
     await closeAll()
     throw error
+  }
+}
+
+async function readCaller(auth: AuthInfo): Promise<Caller | undefined> {
+  try {
+    return await toCaller(auth)
+  } catch {
+    // Its error speaks of a function that checks tokens, and there is none.
+    throw new TypeError(NO_CALLER)
   }
 }
 

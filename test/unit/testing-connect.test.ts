@@ -6,7 +6,14 @@ import { createSessions } from '../../adapters/node.ts'
 import { jwt, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus, createMemoryRendezvous, createTool, MCPServer } from '../../src/index.ts'
 import { fromSdk } from '../../src/sdk.ts'
-import { accept, acceptWithDefaults, connect, decline, type Question } from '../../src/testing.ts'
+import {
+  type Answers,
+  accept,
+  acceptWithDefaults,
+  connect,
+  decline,
+  type Question,
+} from '../../src/testing.ts'
 import { eventually } from '../_eventually.ts'
 
 const SECRET = 'a-secret-of-the-tests-0123456789'
@@ -114,6 +121,49 @@ describe('answers', () => {
     })
   })
 
+  it.each<[what: string, schema: z.ZodObject, wrong: string]>([
+    ['a wrong format', z.object({ text: z.email() }), 'nobody'],
+    ['a rule of the schema library', z.object({ text: z.string().refine((text) => text === 'yes') }), 'no'],
+  ])('one that only the server can refuse, for %s → INVALID_ANSWER when it asks again', async (...row) => {
+    const [, schema, text] = row
+    let runs = 0
+    const mail = createTool({
+      id: 'mail',
+      execute: async (_input, ctx) => {
+        runs++
+        return (await ctx.elicit('Where to?', schema)).action
+      },
+    })
+    await using client = await connect(create({ tools: { mail } }), { answers: accept({ text }) })
+
+    await expect(client.callTool({ name: 'mail' })).rejects.toMatchObject({
+      code: 'INVALID_ANSWER',
+      message: expect.stringMatching(/^The server did not accept the answer to "Where to\?": text.*Invalid/),
+    })
+    expect(runs).toBe(2)
+  })
+
+  it('none left, for the second time: with the same number', async () => {
+    await using client = await connect(create(), { answers: [] })
+
+    for (let n = 0; n < 3; n++)
+      await expect(client.callTool(call)).rejects.toThrow('no answer is left: "answers" has 0.')
+  })
+
+  it.each<[answers: unknown]>([
+    [{ count: 2 }],
+    [[accept(), { count: 2 }]],
+    [[null]],
+    [{ action: 'accepted' }],
+    ['accept'],
+    [7],
+    [null],
+  ])('%j is no answer → TypeError that names accept', async (answers) => {
+    await expect(connect(create(), { answers: answers as Answers })).rejects.toThrow(
+      expect.objectContaining({ name: 'TypeError', message: expect.stringContaining('accept({ … })') }),
+    )
+  })
+
   it('without answers, the client declares no elicitation', async () => {
     await using client = await connect(create())
 
@@ -161,6 +211,20 @@ describe('auth', () => {
     expect((await client.callTool({ name: 'who' })).structuredContent).toMatchObject(caller)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['who'])
   })
+})
+
+describe('auth that names no caller', () => {
+  it.each([{}, [], null, 7, { clientId: 'ada', scopes: 7 }])(
+    '%j → TypeError that shows one',
+    async (auth) => {
+      await expect(connect(create(), { auth: auth as never })).rejects.toThrow(
+        expect.objectContaining({
+          name: 'TypeError',
+          message: expect.stringMatching(/^"auth" of connect .*clientId/),
+        }),
+      )
+    },
+  )
 })
 
 describe('notifications', () => {
