@@ -45,6 +45,11 @@ export interface AuthRefusal {
 export interface Auth {
   /** Decides who sent a request, and what the sender may use. Never reads the body. */
   admit(request: Request, context: AuthContext): Promise<Admission>
+  /**
+   * Decides about a caller that is known already, by what `admit` checks of a valid token: its expiry and the scopes of the server. For
+   * tests. Without it, only the expiry is checked.
+   */
+  admitCaller?(caller: AuthInfo, context: AuthContext): Admission
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
   /** What callers without a token may use. */

@@ -1,6 +1,7 @@
 /**
  * The gate in front of a server: reads the token, has it verified, and refuses callers without access.
  */
+import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
@@ -34,13 +35,28 @@ const UNAVAILABLE: AuthRefusal = {
  *
  * @throws TypeError for invalid options.
  */
-export function createGate(verifier: Verifier, options: GateOptions = {}): Auth {
+export function createGate(verifier: Verifier, options: GateOptions = {}): Required<Auth> {
   checkGateOptions(options)
   const { scopes = [], scopeHints = scopes, anonymous } = options
   const { clockToleranceSeconds = 0 } = verifier
   const anonymousAccess = createAnonymousAccess(anonymous, scopeHints, '')
 
   const { unauthorized, refusalFor } = createRefusals(scopeHints)
+
+  const admitCaller = (caller: AuthInfo, context: AuthContext): Admission => {
+    const { expiresAt = Number.POSITIVE_INFINITY } = caller
+    // Written so that NaN counts as expired.
+    if (!((expiresAt + clockToleranceSeconds) * 1000 > Date.now())) {
+      return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
+    }
+    // A copy, since tools may change `ctx.auth`.
+    const granted = [...caller.scopes]
+    if (!scopes.every((scope) => granted.includes(scope))) {
+      return { ok: false, refusal: insufficient(scopes, context) }
+    }
+    const access = createScopedAccess(granted, scopes, () => context.location().metadataUrl)
+    return { ok: true, auth: caller, access }
+  }
 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {
     const found = readToken(request, verifier.header)
@@ -63,25 +79,12 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Auth 
     } catch (error) {
       return { ok: false, refusal: refusalFor(error, context) }
     }
-    const { expiresAt = Number.POSITIVE_INFINITY } = identity
-    // Written so that NaN counts as expired.
-    if (!((expiresAt + clockToleranceSeconds) * 1000 > Date.now())) {
-      return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
-    }
-    // A copy, since tools may change `ctx.auth`.
-    const granted = [...identity.scopes]
-    if (!scopes.every((scope) => granted.includes(scope))) {
-      return { ok: false, refusal: insufficient(scopes, context) }
-    }
-    return {
-      ok: true,
-      auth: { ...identity, token: found.token },
-      access: createScopedAccess(granted, scopes, () => context.location().metadataUrl),
-    }
+    return admitCaller({ ...identity, token: found.token }, context)
   }
 
   return {
     admit,
+    admitCaller,
     anonymous: anonymousAccess,
     metadata: (location) => toMetadata(location, verifier, options),
   }

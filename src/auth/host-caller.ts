@@ -9,7 +9,7 @@ type Members = { readonly [member: string]: unknown }
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
- * Trusts them: the host has checked the token and its expiry. Undefined if the host says nothing.
+ * Trusts them: the host has checked the token. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host says nothing.
  *
  * @throws Error for a value that is not clearly an identity.
  */

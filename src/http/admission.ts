@@ -2,7 +2,7 @@
  * Admission: checks Host, Origin, the size of the headers, the caller's token and the rate limit. Every HTTP request for the MCP
  * endpoint passes it, stateless or in a session, before its body is read.
  */
-import type { Admission, Auth, AuthRefusal } from '../auth/auth.ts'
+import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
 import type { Caller } from '../request/access.ts'
@@ -77,12 +77,19 @@ export function createAdmit(
 ): (received: Received) => Admitted | Whole | Promise<Admitted | Whole> {
   const { auth, reportError, trustProxy } = options
 
-  const verify = (verifier: Auth, { request, platform }: Received): Promise<Admission> =>
-    verifier.admit(request, {
-      env: platform.env,
+  const decide = async ({ request, platform }: Received): Promise<Admitting> => {
+    const { env, callerReplacesAuth } = platform
+    if (auth === undefined) return askHost(platform)
+    const context: AuthContext = {
+      env,
       location: () => resourceLocation(request, platform, options),
       request: () => givenRequest(request, platform),
-    })
+    }
+    if (callerReplacesAuth !== true) return auth.admit(request, context)
+    // A test's caller is data, not a function.
+    const caller = typeof platform.caller === 'function' ? undefined : platform.caller
+    return (caller?.auth && auth.admitCaller?.(caller.auth, context)) ?? admitHostCaller(caller)
+  }
 
   const refuseCaller = (
     { status, message, headers, cause }: AuthRefusal,
@@ -101,10 +108,7 @@ export function createAdmit(
     // Callers without an address cannot be told apart: one of them must not block them all.
     const blocked = address === undefined ? undefined : traffic.whileBlocked(byAddress)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
-    const admission =
-      auth === undefined || platform.callerReplacesAuth === true
-        ? await askHost(platform)
-        : await verify(auth, received)
+    const admission = await decide(received)
     if (!admission.ok) {
       const overRate = isCounted ? await traffic.countFailure(byAddress, env) : undefined
       return overRate === undefined
@@ -122,31 +126,42 @@ export function createAdmit(
 
   return (received) => {
     const { caller, env } = received.platform
-    return auth === undefined && typeof caller !== 'function' && !traffic.counts(env)
-      ? { ...received, ...hostCaller(caller) }
-      : admitCounted(received)
+    if (auth !== undefined || typeof caller === 'function' || traffic.counts(env))
+      return admitCounted(received)
+    const admission = admitHostCaller(caller)
+    if (!admission.ok) return refuseCaller(admission.refusal, received)
+    return { ...received, auth: admission.auth, access: admission.access }
   }
 }
 
-const UNIDENTIFIED: AuthRefusal = {
-  status: 503,
-  message: 'The app did not identify the caller.',
-  headers: {},
+/** Without a host that authenticates callers, there is no `access`. */
+type Admitting = Admission | ({ readonly ok: true } & Pick<Admitted, 'auth' | 'access'>)
+
+const EXPIRED: Admission = {
+  ok: false,
+  refusal: {
+    status: 401,
+    message: 'The token has expired.',
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+  },
 }
 
-type Answered =
-  | ({ readonly ok: true } & Pick<Admitted, 'auth' | 'access'>)
-  | Extract<Admission, { readonly ok: false }>
+const UNIDENTIFIED: Admission = {
+  ok: false,
+  refusal: { status: 503, message: 'The app did not identify the caller.', headers: {} },
+}
 
-async function askHost({ caller }: RequestPlatform): Promise<Answered> {
-  if (typeof caller !== 'function') return { ok: true, ...hostCaller(caller) }
+async function askHost({ caller }: RequestPlatform): Promise<Admitting> {
+  if (typeof caller !== 'function') return admitHostCaller(caller)
   const found = await caller()
-  return found === undefined ? { ok: false, refusal: UNIDENTIFIED } : { ok: true, ...hostCaller(found) }
+  return found === undefined ? UNIDENTIFIED : admitHostCaller(found)
 }
 
 /** The caller that the host has authenticated, if any. */
-function hostCaller(caller: Caller | undefined): Pick<Admitted, 'auth' | 'access'> {
-  return { auth: caller?.auth, access: caller?.access }
+function admitHostCaller(caller: Caller | undefined): Admitting {
+  const { expiresAt = Number.POSITIVE_INFINITY } = caller?.auth ?? {}
+  // Written so that NaN counts as expired.
+  return expiresAt * 1000 > Date.now() ? { ok: true, auth: caller?.auth, access: caller?.access } : EXPIRED
 }
 
 export function refuseTraffic(

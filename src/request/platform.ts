@@ -46,11 +46,11 @@ export interface RequestPlatform {
     headers: { readonly [name: string]: string },
   ) => Response
   /**
-   * The caller, if the host has authenticated it, or how to ask the host, which answers the request itself if that gives nothing. Ignored,
-   * and not asked, if the server has `auth`.
+   * The caller, if the host has authenticated it, or how to ask the host, which answers the request itself if that gives nothing. Refused if
+   * its `expiresAt` is past. Ignored, and not asked, if the server has `auth`.
    */
   readonly caller?: Caller | (() => Promise<Caller | undefined>)
-  /** Whether `caller` counts also if the server has `auth`, which is then not called. For tests. Default false. */
+  /** Whether `caller` counts also if the server has `auth`, which then verifies no token: see `Auth.admitCaller`. Default false. */
   readonly callerReplacesAuth?: boolean
   /** The connection of the request, if it outlives the request. Default: none. */
   readonly session?: ClientSession

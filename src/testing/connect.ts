@@ -16,7 +16,7 @@ export interface ConnectOptions {
   answers?: Answers
   /**
    * A token, sent as `Authorization: Bearer`, which the server checks as it checks any; or the caller itself, as a verifier would return
-   * it. The `auth` of the server is then not called, and the scopes of its tools hold. Default: an anonymous caller.
+   * it. The verifier is then not called; the scopes of the server and of its tools hold, and `expiresAt`. Default: an anonymous caller.
    */
   auth?: string | AuthInfo
   /** The bindings or variables of the platform, `ctx.env`: also where `MAYFLY_SECRET` is. Default: none. */

@@ -190,6 +190,20 @@ describe('auth', () => {
     expect(await textOf(await app.request('/mcp', call('admin')))).not.toContain('secret')
   })
 
+  it.each([1, new Date(1), Math.floor(Date.now() / 1000) - 1])(
+    'one whose expiresAt is %s → 401',
+    async (expiresAt) => {
+      const expired = () => ({ clientId: 'ada', scopes: ['admin'], expiresAt })
+      const old = new Hono().all('/mcp', mcp(create(), { auth: expired }))
+
+      const response = await old.request('/mcp', call('admin'))
+
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
+      expect(await response.text()).toContain('The token has expired.')
+    },
+  )
+
   it('what is no identity → 500 of the app, and no call', async () => {
     const wrong = new Hono().all('/mcp', mcp(create(), { auth: () => ({ name: 'ada' }) }))
     const errors: unknown[] = []

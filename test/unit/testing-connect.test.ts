@@ -3,7 +3,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { createSessions } from '../../adapters/node.ts'
-import { jwt, staticTokens } from '../../src/auth.ts'
+import { bearer, createGate, jwt, oauth, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus, createMemoryRendezvous, createTool, MCPServer } from '../../src/index.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import {
@@ -210,6 +210,50 @@ describe('auth', () => {
 
     expect((await client.callTool({ name: 'who' })).structuredContent).toMatchObject(caller)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['who'])
+  })
+})
+
+describe('the caller itself, with auth of the server', () => {
+  const verify = vi.fn()
+  const auth = bearer(verify, { scopes: ['use'] })
+  const caller = { token: 't', clientId: 'ada', scopes: ['use'] }
+  const future = Math.floor(Date.now() / 1000) + 600
+
+  it.each<[what: string, more: object, refusal: RegExp]>([
+    ['without a scope of the server', { scopes: ['other'] }, /Insufficient scope: required "use"/],
+    ['that has expired', { expiresAt: 1 }, /401|[Uu]nauthorized/],
+  ])('one %s is refused, as by the verifier', async (_what, more, refusal) => {
+    await expect(connect(create({ auth }), { auth: { ...caller, ...more } })).rejects.toThrow(refusal)
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('one with both is admitted, in sessions too, and oauth checks the same', async () => {
+    const oauthed = oauth({
+      resource: 'https://a.example/mcp',
+      authorizationServers: [],
+      validateToken: verify,
+    })
+    for (const own of [auth, oauthed]) {
+      const sessions = createSessions(create({ auth: own }))
+      await using client = await connect(sessions, { era: 'legacy', auth: { ...caller, expiresAt: future } })
+      expect((await client.callTool({ name: 'who' })).structuredContent).toMatchObject(caller)
+      await expect(connect(sessions, { era: 'legacy', auth: { ...caller, expiresAt: 1 } })).rejects.toThrow()
+    }
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('auth that only has `admit`: the caller is not verified, but refused once it has expired', async () => {
+    const { admitCaller: _, ...custom } = createGate({ authorizationServers: [], verify })
+    await using client = await connect(create({ auth: custom }), { auth: caller })
+
+    expect((await client.callTool({ name: 'who' })).structuredContent).toMatchObject(caller)
+    await expect(connect(create({ auth: custom }), { auth: { ...caller, expiresAt: 1 } })).rejects.toThrow()
+  })
+
+  it('without auth of the server, one that has expired is refused', async () => {
+    await expect(connect(create(), { auth: { ...caller, expiresAt: 1 } })).rejects.toThrow(
+      /401|[Uu]nauthorized/,
+    )
   })
 })
 

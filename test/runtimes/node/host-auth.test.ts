@@ -8,7 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { hostCaller } from '../../../adapters/_node/host-auth.ts'
 import { nodeListener, startHTTP, startSSE } from '../../../adapters/node.ts'
 import { staticTokens } from '../../../src/auth.ts'
-import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
+import { createMemoryRateLimiter, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { fromSdk } from '../../../src/sdk.ts'
 
 const whoami = createTool({
@@ -72,6 +72,19 @@ const mount = {
       void startHTTP({ server, url, httpPath: '/mcp', req, res, options: { serverless: true } })
     }),
 }
+
+it.each<[what: string, http: NonNullable<MCPServerConfig['http']>]>([
+  ['without a rate limit', {}],
+  ['with one', { rateLimiter: createMemoryRateLimiter({ calls: 9, windowMs: 60_000 }) }],
+])('an expired one, %s → 401', async (_what, http) => {
+  const setExpired = setting({ ...ADA, expiresAt: 1 })
+  const url = await listen((app) => app.use('/mcp', setExpired, nodeListener(create({ http }))))
+
+  const response = await call(`${url}/mcp`, 'whoami')
+
+  expect(response.status).toBe(401)
+  expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
+})
 
 it.each(['nodeListener', 'startHTTP'] as const)('%s: what requireBearerAuth has found out', async (how) => {
   const verifier = {
