@@ -1,8 +1,8 @@
 /** The result of a tool that the user names: whether clients hand its data to the model twice. */
 import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
-import { hint, type Outcome, works, wrong } from './outcome.ts'
-import { describe, isObject } from './reply.ts'
+import { hint, type Outcome, skipped, works, wrong } from './outcome.ts'
+import { describe, isObject, type Reply } from './reply.ts'
 import { quote } from './shown.ts'
 
 export interface ToolCall {
@@ -14,11 +14,16 @@ export interface ToolCall {
 const SHORT_CHARACTERS = 1000
 const CHARACTERS_A_TOKEN = 4
 
+/** What a tool answers that asks a client for what it has not declared: `check` declares nothing. */
+const MISSING_CAPABILITY = -32021
+
 export async function judgeResult(endpoint: Endpoint, call: ToolCall): Promise<Outcome> {
   const params = { name: call.name, arguments: call.arguments }
   const asked = await endpoint.ask(endpoint.era, { method: 'tools/call', params })
   const { result } = asked
   const name = quote(call.name)
+  const need = neededOf(asked)
+  if (need !== undefined) return skipped(`${name}: ${need}`)
   if (result === undefined)
     return wrong(`${name}: ${describe(asked)}`, 'pass the name and the arguments of a tool of this server')
   const text = textIn(result)
@@ -31,6 +36,27 @@ export async function judgeResult(endpoint: Endpoint, call: ToolCall): Promise<O
         'return a short text for the model, and the data as structuredContent',
       )
     : works(`${name}: text of ${text.length} and structuredContent of ${data.length} characters`)
+}
+
+/** Why there is no result to judge, of a tool that is there and wants something of its client. */
+function neededOf({ result, error, questions }: Reply): string | undefined {
+  const { requiredCapabilities } = isObject(error?.data) ? error.data : {}
+  const isMissing = error?.code === MISSING_CAPABILITY
+  const asks = [
+    ...(isMissing && isObject(requiredCapabilities) ? Object.keys(requiredCapabilities) : []),
+    ...questionsIn(result).map(({ method }) => String(method)),
+    ...(result === undefined ? questions.map(({ method }) => String(method)) : []),
+  ]
+  if (asks.some((what) => what.startsWith('elicitation'))) return 'the tool asks its user, as check cannot'
+  return isMissing || asks.length > 0 || result?.resultType === 'input_required'
+    ? 'the tool asks its client for what check does not have'
+    : undefined
+}
+
+/** Those of an `input_required` result. */
+function questionsIn(result: JsonObject | undefined): JsonObject[] {
+  if (result?.resultType !== 'input_required' || !isObject(result.inputRequests)) return []
+  return Object.values(result.inputRequests).filter(isObject)
 }
 
 function textIn({ content }: JsonObject): string {

@@ -1,9 +1,10 @@
 /** `mayfly check` on what the specification allows, and some clients or models take badly. */
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { type Report, runProbes } from '../../deploy/check/run.ts'
 import { createTool, type jsonSchema, type MCPServerConfig } from '../../src/index.ts'
 import { runCheck } from './_check-command.ts'
-import { mayfly } from './_check-servers.ts'
+import { type Breakage, broken, mayfly } from './_check-servers.ts'
 import { createEcho } from './_connecting-server.ts'
 
 type Tools = NonNullable<MCPServerConfig['tools']>
@@ -95,4 +96,48 @@ test.for([
   expect(code).toBe(0)
   expect(stdout).toMatch(said)
   expect(stdout).toMatch(isBrief ? /skipped\n$/ : /skipped, 1 hint\n$/)
+})
+
+const asking: Tools = {
+  confirm: createTool({
+    id: 'confirm',
+    description: 'Asks its user',
+    execute: async (_input, ctx) => (await ctx.elicit('Sure?', z.object({ sure: z.boolean() }))).action,
+  }),
+  summarize: createTool({
+    id: 'summarize',
+    description: 'Asks the model of its client',
+    execute: async (_input, ctx) => {
+      const content = { type: 'text', text: 'Hello' } as const
+      return (await ctx.createMessage({ messages: [{ role: 'user', content }], maxTokens: 9 })).model
+    },
+  }),
+}
+
+test.for([
+  ['confirm', 0, /\n {2}skipped {3}a result [^\n]+ "confirm": the tool asks its user, as check cannot\n/],
+  ['summarize', 0, /\n {2}skipped {3}a result [^\n]+ "summarize": the tool asks its client for what/],
+  ['nothing', 1, /\n {2}wrong {5}a result [^\n]+ "nothing": HTTP 200, -32602 /],
+] as const)('--call %s → exit code %d', async ([tool, exitCode, said]) => {
+  await using running = await mayfly({ tools: asking })
+  const { code, stdout } = await runCheck([running.url.href, '--call', tool])
+
+  expect(stdout).toMatch(said)
+  expect(code).toBe(exitCode)
+})
+
+test('--call of a tool that returns its question unasked is skipped', async () => {
+  const inputRequests = { sure: { method: 'elicitation/create', params: { message: 'Sure?' } } }
+  const change: Breakage = async (request, next) => {
+    const { id, method } = (await request
+      .clone()
+      .json()
+      .catch(() => ({}))) as { id?: number; method?: string }
+    const result = { resultType: 'input_required', inputRequests }
+    return method === 'tools/call' ? Response.json({ jsonrpc: '2.0', id, result }) : await next()
+  }
+  await using running = await broken(change)
+  const { stdout } = await runCheck([running.url.href, '--call', 'echo'])
+
+  expect(stdout).toContain('"echo": the tool asks its user, as check cannot')
 })
