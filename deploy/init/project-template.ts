@@ -205,6 +205,11 @@ ${builds.join('\n')}
 function readme(answers: InitAnswers): string {
   const { name, targets, templates } = answers
   const titles = targets.map(([, { title }]) => title).join(', ')
+  // Of several scripts named `start`, package.json has the last.
+  const started = targets.findLast(([, { isOwnMachine }]) => isOwnMachine)
+  const blocks = targets.map(([target, choice], index) =>
+    commandsOf(choice, index === 0 ? '' : `:${target}`, target === started?.[0]),
+  )
   return `# ${name}
 
 An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
@@ -214,7 +219,7 @@ npm install
 npm test
 npm run types
 \`\`\`
-${targets.map(([target, { title, isOwnMachine }], index) => commandsOf(title, index === 0 ? '' : `:${target}`, isOwnMachine)).join('')}
+${blocks.join('')}
 \`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
 ${about(answers)}
@@ -249,10 +254,17 @@ with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
   return lines.join('\n\n')
 }
 
-function commandsOf(title: string, suffix: string, isOwnMachine = false): string {
+/** @param suffix of its scripts. @param isStarted whether `npm start` runs what is built for it. */
+function commandsOf(
+  { title, isOwnMachine }: Pick<Target, 'title' | 'isOwnMachine'>,
+  suffix: string,
+  isStarted: boolean,
+): string {
   const deploy = `npm run deploy${suffix}`
+  const start =
+    '\nnpm start             # run what was built, with the variables of .env; HOST and PORT say where it listens'
   const last = isOwnMachine
-    ? `npm run build${suffix}     # then copy dist to your machine`
+    ? `npm run build${suffix}     # then copy dist to your machine${isStarted ? start : ''}`
     : `${deploy}    # build, check, and upload, with the secret in .env`
   return `
 On ${title}:

@@ -45,7 +45,8 @@ export const node: Target = {
   examine,
   files: ({ name }) => ({
     files: containerFiles(name),
-    scripts: { start: 'node dist/node/server.mjs' },
+    // Since Node 20.19. What is set already is left alone.
+    scripts: { start: 'node --env-file-if-exists=.env dist/node/server.mjs' },
     dependencies: { '@hono/node-server': '^2.1.8' },
     devDependencies: {},
     ignored: [],

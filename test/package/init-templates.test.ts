@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newProject } from './_new-project.ts'
 import { BIN, type PackedPackage, packPackage, run } from './_packed.ts'
@@ -62,6 +63,42 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
     }
   })
 })
+
+it.each(['node', 'bun'])('npm start of a project for %s has the variables of .env', async (target) => {
+  const cli = join(packed.installed, 'dist/deploy/cli.js')
+  const project = newProject(packed.installed, folder, `started-${target}`, [
+    '--target',
+    target,
+    '--with',
+    'auth',
+  ])
+  run(process.execPath, [cli, 'build'], project)
+  const token = /^API_TOKEN=(\S+)$/m.exec(readFileSync(join(project, '.env'), 'utf8'))?.[1]
+
+  const server = spawn('npm', ['start', '--silent'], {
+    cwd: project,
+    env: { ...process.env, PORT: '0', PATH: `${BIN}:${process.env.PATH}` },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(server, 'close')
+  try {
+    const lines = createInterface(server.stderr)
+    const url = await Promise.race([listening(lines), ended])
+    expect(await roll(new URL('/mcp', String(url)).href, token)).toMatch(/"rolls":\[\d,\d\]/)
+  } finally {
+    server.kill('SIGTERM')
+    await ended
+  }
+})
+
+/** Where it listens, which it says in a line. */
+async function listening(lines: AsyncIterable<string>): Promise<string | undefined> {
+  for await (const line of lines) {
+    const [, url] = /^listening on (\S+)$/.exec(line) ?? []
+    if (url !== undefined) return url
+  }
+  return undefined
+}
 
 it.each([
   ['fromSdk,asking', 'pass --with fromSdk or --with asking'],
