@@ -42,13 +42,10 @@ const CRON: { readonly [platform in TaskPlatform]?: object } = {
 /** Each is a script for each target; those of the first have no suffix. */
 const COMMANDS = ['dev', 'build', 'preview', 'deploy', 'doctor']
 
-const SECRET = `# Seals what a call must remember while its user is asked. Make a secret with: openssl rand -base64 32
-# On the platform: mayfly deploy --secret MAYFLY_SECRET
-MAYFLY_SECRET=`
+const SECRET =
+  '# Seals what a call must remember while its user is asked. Make a secret with: openssl rand -base64 32'
 
-const TOKEN = `
-# What clients send as Authorization: Bearer <token>. On the platform: mayfly deploy --secret API_TOKEN
-API_TOKEN=`
+const TOKEN = '# What clients send as Authorization: Bearer <token>.'
 
 /** Every file of the project, by its path. `.env` holds a new secret. */
 export function projectFiles(answers: InitAnswers): Map<string, string> {
@@ -82,11 +79,22 @@ function deployment(answers: InitAnswers, platforms: readonly ProjectFiles[]): [
 }
 
 function environment(answers: InitAnswers, made: () => string): string {
+  const { templates, targets } = answers
+  const isUploaded = targets.some(([, { isOwnMachine }]) => !isOwnMachine)
+  // Nothing is deployed to an own machine: what runs there reads a file like this one.
+  const elsewhere = (name: string): string =>
+    isUploaded
+      ? `# On the platform: mayfly deploy --secret ${name}`
+      : '# On your machine: npm start reads this file.'
+  const own = [
+    `${SECRET}\n${elsewhere('MAYFLY_SECRET')}\nMAYFLY_SECRET=${made()}\n`,
+    ...(templates.has('auth') ? [`${TOKEN}\n${elsewhere('API_TOKEN')}\nAPI_TOKEN=${made()}\n`] : []),
+  ]
   const variables = partsOf(answers).flatMap(({ variables }) => variables)
   const more = variables.map(
-    ({ name, comment, isMade = false }) => `\n# ${comment}\n${name}=${isMade ? made() : ''}\n`,
+    ({ name, comment, isMade = false }) => `# ${comment}\n${name}=${isMade ? made() : ''}\n`,
   )
-  return `${SECRET}${made()}\n${answers.templates.has('auth') ? `${TOKEN}${made()}\n` : ''}${more.join('')}`
+  return [...own, ...more].join('\n')
 }
 
 /** What the server needs on the platform, by name. */

@@ -70,6 +70,21 @@ describe('mayfly init', () => {
       expect(existsSync(join(root, path!)), path).toBe(true)
   })
 
+  test.for([
+    [['node', 'bun'], 'npm start reads this file', 'mayfly deploy'],
+    [['node', 'cloudflare'], 'mayfly deploy --secret API_TOKEN', 'npm start'],
+  ] as const)('.env of a project for %s says: %s', async ([targets, said, unsaid]) => {
+    await using project = new Project()
+
+    await init(project, 'shop', '--with', 'auth', ...targets.flatMap((target) => ['--target', target]))
+
+    for (const name of ['.env', '.env.example']) {
+      const text = readFileSync(join(project.folder, 'shop', name), 'utf8')
+      expect(text).toContain(said)
+      expect(text).not.toContain(unsaid)
+    }
+  })
+
   test('a folder that holds something is left alone', async () => {
     await using project = new Project()
     project.write('notes.txt', 'mine')
