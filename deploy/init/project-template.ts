@@ -240,8 +240,9 @@ function about(answers: InitAnswers): string {
   const lines = [
     templates.has('fromSdk')
       ? `The server is \`${file}\`: one of the official SDK, made anew for each request.`
-      : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question; older ones cannot be
-asked, so the model gets the question, asks, and calls again (\`legacy: 'arguments'\`). What a call must remember meanwhile is sealed
+      : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question, if they
+declare elicitation (else the call is error -32021). Older ones cannot be asked over HTTP, so the model gets the question, asks, and calls
+again (\`legacy: 'arguments'\`); over stdio they are asked, or get an explanation if they cannot be. What a call must remember meanwhile is sealed
 with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
     ...(templates.has('asking')
       ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']

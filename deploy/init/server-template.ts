@@ -101,7 +101,7 @@ function made(name: string, templates: ReadonlySet<Template>): string {
   name: '${name}',
   version: '0.1.0',
   description: 'Rolls dice',
-  // A client without elicitation gives the question to its model, which asks the user and calls again.
+  // Over HTTP, a client of an older protocol gives the question to its model, which asks the user and calls again.
   legacy: 'arguments',
   tools: { ${tools.join(', ')} },
   resources: [rules],

@@ -17,7 +17,7 @@ export interface ElicitOptions {
 }
 
 /**
- * What happens when a legacy client must be asked. `explain`: a result that says what is needed. `arguments`: the model asks
+ * What happens when a legacy client must be asked without a session. `explain`: a result that says what is needed. `arguments`: the model asks
  * its user and calls again with the answers. `rendezvous`: the client is asked on the response stream.
  */
 export type LegacyPolicy = 'explain' | 'arguments' | 'rendezvous'

@@ -112,6 +112,16 @@ describe('legacy: arguments', () => {
 })
 
 describe('in a session', () => {
+  it('a client that cannot be asked → the explanation, under the policy arguments too', async () => {
+    const session = openSession(serverOf(), () => undefined, {})
+    const answer = await session.call('tools/call', { name: 't' })
+    expect(answer.result).toMatchObject({
+      isError: true,
+      _meta: { 'mayfly/degraded': { feature: 'elicitation.form' } },
+    })
+    expect(session.asked).toEqual([])
+  })
+
   it('prompts and resource reads ask as tools do', async () => {
     const session = openSession(serverOf(), () => accept({ name: 'Ada' }))
     const prompt = await session.call('prompts/get', { name: 'p' })
