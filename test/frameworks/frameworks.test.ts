@@ -97,6 +97,11 @@ async function serve(framework: Framework): Promise<Served> {
 it('every framework of the page is started here, and each file is where the page says', () => {
   expect([...SECTIONS.keys()].sort()).toEqual(FRAMEWORKS.map(({ title }) => title).sort())
   for (const { title, file } of FRAMEWORKS) expect(SECTIONS.get(title)?.intro, title).toContain(`\`${file}\``)
+  // The others are started by their own development servers.
+  for (const { title, file, start } of FRAMEWORKS.filter(({ file }) => file === 'app.ts')) {
+    const [command] = start(0)
+    expect(SECTIONS.get(title)?.intro, title).toContain(`\`${command} ${file}\``)
+  }
 })
 
 describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
