@@ -24,13 +24,18 @@ interface Document {
 
 const PUBLISHER = 'io.modelcontextprotocol.registry/publisher-provided'
 const MAX_META_BYTES = 4096
+const { pattern, maxLength } = SERVER_SCHEMA.properties.name
+const NAME = new RegExp(pattern)
 
 /** One line each: `remotes.0.url: …`. Empty where the registry takes the document; who may publish that name, it checks itself. */
 export async function problemsOf(document: unknown): Promise<string[]> {
   const result = await jsonSchema(SERVER_SCHEMA as JsonSchema)['~standard'].validate(document)
-  const faults = (result.issues ?? []).map(
-    ({ path = [], message }) => `${path.map(String).join('.') || 'the document'}: ${message}`,
-  )
+  const name = nameProblem(document)
+  const faults = (result.issues ?? []).flatMap(({ path = [], message }) => {
+    const place = path.map(String).join('.') || 'the document'
+    return place === 'name' && name !== undefined ? [] : [`${place}: ${message}`]
+  })
+  if (name !== undefined) faults.unshift(name)
   if (faults.length > 0) return [...oldNames(document, ''), ...faults]
   const server = document as Document
   return [
@@ -40,6 +45,13 @@ export async function problemsOf(document: unknown): Promise<string[]> {
     ...(server.packages ?? []).flatMap((one, at) => packageProblems(`packages.${at}`, one)),
     ...metaProblems(server._meta),
   ]
+}
+
+/** In place of the schema's own words, which do not say the form. */
+function nameProblem(document: unknown): string | undefined {
+  const { name } = (document ?? {}) as { name?: unknown }
+  if (typeof name !== 'string' || name.length > maxLength || NAME.test(name)) return undefined
+  return `name: ${JSON.stringify(name)} is not namespace/name, such as io.github.user/shop`
 }
 
 /** Names of versions before 2025-09-16 are no error for a schema: what they say would be lost. */

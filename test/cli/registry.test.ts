@@ -164,7 +164,8 @@ export default new Hono().all('/mcp', mcp(server))`,
     const { code, stderr } = await registry(project, '--url', 'https://localhost/mcp', '--name', 'shop')
 
     expect(code).toBe(1)
-    expect(stderr).toMatch(/would refuse name: /)
+    expect(stderr).toContain('would refuse name: "shop" is not namespace/name, such as io.github.user/shop\n')
+    expect(stderr.match(/name: /g)).toHaveLength(1)
     expect(stderr).toMatch(/would refuse description: /)
     expect(existsSync(join(project.folder, 'server.json'))).toBe(false)
   })
