@@ -192,6 +192,8 @@ export interface ProjectFiles {
   readonly devDependencies: { readonly [name: string]: string }
   /** Packages that cannot be installed everywhere; the project works without them. */
   readonly optionalDependencies?: { readonly [name: string]: string }
+  /** Of the endpoint on this machine, where it is not `/mcp`. */
+  readonly path?: string
   /** For `.gitignore`. */
   readonly ignored: readonly string[]
   /** How a workflow of GitHub's logs in to the platform. */

@@ -3,6 +3,16 @@ import { serverPath, type Template } from './server-template.ts'
 
 const DOCS = 'node_modules/mayfly-mcp'
 
+/** A call of `roll_dice` in the shell, in parts. The protocol of 2025-03-26 needs no other header. */
+export function callOf(url: string, hasAuth: boolean): string[] {
+  const params = { name: 'roll_dice', arguments: { count: 2 } }
+  return [
+    `curl ${url} -H 'content-type: application/json'`,
+    ...(hasAuth ? ['-H "authorization: Bearer $(grep ^API_TOKEN= .env | cut -d= -f2)"'] : []),
+    `-d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}'`,
+  ]
+}
+
 export interface AgentsAnswers {
   readonly name: string
   readonly templates: ReadonlySet<Template>
@@ -54,6 +64,7 @@ npm test          # after each change; add a test for each tool in test/server.t
 npm run types     # type-check
 npm run dev       # serve it here: the URL is the line that begins with ready
 npm run check -- <url>    # what clients would complain about
+${callOf('<url>', templates.has('auth')).join(' ')}
 \`\`\`
 
 Documentation of the installed version: \`${DOCS}/llms.txt\` lists the pages, such as \`${DOCS}/docs/tools.md\`.

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { packageManifest } from '../package.ts'
 import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
-import { agentsFile } from './agents-template.ts'
+import { agentsFile, callOf } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { serverPath, serverSources, type Template } from './server-template.ts'
 import { type TaskParts, taskParts } from './tasks-template.ts'
@@ -15,7 +15,7 @@ export interface InitAnswers {
   /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
     name: string,
-    target: Pick<Target, 'files' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'>,
+    target: Pick<Target, 'defaultPort' | 'files' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'>,
   ])[]
 }
 
@@ -64,7 +64,7 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
     ['.env', environment(answers, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
-    ['README.md', readme(answers)],
+    ['README.md', readme(answers, platforms[0]?.path)],
     ['AGENTS.md', agentsFile(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
@@ -210,7 +210,7 @@ ${builds.join('\n')}
 `
 }
 
-function readme(answers: InitAnswers): string {
+function readme(answers: InitAnswers, path = '/mcp'): string {
   const { name, targets, templates } = answers
   const titles = targets.map(([, { title }]) => title).join(', ')
   // Of several scripts named `start`, package.json has the last.
@@ -218,6 +218,9 @@ function readme(answers: InitAnswers): string {
   const blocks = targets.map(([target, choice], index) =>
     commandsOf(choice, index === 0 ? '' : `:${target}`, target === started?.[0]),
   )
+  const hasAuth = templates.has('auth')
+  const url = `http://127.0.0.1:${targets[0]?.[1].defaultPort}${path}`
+  const token = hasAuth ? ' The `<token>` there is the `API_TOKEN` of `.env`.' : ''
   return `# ${name}
 
 An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
@@ -228,6 +231,12 @@ npm test
 npm run types
 \`\`\`
 ${blocks.join('')}
+\`npm run dev\` prints the URL, and what clients need to connect.${token} While it runs, this calls a tool:
+
+\`\`\`sh
+${callOf(url, hasAuth).join(' \\\n  ')}
+\`\`\`
+
 \`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
 ${about(answers)}
@@ -270,8 +279,7 @@ function commandsOf(
   isStarted: boolean,
 ): string {
   const deploy = `npm run deploy${suffix}`
-  const start =
-    '\nnpm start             # run what was built, with the variables of .env; HOST and PORT say where it listens'
+  const start = `\nnpm start${' '.repeat(suffix.length)}         # run it with the variables of .env, on HOST and PORT`
   const last = isOwnMachine
     ? `npm run build${suffix}     # then copy dist to your machine${isStarted ? start : ''}`
     : `${deploy}    # build, check, and upload, with the secret in .env`

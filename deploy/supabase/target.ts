@@ -61,9 +61,11 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
       join(outDir, 'supabase/functions', project.name, 'index.js'),
     ],
     cwd: outDir,
-    path: `/functions/v1/${project.name}/mcp`,
+    path: pathOf(project.name),
   }),
 }
+
+const pathOf = (name: string): string => `/functions/v1/${name}/mcp`
 
 export const supabase: Target = {
   title: 'Supabase Edge Functions',
@@ -83,6 +85,7 @@ export const supabase: Target = {
       'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions'),
       ...(hasTasks && { 'supabase/cron.sql': cronSql(name) }),
     },
+    path: pathOf(name),
     scripts: {},
     dependencies: {},
     devDependencies: { supabase: '^3.1.0', deno: '^2.9.5' },

@@ -30,6 +30,8 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly stdio(?: \S+)?$/, serveStdio],
   [/^echo "MAYFLY_SECRET=/, succeed],
   [/^PORT=3000 HOST=0\.0\.0\.0 (?:node|bun run) dist\/\S+$/, runArtefact],
+  [/^npm start$/, runBuilt],
+  [/^curl http/, callTool],
   [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
   [/^npx mayfly logs$/, askForLogs],
@@ -111,6 +113,26 @@ async function runArtefact(command: string, visit: Visit): Promise<void> {
   // As on a machine that has the program.
   visit.serving = visit.newcomer.start(`PATH=node_modules/.bin:$PATH; ${command}`)
   await untilListening(3000)
+}
+
+async function runBuilt(command: string, { newcomer }: Visit): Promise<void> {
+  const running = newcomer.start(command)
+  await untilListening(3000)
+  await expectDice(new URL('http://127.0.0.1:3000/mcp'))
+  await running.stop()
+}
+
+/** Of the server that `npm run dev` serves, on whatever port is free. */
+async function callTool(command: string, visit: Visit): Promise<void> {
+  if (isTooOld(visit)) return
+  const running = visit.newcomer.start('npm run dev')
+  const url = await readyUrl(running)
+  const [, printed = ''] = /^curl (\S+)/.exec(command) ?? []
+  expect(new URL(printed).pathname).toBe(url.pathname)
+  const result = await visit.newcomer.run(command.replace(printed, url.href))
+  await running.stop()
+  expectSuccess(result)
+  expect(result.stdout).toMatch(/"rolls":\[/)
 }
 
 /** Of an address that only a deployment would have, what would be deployed is asked, on this machine. */

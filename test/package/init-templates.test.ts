@@ -1,13 +1,16 @@
 /** What `mayfly init --with` writes, with the packed package installed: it type-checks, its own tests pass, and it is served. */
-import { spawn } from 'node:child_process'
+import { exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newProject } from './_new-project.ts'
 import { BIN, type PackedPackage, packPackage, run } from './_packed.ts'
+
+const inShell = promisify(exec)
 
 let packed: PackedPackage
 let folder: string
@@ -53,6 +56,10 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
       const token = /^API_TOKEN=(\S+)$/m.exec(readFileSync(join(project, '.env'), 'utf8'))?.[1]
       expect(token !== undefined).toBe(templates.includes('auth'))
       expect(await roll(url, token)).toMatch(/"rolls":\[\d,\d\]/)
+      for (const call of printedCalls(project)) {
+        const printed = await inShell(call.replace(/(?<=^curl )\S+/, url), { cwd: project })
+        expect(printed.stdout, call).toMatch(/"rolls":\[\d,\d\]/)
+      }
       if (token !== undefined) expect(await roll(url, 'another-token-of-nobody')).not.toContain('rolls')
       if (templates.includes('hono')) {
         expect(await (await fetch(new URL('/hello', url))).text()).toContain('dice')
@@ -111,6 +118,16 @@ it.each([
   const args = [cli, 'init', 'refused', '--target', 'node', '--with', templates, ...more]
   expect(() => run(process.execPath, args, folder)).toThrow(reason)
 })
+
+/** The calls that README.md and AGENTS.md show, each on one line. */
+function printedCalls(project: string): string[] {
+  const calls = ['README.md', 'AGENTS.md'].flatMap((name) => {
+    const text = readFileSync(join(project, name), 'utf8').replaceAll(/ \\\n\s*/g, ' ')
+    return text.match(/^curl .*$/gm) ?? []
+  })
+  expect(calls).toHaveLength(2)
+  return calls
+}
 
 async function roll(url: string, token: string | undefined): Promise<string> {
   const response = await fetch(url, {
