@@ -34,8 +34,9 @@ export interface OpenTelemetryOptions {
 /**
  * Creates a span per request, as a child of the span named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in
  * its headers, and records its duration as `mcp.server.operation.duration` (seconds, from its arrival to the last byte of the response).
- * Spans contain names, ids and codes, cut at 256 characters; metrics only names that the server has. Neither has arguments, results
- * or tokens.
+ * Spans contain names, ids and codes, cut at 256 characters; metrics only methods of MCP, and only names of tools and
+ * prompts that the server has: those that an `MCPServer` has answered, or that a server behind `fromSdk` or `fromNode` lists. Neither
+ * has arguments, results or tokens.
  *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
@@ -92,29 +93,22 @@ function createRecorder(meter: Meter | undefined): (request: TracedRequest, outc
   }
 }
 
-type IsKnown = (kind: 'method' | 'name', text: string, outcome: TracedOutcome) => boolean
+type IsKnown = (name: string, outcome: TracedOutcome) => boolean
 
 /** Names for which metrics are kept apart. */
 const MAX_KNOWN = 1000
 
-/** Of tools that have only failed: servers of SDK v1 answer a tool that they do not have with a result, which is an error. */
-const MAX_FAILED = 50
-
 /**
- * Whether a name is one that the server has: it has answered it, other than with a protocol error. Each name is a time series of its
- * own, and clients can make names up.
+ * Whether a name is one that the server has: it has said so, or it is an `MCPServer` that has answered it, other than with a protocol
+ * error. Each name is a time series of its own, and clients can make names up.
  */
 function createKnown(): IsKnown {
   const known = new Set<string>()
-  const failed = new Set<string>()
-  return (kind, text, { code, status, isToolError }) => {
-    const key = `${kind} ${text}`
-    if (known.has(key)) return true
-    if (code !== undefined || status >= 400 || text.length > 256) return false
-    const [names, max] = isToolError ? [failed, MAX_FAILED] : [known, MAX_KNOWN]
-    if (names.has(key)) return true
-    if (names.size >= max) return false
-    names.add(key)
+  return (name, { code, status, isListed }) => {
+    if (isListed !== undefined) return isListed
+    if (known.has(name)) return true
+    if (code !== undefined || status >= 400 || known.size >= MAX_KNOWN) return false
+    known.add(name)
     return true
   }
 }
@@ -125,11 +119,10 @@ function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsK
   const version = outcome.protocolVersion
   const { 'gen_ai.tool.name': tool, 'gen_ai.prompt.name': prompt } = attributesOf(request)
   const isNamed = tool !== undefined || prompt !== undefined
-  const name = isNamed && isKnown('name', `${method} ${params.name}`, outcome)
-  const hasMethod = METHODS.includes(method) || isKnown('method', method, outcome)
+  const name = isNamed && isKnown(`${method} ${params.name}`, outcome)
   const type = errorType(outcome)
   return {
-    'mcp.method.name': hasMethod ? method : '_OTHER',
+    'mcp.method.name': METHODS.includes(method) ? method : '_OTHER',
     ...(method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
     ...(name && tool !== undefined && { 'gen_ai.tool.name': tool }),
     ...(name && prompt !== undefined && { 'gen_ai.prompt.name': prompt }),
@@ -141,7 +134,7 @@ function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsK
 
 const VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS]
 
-/** Those of the conventions that clients request. */
+/** What clients request by the protocol and its extension for tasks. Clients can make up others. */
 const METHODS: readonly string[] = [
   'completion/complete',
   'initialize',
@@ -154,6 +147,13 @@ const METHODS: readonly string[] = [
   'resources/subscribe',
   'resources/templates/list',
   'resources/unsubscribe',
+  'server/discover',
+  'subscriptions/listen',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/update',
   'tools/call',
   'tools/list',
 ]

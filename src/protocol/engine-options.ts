@@ -70,6 +70,8 @@ export interface RequestRecord {
 export interface RequestFacts {
   arguments?: unknown
   isToolError?: boolean
+  /** Of a server of another SDK: whether it has said that it has the tool or prompt. */
+  isListed?: () => boolean
   /** Set if the client disconnected while the call's code still runs. */
   rest?: Rest
 }

@@ -32,6 +32,7 @@ export function createTraced(
         sessionId: request.headers.get('mcp-session-id') ?? undefined,
         code: record.code,
         isToolError: facts.isToolError,
+        isListed: facts.isListed?.(),
       }
       callHook(() => span.end(outcome), report)
     }

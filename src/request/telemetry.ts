@@ -21,6 +21,11 @@ export interface TracedOutcome {
   readonly code?: number | undefined
   /** The tool failed, but not the protocol. */
   readonly isToolError?: boolean | undefined
+  /**
+   * Whether the server has said that it has the tool or prompt of the request. Only of `fromSdk` and `fromNode`, whose servers may answer
+   * any name; an `MCPServer` answers a name that it does not have with an error.
+   */
+  readonly isListed?: boolean | undefined
 }
 
 /** The span of one request. */

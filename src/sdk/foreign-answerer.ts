@@ -34,6 +34,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
     // Each message creates a new server.
     runs: () => true,
     answer(message, incoming) {
+      incoming.facts.isListed = () => options.names.has(message.method, message.params.name)
       checkAccess(message.method, message.params, incoming.access, options.scopes)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
@@ -176,7 +177,7 @@ class ForeignRequest {
     const sent = parseSent(text)
     const challenge = response.headers.get('www-authenticate')
     if (sent === undefined) return this.finish(this.withoutAnswer(), response.status)
-    noteOutcome(sent, this.incoming)
+    this.#note(sent)
     this.finish(
       this.#visible(sent, text),
       response.status,
@@ -192,8 +193,13 @@ class ForeignRequest {
       this.#exchange.notify(onOneLine(data, sent))
       return
     }
-    noteOutcome(sent, this.incoming)
+    this.#note(sent)
     this.finish(this.#visible(sent, data))
+  }
+
+  #note(sent: Sent): void {
+    noteOutcome(sent, this.incoming)
+    this.#options.names.learnAnswer(this.message.method, sent.result)
   }
 
   #visible(sent: Sent, text: string): string {

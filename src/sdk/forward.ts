@@ -9,11 +9,13 @@ import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCall } from './foreign-call.ts'
 import type { GuardedNames } from './guarded.ts'
+import type { ListedNames } from './listed-names.ts'
 import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
 
 export interface ForeignOptions extends CallLimits {
   readonly reportError: ReportError
   readonly scopes: GuardedNames | undefined
+  readonly names: ListedNames
 }
 
 /** The server has the time limit of a call, and is closed when its client disconnects. */

@@ -4,6 +4,7 @@
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
 import { type HostedConfig, type HostedServer, host } from './host.ts'
+import { createListedNames, type ListedNames } from './listed-names.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 import { rememberSchemas } from './schema-memo.ts'
 import { loadHandler, loadTransport, type SdkHandler, type Transport } from './sdk-packages.ts'
@@ -35,13 +36,18 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
   if (typeof factory !== 'function') {
     throw new TypeError('fromSdk takes a function that makes a server, because each request gets a new one.')
   }
-  return host(createRun(factory, options), options)
+  const names = createListedNames()
+  return host(createRun(factory, options, names), options, names)
 }
 
 const SHARED =
   'The factory given to fromSdk returned the same server again: make the server inside of it, a new one for each request.'
 
-function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: FromSdkOptions): RunForeign {
+function createRun(
+  factory: SdkServerFactory,
+  { handler: handlerOptions = {} }: FromSdkOptions,
+  names: ListedNames,
+): RunForeign {
   const made = new WeakSet<SdkServer>()
   /** A server that was used before could answer another caller, or use the identity of its first caller. */
   const createFresh = async (context: SdkContext): Promise<SdkServer> => {
@@ -50,6 +56,7 @@ function createRun(factory: SdkServerFactory, { handler: handlerOptions = {} }: 
     if (typeof server?.connect === 'function') {
       made.add(server)
       rememberSchemas(server)
+      names.learnServer(server)
     }
     return server
   }

@@ -13,6 +13,7 @@ import { platformOf, type RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
 import { checkScopes, type GuardedNames } from './guarded.ts'
+import { createListedNames, type ListedNames } from './listed-names.ts'
 import type { RunForeign } from './run.ts'
 
 /** The options that `fromSdk` and `fromNode` share. */
@@ -33,13 +34,17 @@ export interface HostedServer {
 }
 
 /** @throws TypeError for an invalid configuration. */
-export function host(run: RunForeign, config: HostedConfig): HostedServer {
+export function host(
+  run: RunForeign,
+  config: HostedConfig,
+  names: ListedNames = createListedNames(),
+): HostedServer {
   checkHosting(config)
   checkScopes(config.scopes)
   const reportError = createReportError(config.onError)
   const limits = toCallLimits(config)
   const { scopes, telemetry } = config
-  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes })
+  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, names })
   const app = createApp(
     createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),

@@ -1,5 +1,7 @@
 /** The duration of each request, as OpenTelemetry's own SDK exports it. */
 
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { metrics } from '@opentelemetry/api'
 import {
   AggregationTemporality,
@@ -13,9 +15,22 @@ import { bearer } from '../../src/auth.ts'
 import { createPrompt, createTool } from '../../src/index.ts'
 import { openTelemetry } from '../../src/otel.ts'
 import { createSession } from '../../src/protocol/session.ts'
-import { fromSdk } from '../../src/sdk.ts'
+import { fromSdk, type SdkServerFactory } from '../../src/sdk.ts'
 import { createServer, legacyRequest, modernRequest, post } from './_client.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
+
+/** Answers any tool and any method. */
+function createLowLevel(): Server {
+  const server = new Server({ name: 'low', version: '1.0.0' }, { capabilities: { tools: {} } })
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [{ name: 'fail', inputSchema: { type: 'object' } }],
+  }))
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+    content: [{ type: 'text', text: params.name === 'fail' ? 'Well' : 'Unknown tool' }],
+  }))
+  server.fallbackRequestHandler = async () => ({})
+  return server
+}
 
 /** A provider of its own, and what it has exported. */
 function observe() {
@@ -159,18 +174,43 @@ describe('mcp.server.operation.duration', () => {
     ])
   })
 
-  it('nor of a server that answers a tool it does not have with a result, and its own tools stay named', async () => {
+  it.each<[what: string, server: SdkServerFactory, fails: boolean]>([
+    ['a result that says it is an error', createV1, true],
+    ['a plain result', createLowLevel, false],
+  ])(
+    'nor of a server that answers a tool it does not have with %s, and its own stay named',
+    async (...row) => {
+      const [, factory, fails] = row
+      const { telemetry, series } = observe()
+      const server = fromSdk(factory, { telemetry, log: false })
+      const send = async (method: string, params: object): Promise<string> =>
+        (await server.fetch(legacyRequest(method, { ...params }))).text()
+      for (let n = 0; n < 60; n++) {
+        expect(await send('tools/call', { name: `made-up-${n}` })).toContain('"result"')
+        await send(`made/up-${n}`, {})
+      }
+      expect(await series()).toHaveLength(2)
+
+      await send('tools/list', {})
+      await send('tools/call', { name: 'fail' })
+
+      const found = await series()
+      expect(JSON.stringify(found)).not.toContain('made')
+      const own = found.filter(({ attributes }) => attributes['gen_ai.tool.name'] !== undefined)
+      expect(own).toMatchObject([{ attributes: call('fail'), count: 1 }])
+      expect(own[0]!.attributes['error.type']).toBe(fails ? 'tool_error' : undefined)
+    },
+  )
+
+  it('a tool of an McpServer has its name before it is listed, also if it only fails or is refused', async () => {
     const { telemetry, series } = observe()
-    const server = fromSdk(createV1, { telemetry })
-    const callTool = async (name: string) =>
-      (await server.fetch(legacyRequest('tools/call', { name, arguments: { a: 1, b: 2 } }))).text()
-    for (let n = 0; n < 200; n++) await callTool(`made-up-${n}`)
-    await callTool('add')
+    const auth = bearer(() => ({ clientId: 'ada', scopes: [] }))
+    const server = fromSdk(createV1, { telemetry, log: false, auth, scopes: { tools: { who: ['admin'] } } })
+    const headers = { authorization: 'Bearer token' }
+    for (const name of ['fail', 'who'])
+      await (await server.fetch(legacyRequest('tools/call', { name }, { headers }))).text()
 
-    const found = await series()
-
-    expect(found.length).toBeLessThanOrEqual(52)
-    expect(found.map(({ attributes }) => attributes['gen_ai.tool.name'])).toContain('add')
+    expect((await series()).map(({ attributes }) => attributes['gen_ai.tool.name'])).toEqual(['fail', 'who'])
   })
 
   it('ends with the stream, and a client that leaves is an error', async () => {

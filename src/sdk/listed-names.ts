@@ -1,0 +1,45 @@
+/**
+ * The names of the tools and prompts that a server of another SDK has, for telemetry. Only the server is believed: some answer every
+ * name that a client makes up, and not with an error.
+ */
+import { isObject } from '../protocol/json-rpc.ts'
+
+export interface ListedNames {
+  has(method: string, name: unknown): boolean
+  /** Learns from an answer of the server, if it is that of a list. */
+  learnAnswer(method: string, result: unknown): void
+  /** Learns from the first `McpServer` of the SDKs that it gets, so that these tools have names before a client has listed them. */
+  learnServer(server: object): void
+}
+
+/** Names that are remembered. */
+const MAX_NAMES = 1000
+
+const LISTS: { readonly [method: string]: readonly [member: string, used: string] } = {
+  'tools/list': ['tools', 'tools/call'],
+  'prompts/list': ['prompts', 'prompts/get'],
+}
+
+export function createListedNames(): ListedNames {
+  const names = new Set<string>()
+  let hasLearnt = false
+  const add = (method: string, name: unknown): void => {
+    if (names.size < MAX_NAMES && typeof name === 'string') names.add(`${method} ${name}`)
+  }
+  return {
+    has: (method, name) => names.has(`${method} ${name}`),
+    learnAnswer(method, result) {
+      if (!Object.hasOwn(LISTS, method) || !isObject(result)) return
+      const [member, used] = LISTS[method]!
+      const items = result[member]
+      if (Array.isArray(items)) for (const item of items) add(used, item?.name)
+    },
+    learnServer(server) {
+      if (hasLearnt) return
+      hasLearnt = true
+      const { _registeredTools: tools, _registeredPrompts: prompts } = server as { [member: string]: unknown }
+      for (const name of Object.keys(tools ?? {})) add('tools/call', name)
+      for (const name of Object.keys(prompts ?? {})) add('prompts/get', name)
+    },
+  }
+}
