@@ -16,7 +16,10 @@ export function callOf(url: string, hasAuth: boolean): string[] {
 export interface AgentsAnswers {
   readonly name: string
   readonly templates: ReadonlySet<Template>
-  readonly targets: readonly (readonly [name: string, target: { readonly title: string }])[]
+  readonly targets: readonly (readonly [
+    name: string,
+    target: { readonly title: string; readonly isOwnMachine?: boolean },
+  ])[]
 }
 
 export function agentsFile({ name, targets, templates }: AgentsAnswers): string {
@@ -51,7 +54,10 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
     templates.has('fromSdk')
       ? 'The factory gets variables as `env`. Secrets are in `.env` here, and are never committed or logged.'
       : 'Read variables from `ctx.env`, not from `process.env`. Secrets are in `.env` here, and are never committed or logged.',
-    'Only web standards in the server: no `node:` modules unless the platform has them.',
+    'What changes in `.env` counts after a restart of `npm run dev`.',
+    targets.every(([, { isOwnMachine }]) => isOwnMachine)
+      ? 'The server may use web standards and `node:` modules.'
+      : 'Only web standards in the server: no `node:` modules unless the platform has them. They need `npm install --save-dev @types/node`, and `"types": ["node"]` in tsconfig.json.',
   ]
   return `# ${name}
 

@@ -5,7 +5,7 @@ import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
 import { agentsFile, callOf } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { serverPath, serverSources, type Template } from './server-template.ts'
-import { type TaskParts, taskParts } from './tasks-template.ts'
+import { NODE_TYPES, type TaskParts, taskParts } from './tasks-template.ts'
 import { testSource } from './test-template.ts'
 
 export interface InitAnswers {
@@ -118,10 +118,18 @@ function partsOf(answers: InitAnswers): TaskParts[] {
   return tasks === undefined ? [] : [taskParts(tasks, answers.name)]
 }
 
+/** Of the modules that the server may import besides packages: those of Node and Bun, or what keeps tasks needs. */
+function typesOf(answers: InitAnswers): { readonly [name: string]: string } {
+  const isOnNode = answers.targets.every(([, { isOwnMachine }]) => isOwnMachine)
+  return Object.assign(
+    {},
+    isOnNode && NODE_TYPES,
+    ...partsOf(answers).map(({ devDependencies }) => devDependencies),
+  )
+}
+
 function tsconfig(answers: InitAnswers): object {
-  const types = partsOf(answers).some(({ devDependencies }) => '@types/node' in devDependencies)
-    ? ['node']
-    : []
+  const types = '@types/node' in typesOf(answers) ? ['node'] : []
   return { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, types } }
 }
 
@@ -169,7 +177,7 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       typescript: '^5.9.3',
       // Newer versions need Node 22: npm picks one that the installed Node can run.
       vitest: '^4.1.12 || ^5.1.1',
-      ...Object.assign({}, ...parts.map(({ devDependencies }) => devDependencies)),
+      ...typesOf(answers),
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
     }),
     ...optional(platforms),

@@ -63,7 +63,7 @@ const CRON = {
   isMade: true,
 }
 const POSTGRES = { postgres: '^3.4.9' }
-const NODE_TYPES = { '@types/node': '^24.0.0' }
+export const NODE_TYPES = { '@types/node': '^24.0.0' }
 
 /** For `src/server.ts`. */
 export function taskLines(platform: TaskPlatform): TaskLines {

@@ -1,7 +1,7 @@
 /** What `mayfly init --with` writes, with the packed package installed: it type-checks, its own tests pass, and it is served. */
 import { exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -69,6 +69,18 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
       await ended
     }
   })
+})
+
+it.each(['node', 'bun'])('a server for %s imports a module of Node → type-checks', (target) => {
+  const project = newProject(packed.installed, folder, `modules-${target}`, ['--target', target])
+  const file = join(project, 'src/server.ts')
+  const source = readFileSync(file, 'utf8')
+  writeFileSync(
+    file,
+    `import { readFile } from 'node:fs/promises'\n${source}\nexport const read = readFile\n`,
+  )
+
+  run(join(BIN, 'tsc'), [], project)
 })
 
 it.each(['node', 'bun'])('npm start of a project for %s has the variables of .env', async (target) => {
