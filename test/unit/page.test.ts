@@ -155,6 +155,11 @@ test('configuration snippets are JSON under each client’s own keys', () => {
   expect(codeOf('Claude Desktop, claude.ai')).toEqual([url])
 })
 
+test('Claude’s connectors take no http: a page of such a server does not offer them', () => {
+  expect(renderPage({ ...bare, endpoint: 'http://127.0.0.1:3000/mcp' })).not.toContain('Connectors')
+  expect(renderPage(bare)).toContain('Connectors')
+})
+
 test.each([
   ['Ünits & Co', 'units-co'],
   ['--scope; rm -rf ~', 'scope-rm-rf'],

@@ -126,7 +126,7 @@ describe('the address that the page shows', () => {
   ])('%s [platform.public-url]', async (_what, url, arrangement, shown) => {
     const { status, text } = await page(url, arrangement)
     expect(status).toBe(200)
-    expect(text).toContain(`>${shown}<`)
+    expect(text).toContain(`&quot;url&quot;:&quot;${shown}&quot;`)
   })
 
   it('forwarded headers change nothing without trustProxy [platform.public-url]', async () => {
