@@ -59,6 +59,8 @@ async function serve(framework: Framework): Promise<Served> {
       PATH: bins.join(':'),
       PORT: String(port),
       NODE_ENV: 'development',
+      // Whatever an app lacks is a failure on every machine: Next.js installs packages by itself where nobody said so.
+      CI: '1',
       MAYFLY_ALLOWED_HOSTS: '127.0.0.1',
       NEXT_TELEMETRY_DISABLED: '1',
       NUXT_TELEMETRY_DISABLED: '1',
