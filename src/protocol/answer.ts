@@ -99,9 +99,7 @@ class RunningCall implements ContextWire, CallControl {
       deadline: deadlineOf(platform, this.#streams),
       auth,
       env: (platform.env ?? NO_ENV) as Env,
-      get request() {
-        return givenRequest(request, platform)
-      },
+      request: () => givenRequest(request, platform),
       waitUntil,
     }
     this.#context = new Context(facts, this)

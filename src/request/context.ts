@@ -91,7 +91,7 @@ export class Context extends Taskless implements RequestContext {
   }
 
   get request(): Request | undefined {
-    return this.#facts.request
+    return this.#facts.request?.()
   }
 
   get signal(): AbortSignal {

@@ -19,9 +19,12 @@ export type ContextFacts = Pick<
   | 'deadline'
   | 'auth'
   | 'env'
-  | 'request'
   | 'waitUntil'
-> & { readonly sessionId?: string | undefined }
+> & {
+  readonly sessionId?: string | undefined
+  /** Not a getter: each object literal with one has a hidden class of its own, which keeps its call until a full collection. */
+  readonly request?: () => Request | undefined
+}
 
 /** The context's access to the wire. */
 export interface ContextWire {
