@@ -16,7 +16,6 @@ import type { ElicitParams } from './definition/ask.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import { toJsonLine } from './definition/json-line.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
-import { ErrorCode } from './definition/protocol-error.ts'
 import type { ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
 import {
@@ -29,15 +28,12 @@ import {
 import { createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
-import { SECURITY_HEADERS } from './http/admission.ts'
-import { type App, createApp, type Endpoint } from './http/app.ts'
+import { type App, createApp, type Endpoint, faultResponse } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
 import { createEngine } from './protocol/engine.ts'
 import { createEras } from './protocol/eras.ts'
-import { errorMessage } from './protocol/json-rpc.ts'
-import { jsonReply, toResponse } from './protocol/reply.ts'
 import type { SessionParts } from './protocol/session.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
@@ -117,13 +113,12 @@ export class MCPServer {
   }
 
   /** Serves one request with everything that an adapter knows of its platform. Never rejects. */
-  async handle(request: Request, platform: RequestPlatform): Promise<Response> {
+  handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
-      return await this.#hosted().serve(request, platform)
+      return this.#hosted().serve(request, platform)
     } catch (error) {
-      this.#reportError(error, { url: new URL(request.url).pathname })
-      const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
-      return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
+      // The definition cannot be compiled.
+      return Promise.resolve(faultResponse(error, request, this.#reportError))
     }
   }
 

@@ -13,6 +13,7 @@ import {
   InvalidTokenError,
   KnownOutageError,
   type TokenAnswer,
+  type TokenContext,
   UnknownResourceError,
   type Verifier,
   VerifierMisconfiguredError,
@@ -145,23 +146,37 @@ async function verify(
   const seen: { fault?: Error } = {}
   let answer: TokenAnswer
   try {
-    answer = await verifier.verify(token, {
-      env: context.env,
-      get request() {
-        return context.request?.() ?? request
-      },
-      get resource() {
-        const { resource, isVouchedFor } = context.location()
-        if (isVouchedFor) return resource
-        seen.fault = new UnknownResourceError()
-        throw seen.fault
-      },
-    })
+    answer = await verifier.verify(token, new GivenContext(request, context, seen))
   } catch (error) {
     throw seen.fault ?? error
   }
   if (seen.fault !== undefined) throw seen.fault
   return answer
+}
+
+class GivenContext implements TokenContext {
+  readonly env: unknown
+  readonly #request: Request
+  readonly #context: AuthContext
+  readonly #seen: { fault?: Error }
+
+  constructor(request: Request, context: AuthContext, seen: { fault?: Error }) {
+    this.env = context.env
+    this.#request = request
+    this.#context = context
+    this.#seen = seen
+  }
+
+  get request(): Request {
+    return this.#context.request?.() ?? this.#request
+  }
+
+  get resource(): string {
+    const { resource, isVouchedFor } = this.#context.location()
+    if (isVouchedFor) return resource
+    this.#seen.fault = new UnknownResourceError()
+    throw this.#seen.fault
+  }
 }
 
 function insufficient(scopes: readonly string[], context: AuthContext): AuthRefusal {

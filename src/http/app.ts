@@ -2,12 +2,14 @@
  * The app: turns any request into its response. The MCP endpoint answers POST on every path, so the server can be mounted under any
  * prefix. A message is admitted and read here; the engine then describes, enters, answers and finishes it.
  */
-import type { Engine } from '../protocol/engine.ts'
+import { ErrorCode } from '../definition/protocol-error.ts'
+import type { Body, Engine } from '../protocol/engine.ts'
 import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
-import { type Reply, toResponse, Whole } from '../protocol/reply.ts'
+import { errorMessage } from '../protocol/json-rpc.ts'
+import { jsonReply, type Reply, toResponse, Whole } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import { type Received, receive, refuseUnguarded } from './admission.ts'
+import { type Received, receive, refuseUnguarded, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import { preflightResponse } from './cors.ts'
 import { createDoor, type Door, type DoorOptions } from './door.ts'
@@ -26,7 +28,7 @@ export interface AppOptions extends DoorOptions, RouteOptions, TrafficOptions {
 
 /** The HTTP side of a server, created once. */
 export interface App {
-  /** Answers any HTTP request. */
+  /** Answers any HTTP request. Never throws, never rejects. */
   serve(request: Request, platform: RequestPlatform): Promise<Response>
   readonly endpoint: Endpoint
   readonly engine: Engine
@@ -63,33 +65,46 @@ export function createApp(
     return answer
   }
 
-  /** Serves a message. The stream of a session, and its end, are messages of which only the engine knows. */
-  const post = async (received: Received): Promise<Reply> => {
-    const refused = refuseUnguarded(received, options)
-    if (refused !== undefined) return log(refused, received)
-    const outcome = door.letIn(received)
-    const admitted = outcome instanceof Promise ? await outcome : outcome
-    if (admitted instanceof Whole) return log(admitted, received)
-    const { method } = received.request
-    if (method !== 'POST') return engine.serve({ value: { jsonrpc: '2.0', id: 0, method } }, admitted)
-    const body = await door.read(admitted)
-    // The engine logs the messages of a body.
-    return typeof body === 'string' ? engine.serve({ text: body }, admitted) : log(body, admitted)
+  const visit = async (received: Received): Promise<Response> => {
+    const response = toResponse(log(await answerVisit(received), received))
+    // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
+    return received.request.method === 'HEAD' ? new Response(null, response) : response
   }
 
   return {
     engine,
     endpoint: createEndpoint(door, engine, log, options),
+    // One async function: each that a call passes costs it time and memory.
     async serve(request, platform) {
-      const received = receive(request, platform, options.reportError)
-      const { method, headers } = request
-      const isForSession = options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
-      if (method === 'POST' || isForSession) return toResponse(await post(received), platform)
-      const response = toResponse(log(await answerVisit(received), received))
-      // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
-      return method === 'HEAD' ? new Response(null, response) : response
+      try {
+        const received = receive(request, platform, options.reportError)
+        const { method, headers } = request
+        const isForSession =
+          options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
+        if (method !== 'POST' && !isForSession) return await visit(received)
+        const refused = refuseUnguarded(received, options)
+        if (refused !== undefined) return toResponse(log(refused, received), platform)
+        const outcome = door.letIn(received)
+        const admitted = outcome instanceof Promise ? await outcome : outcome
+        if (admitted instanceof Whole) return toResponse(log(admitted, received), platform)
+        // The stream of a session, and its end, are messages of which only the engine knows.
+        const body: Body | Whole =
+          method === 'POST' ? await door.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
+        // The engine logs the messages of a body.
+        const reply = body instanceof Whole ? log(body, admitted) : await engine.serve(body, admitted)
+        return toResponse(reply, platform)
+      } catch (error) {
+        return faultResponse(error, request, options.reportError)
+      }
     },
   }
+}
+
+/** The answer to an error that nothing else has answered, which is reported. */
+export function faultResponse(error: unknown, { url }: Request, reportError: ReportError): Response {
+  reportError(error, { url: new URL(url).pathname })
+  const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
+  return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
 }
 
 /** Applies the rate limit, the concurrency limit and the log to every message. */
@@ -132,7 +147,7 @@ function createEndpoint(
     },
     async read(admitted) {
       const body = await door.read(admitted)
-      return typeof body === 'string' ? body : toResponse(log(body, admitted))
+      return body instanceof Whole ? toResponse(log(body, admitted)) : body.text
     },
     answer: async (body, admitted) =>
       toResponse(await engine.serve({ text: body }, admitted), admitted.platform),

@@ -1,6 +1,7 @@
 /**
  * Reading the body of a POST, with limits.
  */
+import { afterTurns } from '../protocol/microtask-turns.ts'
 
 export type Body = { readonly ok: true; readonly text: string } | Fault
 
@@ -17,12 +18,22 @@ const UNREADABLE: Fault = { ok: false, fault: 'unreadable' }
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never throws.
+ * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never rejects.
  */
-export async function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
-  const bytes = await readBytes(request, maxBodyBytes, timeoutMs)
-  // Not `instanceof`: some platforms run a server in a separate realm.
-  if ('fault' in bytes) return bytes
+export function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
+  return read(request, maxBodyBytes, timeoutMs, toText)
+}
+
+/** The same, as the bytes that were sent. */
+export function readBytes(
+  request: Request,
+  maxBodyBytes: number,
+  timeoutMs: number,
+): Promise<Uint8Array | Fault> {
+  return read(request, maxBodyBytes, timeoutMs, (bytes) => bytes)
+}
+
+function toText(bytes: Uint8Array): Body {
   try {
     return { ok: true, text: UTF8.decode(bytes) }
   } catch {
@@ -30,35 +41,44 @@ export async function readBody(request: Request, maxBodyBytes: number, timeoutMs
   }
 }
 
-/** The same, as the bytes that were sent. */
-export async function readBytes(
+/** Each async function between the body and its reader would cost more than decoding it, so there is none. */
+function read<Value>(
   request: Request,
   maxBodyBytes: number,
   timeoutMs: number,
-): Promise<Uint8Array | Fault> {
+  convert: (bytes: Uint8Array) => Value,
+): Promise<Value | Fault> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? Number.NaN : Number(declared)
-  if (length > maxBodyBytes) return TOO_LARGE
-  // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
-  const bytes =
-    length > 0 ? await readWhole(request, timeoutMs) : await readPieces(request, maxBodyBytes, timeoutMs)
+  if (length > maxBodyBytes) return Promise.resolve(TOO_LARGE)
   // A request that was constructed, not received, can declare any length.
-  return 'byteLength' in bytes && bytes.byteLength > maxBodyBytes ? TOO_LARGE : bytes
+  const finish = (bytes: Uint8Array): Value | Fault =>
+    bytes.byteLength > maxBodyBytes ? TOO_LARGE : convert(bytes)
+  // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
+  return length > 0
+    ? readWhole(request, timeoutMs, finish)
+    : // Not `instanceof`: some platforms run a server in a separate realm.
+      readPieces(request, maxBodyBytes, timeoutMs).then((bytes) => ('fault' in bytes ? bytes : finish(bytes)))
 }
 
-async function readWhole(request: Request, timeoutMs: number): Promise<Uint8Array | Fault> {
-  let late: ((fault: Fault) => void) | undefined
-  const clock = startClock(timeoutMs, () => late?.(TOO_SLOW))
-  try {
-    return await new Promise<Uint8Array | Fault>((resolve, reject) => {
-      late = resolve
-      request.arrayBuffer().then((buffer) => resolve(new Uint8Array(buffer)), reject)
-    })
-  } catch {
-    return UNREADABLE
-  } finally {
-    clock.stop()
-  }
+function readWhole<Value>(
+  request: Request,
+  timeoutMs: number,
+  finish: (bytes: Uint8Array) => Value,
+): Promise<Value | Fault> {
+  return new Promise((resolve) => {
+    const clock = startClock(timeoutMs, () => resolve(TOO_SLOW))
+    const settle = (outcome: Value | Fault): void => {
+      clock.stop()
+      resolve(outcome)
+    }
+    const fail = (): void => settle(UNREADABLE)
+    try {
+      request.arrayBuffer().then((buffer) => settle(finish(new Uint8Array(buffer))), fail)
+    } catch {
+      fail()
+    }
+  })
 }
 
 async function readPieces(
@@ -113,15 +133,13 @@ function startClock(timeoutMs: number, ring: () => void): { stop(): void; hasRun
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = timeoutMs === 0
   let hasRung = false
-  const start = async (): Promise<void> => {
-    for (let turn = 0; turn < UNTIMED_TURNS && !isStopped; turn++) await undefined
-    if (isStopped) return
+  const start = (): void => {
     timer = setTimeout(() => {
       hasRung = true
       ring()
     }, timeoutMs)
   }
-  void start()
+  afterTurns(UNTIMED_TURNS, () => isStopped, start)
   return {
     stop: () => {
       isStopped = true

@@ -7,6 +7,7 @@ import type { Admitted } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
 import { type AdmissionOptions, createAdmit, type Received } from './admission.ts'
 import { readBody } from './body.ts'
+import type { BodyFault } from './json-answer.ts'
 import { refusal } from './refusal.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -19,8 +20,8 @@ export interface DoorOptions extends AdmissionOptions {
 export interface Door {
   /** Identifies the sender, or returns the refusal. Never throws, never rejects. */
   letIn(received: Received): Admitted | Whole | Promise<Admitted | Whole>
-  /** Returns the body as text, or the refusal. */
-  read(from: Pick<Admitted, 'request' | 'headers'>): Promise<string | Whole>
+  /** Returns the body, or the refusal. Never rejects. */
+  read(from: Pick<Admitted, 'request' | 'headers'>): Promise<{ readonly text: string } | Whole>
   /** Reports a server error. */
   fail(error: unknown, received: Received): Whole
 }
@@ -44,21 +45,27 @@ export function createDoor(options: DoorOptions, traffic: Traffic): Door {
         return fail(error, received)
       }
     },
-    async read({ request, headers }) {
-      const { maxBodyBytes, bodyTimeoutMs } = options
-      const body = await readBody(request, maxBodyBytes, bodyTimeoutMs)
-      if (body.ok) return body.text
-      switch (body.fault) {
-        case 'too-large':
-          return refusal(413, `The body is larger than ${maxBodyBytes} bytes.`, headers)
-        case 'too-slow':
-          return refusal(408, `The body did not arrive within ${bodyTimeoutMs} ms.`, headers)
-        case 'not-utf8':
-          return refusal(400, 'Parse error: the body is not UTF-8.', headers, ErrorCode.parse)
-        case 'unreadable':
-          return refusal(400, 'Parse error: the body could not be read.', headers, ErrorCode.parse)
-      }
-    },
+    read: ({ request, headers }) =>
+      readBody(request, options.maxBodyBytes, options.bodyTimeoutMs).then((body) =>
+        body.ok ? body : refuseBody(body.fault, headers, options),
+      ),
+  }
+}
+
+function refuseBody(
+  fault: BodyFault,
+  headers: Received['headers'],
+  { maxBodyBytes, bodyTimeoutMs }: DoorOptions,
+): Whole {
+  switch (fault) {
+    case 'too-large':
+      return refusal(413, `The body is larger than ${maxBodyBytes} bytes.`, headers)
+    case 'too-slow':
+      return refusal(408, `The body did not arrive within ${bodyTimeoutMs} ms.`, headers)
+    case 'not-utf8':
+      return refusal(400, 'Parse error: the body is not UTF-8.', headers, ErrorCode.parse)
+    case 'unreadable':
+      return refusal(400, 'Parse error: the body could not be read.', headers, ErrorCode.parse)
   }
 }
 

@@ -66,13 +66,12 @@ const OUR_KEY = /[\w-]{22}/
 /** The function of a step. */
 export type StepFunction<Value> = (step: StepInfo) => Value | Promise<Value>
 
-function ownInfo(): StepInfo {
-  let key: string | undefined
-  return {
-    get idempotencyKey() {
-      key ??= crypto.randomUUID()
-      return key
-    },
+class OwnInfo implements StepInfo {
+  #key: string | undefined
+
+  get idempotencyKey(): string {
+    this.#key ??= crypto.randomUUID()
+    return this.#key
   }
 }
 
@@ -230,7 +229,7 @@ export class Replay {
     const { hooks } = this.#options
     this.#running.add(name)
     try {
-      const info = hooks === undefined ? ownInfo() : await hooks.stepInfo(name)
+      const info = hooks === undefined ? new OwnInfo() : await hooks.stepInfo(name)
       const value = await callStep(() => fn(info))
       this.#steps[name] = value === undefined ? [] : toJson(name, value)
       await hooks?.afterStep(name)

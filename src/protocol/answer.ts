@@ -22,6 +22,7 @@ import { acceptedTypes, Exchange } from './exchange.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { checkToolHeaders } from './headers.ts'
 import { isObject, notificationMessage, type RpcId } from './json-rpc.ts'
+import { afterTurns } from './microtask-turns.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 
@@ -119,10 +120,11 @@ class RunningCall implements ContextWire, CallControl {
       return jsonReply(message, 200, this.#incoming.headers)
     }
     const exchange = this.#openExchange()
-    Promise.resolve(outcome)
-      .then((result) => this.#complete(result))
-      .catch((error: unknown) => this.#fail(error))
-    void this.#watch(exchange)
+    Promise.resolve(outcome).then(
+      (result) => this.#complete(result),
+      (error: unknown) => this.#fail(error),
+    )
+    this.#watch(exchange)
     return exchange.reply
   }
 
@@ -152,11 +154,16 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   /** Ends the call when the client goes away or the deadline nears. */
-  async #watch(exchange: Exchange): Promise<void> {
-    for (let turn = 0; turn < UNWATCHED_TURNS && !this.#mustStream && !exchange.isStreaming; turn++) {
-      await undefined
-      if (this.#isOver) return
-    }
+  #watch(exchange: Exchange): void {
+    const turns = this.#mustStream || exchange.isStreaming ? 0 : UNWATCHED_TURNS
+    afterTurns(
+      turns,
+      () => this.#isOver,
+      () => this.#watchNow(exchange),
+    )
+  }
+
+  #watchNow(exchange: Exchange): void {
     const { platform, request } = this.#incoming
     const limit = earliestEnd(platform, this.#streams, this.#options)
     exchange.begin()
@@ -202,7 +209,12 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   #complete(result: MethodResult): void {
-    if (!this.#isOver) this.#finish({ message: this.#composed(result), status: 200, headers: undefined })
+    if (this.#isOver) return
+    try {
+      this.#finish({ message: this.#composed(result), status: 200, headers: undefined })
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   #fail(error: unknown): void {

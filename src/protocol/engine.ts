@@ -66,20 +66,32 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return jsonReply(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
   }
 
-  const answer = async (message: Message, incoming: Incoming): Promise<Reply> => {
-    try {
-      if (message.kind === 'invalid') throw invalidRequest(message.reason)
-      checkMessage(message, incoming, answerer)
-      if (message.kind === 'request') return await answerer.answer(message, incoming)
-      const reply = await answerer.accept(message, incoming)
-      return reply instanceof Whole ? reply : accepted(incoming)
-    } catch (error) {
-      return refuse(error, idOf(message), incoming)
-    }
+  const accept = async (message: UnansweredMessage, incoming: Incoming): Promise<Reply> => {
+    const reply = await answerer.accept(message, incoming)
+    return reply instanceof Whole ? reply : accepted(incoming)
   }
 
-  const traced: ServeMessage =
-    options.telemetry === undefined ? answer : createTraced(options.telemetry, answer, options.reportError)
+  /** Throws, or rejects, with what `refuse` answers. */
+  const answer = (message: Message, incoming: Incoming): Reply | Promise<Reply> => {
+    if (message.kind === 'invalid') throw invalidRequest(message.reason)
+    checkMessage(message, incoming, answerer)
+    return message.kind === 'request' ? answerer.answer(message, incoming) : accept(message, incoming)
+  }
+
+  /** Undefined without telemetry: each async function that a call passes costs it time. */
+  const traced: ServeMessage | undefined =
+    options.telemetry &&
+    createTraced(
+      options.telemetry,
+      async (message, incoming) => {
+        try {
+          return await answer(message, incoming)
+        } catch (error) {
+          return refuse(error, idOf(message), incoming)
+        }
+      },
+      options.reportError,
+    )
 
   /** Serves one message, from its first check to its last byte. */
   const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Reply> => {
@@ -89,16 +101,20 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
       checkpoint.finish(incoming, status, extent)
     }
     const incoming = toIncoming(sender, finish)
-    fillRecord(message, incoming)
-    const entered = answerer.runs(message) ? checkpoint.enter(sender) : checkpoint.count(sender)
-    const outcome = entered instanceof Promise ? await entered : entered
-    if (typeof outcome === 'object') {
-      const reply = refuseTraffic(outcome, idOf(message), incoming)
-      checkpoint.finish(incoming, reply.status, extent)
-      return reply
+    let reply: Reply
+    try {
+      fillRecord(message, incoming)
+      const entering = answerer.runs(message) ? checkpoint.enter(sender) : checkpoint.count(sender)
+      const entered = entering instanceof Promise ? await entering : entering
+      if (typeof entered === 'object') reply = refuseTraffic(entered, idOf(message), incoming)
+      else {
+        leave = entered
+        const answering = (traced ?? answer)(message, incoming)
+        reply = answering instanceof Promise ? await answering : answering
+      }
+    } catch (error) {
+      reply = refuse(error, idOf(message), incoming)
     }
-    leave = outcome
-    const reply = await traced(message, incoming)
     if (!isStream(reply)) finish(reply.status)
     return reply
   }
@@ -129,22 +145,27 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
+  /** For a body that is not a message, or not a batch that is served. */
+  const refuseBody = (error: unknown, body: Body, sender: Admitted): Reply => {
+    const incoming = toIncoming(sender, () => {})
+    // In a session, a response without an id could not be matched to its request.
+    const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
+    const reply = refuse(error, id, incoming)
+    checkpoint.finish(incoming, reply.status, 'single')
+    return reply
+  }
+
   return {
     parse: (text) => parseJson(text, limits),
     close: () => answerer.close(),
-    async serve(body, sender) {
+    serve(body, sender) {
       try {
         const value = 'text' in body ? parseJson(body.text, limits) : checkLimits(body.value, limits)
         return Array.isArray(value)
-          ? await serveBatch(value, sender)
-          : await serve(readMessage(value), sender, 'single')
+          ? serveBatch(value, sender).catch((error: unknown) => refuseBody(error, body, sender))
+          : serve(readMessage(value), sender, 'single')
       } catch (error) {
-        const incoming = toIncoming(sender, () => {})
-        // In a session, a response without an id could not be matched to its request.
-        const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
-        const reply = refuse(error, id, incoming)
-        checkpoint.finish(incoming, reply.status, 'single')
-        return reply
+        return Promise.resolve(refuseBody(error, body, sender))
       }
     },
   }

@@ -26,19 +26,28 @@ export interface ToolEdits {
 }
 
 export function createToolHandle(name: string, edits: ToolEdits): ToolHandle {
-  const edit = (update: ToolUpdate): ToolHandle => {
-    edits.edit(update)
-    return handle
+  return new EditingHandle(name, edits)
+}
+
+class EditingHandle implements ToolHandle {
+  readonly name: string
+  readonly #edits: ToolEdits
+
+  constructor(name: string, edits: ToolEdits) {
+    this.name = name
+    this.#edits = edits
   }
-  const handle: ToolHandle = {
-    name,
-    get enabled() {
-      return edits.isEnabled()
-    },
-    enable: () => edit({ enabled: true }),
-    disable: () => edit({ enabled: false }),
-    update: edit,
-    remove: () => edits.remove(),
+
+  get enabled(): boolean {
+    return this.#edits.isEnabled()
   }
-  return handle
+
+  // Properties, so that each can be passed on without its object.
+  readonly update = (update: ToolUpdate): ToolHandle => {
+    this.#edits.edit(update)
+    return this
+  }
+  readonly enable = (): ToolHandle => this.update({ enabled: true })
+  readonly disable = (): ToolHandle => this.update({ enabled: false })
+  readonly remove = (): void => this.#edits.remove()
 }

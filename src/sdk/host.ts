@@ -1,14 +1,10 @@
 /**
  * A server of another SDK with the same HTTP layer as an `MCPServer`: guard, auth, limits, log and page.
  */
-import { ErrorCode } from '../definition/protocol-error.ts'
-import { SECURITY_HEADERS } from '../http/admission.ts'
 import { createApp } from '../http/app.ts'
 import { checkHosting, type HostingConfig, toAppOptions, toCallLimits } from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
-import { errorMessage } from '../protocol/json-rpc.ts'
-import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { platformOf, type RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
@@ -51,19 +47,10 @@ export function host(
     toAppOptions(config, reportError),
   )
 
-  const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
-    try {
-      return await app.serve(request, platform)
-    } catch (error) {
-      reportError(error, { url: new URL(request.url).pathname })
-      const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
-      return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
-    }
-  }
   return {
-    handle,
-    leanHandle: handle,
+    handle: app.serve,
+    leanHandle: app.serve,
     close: async () => app.engine.close(),
-    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
+    fetch: (request, env, executionContext) => app.serve(request, platformOf(env, executionContext)),
   }
 }

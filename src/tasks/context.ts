@@ -4,6 +4,7 @@
 import type { Progress } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
+import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import { Replay, type StepFunction } from '../interaction/replay.ts'
 import { Context } from '../request/context.ts'
@@ -88,15 +89,7 @@ export function taskWire(
 
 /** The wire of a call that may become a task: that of the call, until it is one. */
 export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => AbortSignal): ContextWire {
-  const control: Omit<CallControl, 'sendRequest'> = {
-    get signal() {
-      return signal()
-    },
-    end: (ending) => run().control(ending),
-    get hooks() {
-      return run()
-    },
-  }
+  const control = new TaskControl(run, signal)
   return {
     rpcId: wire.rpcId,
     method: wire.method,
@@ -139,5 +132,27 @@ function asTask(call: Interaction, run: () => TaskRun): Interaction {
     step: (name, fn) => run().replay.step(name, fn),
     isSuspended: () => call.isSuspended(),
     close: () => call.close(),
+  }
+}
+
+class TaskControl implements Omit<CallControl, 'sendRequest'> {
+  readonly #run: () => TaskRun
+  readonly #signal: () => AbortSignal
+
+  constructor(run: () => TaskRun, signal: () => AbortSignal) {
+    this.#run = run
+    this.#signal = signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal()
+  }
+
+  get hooks(): TaskRun {
+    return this.#run()
+  }
+
+  end(ending: Ending): void {
+    this.#run().control(ending)
   }
 }
