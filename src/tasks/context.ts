@@ -4,8 +4,7 @@
 import type { Progress } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
-import type { Ending } from '../interaction/ending.ts'
-import type { CallControl, Interaction } from '../interaction/interaction.ts'
+import type { Interaction } from '../interaction/interaction.ts'
 import { Replay, type StepFunction } from '../interaction/replay.ts'
 import { Context } from '../request/context.ts'
 import { checkProgress } from '../request/notifier.ts'
@@ -89,7 +88,8 @@ export function taskWire(
 
 /** The wire of a call that may become a task: that of the call, until it is one. */
 export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => AbortSignal): ContextWire {
-  const control = new TaskControl(run, signal)
+  const begin = (): Interaction =>
+    wire.begin({ signal: signal(), end: (ending) => run().control(ending), hooks: run() })
   return {
     rpcId: wire.rpcId,
     method: wire.method,
@@ -104,7 +104,7 @@ export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => Ab
       if (method === 'notifications/progress') run().sendProgress(params)
       else if (run().kept === undefined) wire.send(method, params)
     },
-    interaction: once(() => asTask(wire.begin(control), run)),
+    interaction: once(() => asTask(begin(), run)),
     begin: (given) => wire.begin(given),
     endsAt: () => wire.endsAt(),
   }
@@ -132,27 +132,5 @@ function asTask(call: Interaction, run: () => TaskRun): Interaction {
     step: (name, fn) => run().replay.step(name, fn),
     isSuspended: () => call.isSuspended(),
     close: () => call.close(),
-  }
-}
-
-class TaskControl implements Omit<CallControl, 'sendRequest'> {
-  readonly #run: () => TaskRun
-  readonly #signal: () => AbortSignal
-
-  constructor(run: () => TaskRun, signal: () => AbortSignal) {
-    this.#run = run
-    this.#signal = signal
-  }
-
-  get signal(): AbortSignal {
-    return this.#signal()
-  }
-
-  get hooks(): TaskRun {
-    return this.#run()
-  }
-
-  end(ending: Ending): void {
-    this.#run().control(ending)
   }
 }
