@@ -139,7 +139,7 @@ function startClock(timeoutMs: number, ring: () => void): { stop(): void; hasRun
       ring()
     }, timeoutMs)
   }
-  afterTurns(UNTIMED_TURNS, () => isStopped, start)
+  afterTurns(UNTIMED_TURNS, start, () => isStopped)
   return {
     stop: () => {
       isStopped = true

@@ -155,11 +155,11 @@ class RunningCall implements ContextWire, CallControl {
 
   /** Ends the call when the client goes away or the deadline nears. */
   #watch(exchange: Exchange): void {
-    const turns = this.#mustStream || exchange.isStreaming ? 0 : UNWATCHED_TURNS
     afterTurns(
-      turns,
-      () => this.#isOver,
+      UNWATCHED_TURNS,
       () => this.#watchNow(exchange),
+      () => this.#isOver,
+      () => this.#mustStream || exchange.isStreaming,
     )
   }
 
