@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { packageManifest } from '../package.ts'
 import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
-import { agentsFile, callOf } from './agents-template.ts'
+import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
-import { serverPath, serverSources, type Template } from './server-template.ts'
+import { readmeFile } from './readme-template.ts'
+import { serverSources, type Template } from './server-template.ts'
 import { NODE_TYPES, type TaskParts, taskParts } from './tasks-template.ts'
 import { testSource } from './test-template.ts'
 
@@ -64,7 +65,7 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
     ['.env', environment(answers, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
-    ['README.md', readme(answers, platforms[0]?.path)],
+    ['README.md', readmeFile(answers, partsOf(answers), platforms[0]?.path)],
     ['AGENTS.md', agentsFile(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
@@ -215,91 +216,6 @@ jobs:
       - run: npm run types
       - run: npm test
 ${builds.join('\n')}
-`
-}
-
-function readme(answers: InitAnswers, path = '/mcp'): string {
-  const { name, targets, templates } = answers
-  const titles = targets.map(([, { title }]) => title).join(', ')
-  // Of several scripts named `start`, package.json has the last.
-  const started = targets.findLast(([, { isOwnMachine }]) => isOwnMachine)
-  const blocks = targets.map(([target, choice], index) =>
-    commandsOf(choice, index === 0 ? '' : `:${target}`, target === started?.[0]),
-  )
-  const hasAuth = templates.has('auth')
-  const url = `http://127.0.0.1:${targets[0]?.[1].defaultPort}${path}`
-  const token = hasAuth ? ' The `<token>` there is the `API_TOKEN` of `.env`.' : ''
-  return `# ${name}
-
-An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
-
-\`\`\`sh
-npm install
-npm test
-npm run types
-\`\`\`
-${blocks.join('')}
-\`npm run dev\` prints the URL, and what clients need to connect.${token} While it runs, this calls a tool:
-
-\`\`\`sh
-${callOf(url, hasAuth).join(' \\\n  ')}
-\`\`\`
-
-\`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
-
-${about(answers)}
-`
-}
-
-function about(answers: InitAnswers): string {
-  const { templates } = answers
-  const file = serverPath(templates)
-  const lines = [
-    templates.has('fromSdk')
-      ? `The server is \`${file}\`: one of the official SDK, made anew for each request.`
-      : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question, if they
-declare elicitation (else the call is error -32021). Older ones cannot be asked over HTTP, so the model gets the question, asks, and calls
-again (\`legacy: 'arguments'\`); over stdio they are asked, or get an explanation if they cannot be. What a call must remember meanwhile is sealed
-with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
-    ...(templates.has('asking')
-      ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']
-      : []),
-    ...partsOf(answers).map(
-      ({ about }) =>
-        `\`tournament\` takes a while and becomes a task, which the client asks for until it is done. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
-    ),
-    ...(templates.has('hono')
-      ? ['`src/server.ts` is a Hono app: its own routes first, the rest is the MCP server’s.']
-      : []),
-    ...(templates.has('auth')
-      ? [
-          'Clients need the `API_TOKEN` of `.env`, as `Authorization: Bearer <token>`. To check the tokens of your users, put `jwt` or a provider in its place: node_modules/mayfly-mcp/docs/auth.md.',
-        ]
-      : []),
-  ]
-  return lines.join('\n\n')
-}
-
-/** @param suffix of its scripts. @param isStarted whether `npm start` runs what is built for it. */
-function commandsOf(
-  { title, isOwnMachine }: Pick<Target, 'title' | 'isOwnMachine'>,
-  suffix: string,
-  isStarted: boolean,
-): string {
-  const deploy = `npm run deploy${suffix}`
-  const start = `\nnpm start${' '.repeat(suffix.length)}         # run it with the variables of .env, on HOST and PORT`
-  const last = isOwnMachine
-    ? `npm run build${suffix}     # then copy dist to your machine${isStarted ? start : ''}`
-    : `${deploy}    # build, check, and upload, with the secret in .env`
-  return `
-On ${title}:
-
-\`\`\`sh
-npm run dev${suffix}       # serve it on this machine, reloading on change
-npm run preview${suffix}   # build, and run the very result
-npm run doctor${suffix}    # what is missing, and what will degrade
-${last}
-\`\`\`
 `
 }
 

@@ -1,0 +1,99 @@
+/** The `README.md` of a new project: its commands, and what is in it. */
+import type { Target } from '../target.ts'
+import { callOf } from './agents-template.ts'
+import { serverPath, type Template } from './server-template.ts'
+import type { TaskParts } from './tasks-template.ts'
+
+export interface ReadmeAnswers {
+  readonly name: string
+  readonly templates: ReadonlySet<Template>
+  readonly targets: readonly (readonly [
+    name: string,
+    target: Pick<Target, 'defaultPort' | 'title' | 'isOwnMachine'>,
+  ])[]
+}
+
+/** @param path of the endpoint on this machine. */
+export function readmeFile(answers: ReadmeAnswers, parts: readonly TaskParts[], path = '/mcp'): string {
+  const { name, targets, templates } = answers
+  const titles = targets.map(([, { title }]) => title).join(', ')
+  // Of several scripts named `start`, package.json has the last.
+  const started = targets.findLast(([, { isOwnMachine }]) => isOwnMachine)
+  const blocks = targets.map(([target, choice], index) =>
+    commandsOf(choice, index === 0 ? '' : `:${target}`, target === started?.[0]),
+  )
+  const hasAuth = templates.has('auth')
+  const url = `http://127.0.0.1:${targets[0]?.[1].defaultPort}${path}`
+  const token = hasAuth ? ' The `<token>` there is the `API_TOKEN` of `.env`.' : ''
+  return `# ${name}
+
+An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
+
+\`\`\`sh
+npm install
+npm test
+npm run types
+\`\`\`
+${blocks.join('')}
+\`npm run dev\` prints the URL, and what clients need to connect.${token} While it runs, this calls a tool:
+
+\`\`\`sh
+${callOf(url, hasAuth).join(' \\\n  ')}
+\`\`\`
+
+\`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
+
+${about(answers, parts)}
+`
+}
+
+function about({ templates }: ReadmeAnswers, parts: readonly TaskParts[]): string {
+  const file = serverPath(templates)
+  const lines = [
+    templates.has('fromSdk')
+      ? `The server is \`${file}\`: one of the official SDK, made anew for each request.`
+      : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question, if they
+declare elicitation (else the call is error -32021). Older ones cannot be asked over HTTP, so the model gets the question, asks, and calls
+again (\`legacy: 'arguments'\`); over stdio they are asked, or get an explanation if they cannot be. What a call must remember meanwhile is sealed
+with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
+    ...(templates.has('asking')
+      ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']
+      : []),
+    ...parts.map(
+      ({ about }) =>
+        `\`tournament\` takes a while and becomes a task, which the client asks for until it is done. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
+    ),
+    ...(templates.has('hono')
+      ? ['`src/server.ts` is a Hono app: its own routes first, the rest is the MCP server’s.']
+      : []),
+    ...(templates.has('auth')
+      ? [
+          'Clients need the `API_TOKEN` of `.env`, as `Authorization: Bearer <token>`. To check the tokens of your users, put `jwt` or a provider in its place: node_modules/mayfly-mcp/docs/auth.md.',
+        ]
+      : []),
+  ]
+  return lines.join('\n\n')
+}
+
+/** @param suffix of its scripts. @param isStarted whether `npm start` runs what is built for it. */
+function commandsOf(
+  { title, isOwnMachine }: Pick<Target, 'title' | 'isOwnMachine'>,
+  suffix: string,
+  isStarted: boolean,
+): string {
+  const deploy = `npm run deploy${suffix}`
+  const start = `\nnpm start${' '.repeat(suffix.length)}         # run it with the variables of .env, on HOST and PORT`
+  const last = isOwnMachine
+    ? `npm run build${suffix}     # then copy dist to your machine${isStarted ? start : ''}`
+    : `${deploy}    # build, check, and upload, with the secret in .env`
+  return `
+On ${title}:
+
+\`\`\`sh
+npm run dev${suffix}       # serve it on this machine, reloading on change
+npm run preview${suffix}   # build, and run the very result
+npm run doctor${suffix}    # what is missing, and what will degrade
+${last}
+\`\`\`
+`
+}
