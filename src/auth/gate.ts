@@ -4,6 +4,7 @@
 import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
+import { hasExpired } from '../request/expiry.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, type GateOptions } from './gate-options.ts'
@@ -45,9 +46,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Requi
   const { unauthorized, refusalFor } = createRefusals(scopeHints)
 
   const admitCaller = (caller: AuthInfo, context: AuthContext): Admission => {
-    const { expiresAt = Number.POSITIVE_INFINITY } = caller
-    // Written so that NaN counts as expired.
-    if (!((expiresAt + clockToleranceSeconds) * 1000 > Date.now())) {
+    if (hasExpired(caller, clockToleranceSeconds)) {
       return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
     }
     // A copy, since tools may change `ctx.auth`.

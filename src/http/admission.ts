@@ -6,6 +6,7 @@ import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
 import type { Caller } from '../request/access.ts'
+import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
@@ -159,9 +160,8 @@ async function askHost({ caller }: RequestPlatform): Promise<Admitting> {
 
 /** The caller that the host has authenticated, if any. */
 function admitHostCaller(caller: Caller | undefined): Admitting {
-  const { expiresAt = Number.POSITIVE_INFINITY } = caller?.auth ?? {}
-  // Written so that NaN counts as expired.
-  return expiresAt * 1000 > Date.now() ? { ok: true, auth: caller?.auth, access: caller?.access } : EXPIRED
+  const { auth, access } = caller ?? {}
+  return auth !== undefined && hasExpired(auth) ? EXPIRED : { ok: true, auth, access }
 }
 
 export function refuseTraffic(
