@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../deploy/port.ts'
 import { startProcessGroup } from '../../deploy/process-group.ts'
-import { ROOT, writeEntry } from './entry.ts'
+import { FRAMEWORKS, ROOT, writeEntry } from './entry.ts'
 import type { Issuer } from './issuer.ts'
 import { startLambda } from './lambda.ts'
 import { createHttpClient, type Send } from './load.ts'
@@ -112,7 +112,9 @@ function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: numb
       return { command: process.execPath, args: [file] }
     case 'deno':
       return {
-        command: join(ROOT, 'node_modules/.bin/deno'),
+        // Of its own: Deno 2.8.3 to 2.9.5 closes the connection after each request that is longer than its first 512 bytes
+        // (denoland/deno#36657), which cost more than most servers do.
+        command: join(FRAMEWORKS, 'node_modules/.bin/deno'),
         args: ['run', '--allow-all', '--no-config', file],
       }
     case 'bun':
