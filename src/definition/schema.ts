@@ -4,6 +4,7 @@
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { cut, textOf } from './error-text.ts'
+import { isPlainZodObject } from './plain-zod.ts'
 
 /** A JSON Schema as an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -52,6 +53,8 @@ export type Validation =
 export interface CompiledSchema {
   /** JSON Schema 2020-12, as advertised. */
   readonly jsonSchema: JsonSchema
+  /** Whether it is known to be an object without annotations of the protocol. Then `jsonSchema` is written when it is first read. */
+  readonly isPlainObject?: boolean
   /** Never throws for an invalid value; returns a promise only if the schema is asynchronous. */
   validate(value: unknown): Validation | Promise<Validation>
 }
@@ -112,13 +115,29 @@ function compileStandardSchema(
   label: string,
   direction: 'input' | 'output',
 ): CompiledSchema {
-  const { validate } = schema['~standard']
-  return {
-    jsonSchema: toJsonSchema(schema, label, direction),
-    validate(value) {
-      const result = validate(value)
-      return result instanceof Promise ? result.then(toValidation) : toValidation(result)
-    },
+  const { validate: check } = schema['~standard']
+  const validate = (value: unknown): Validation | Promise<Validation> => {
+    const result = check(value)
+    return result instanceof Promise ? result.then(toValidation) : toValidation(result)
+  }
+  const write = (): JsonSchema => toJsonSchema(schema, label, direction)
+  return isPlainZodObject(schema) ? new PlainObject(validate, write) : { jsonSchema: write(), validate }
+}
+
+class PlainObject implements CompiledSchema {
+  readonly isPlainObject = true
+  readonly validate: CompiledSchema['validate']
+  readonly #write: () => JsonSchema
+  #jsonSchema: JsonSchema | undefined
+
+  constructor(validate: CompiledSchema['validate'], write: () => JsonSchema) {
+    this.validate = validate
+    this.#write = write
+  }
+
+  get jsonSchema(): JsonSchema {
+    this.#jsonSchema ??= this.#write()
+    return this.#jsonSchema
   }
 }
 

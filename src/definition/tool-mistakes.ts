@@ -2,7 +2,7 @@
  * Recognizes tools written for older versions of other frameworks, and refuses them with what to write instead.
  */
 
-import type { JsonSchema } from './schema.ts'
+import type { CompiledSchema } from './schema.ts'
 
 /** `({ context }) => …`, also as a method, and after a minifier, which keeps property names. */
 const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
@@ -23,14 +23,11 @@ export function checkToolShape(name: string, tool: object | undefined): void {
 }
 
 /** @throws TypeError for `execute({ context })` if the input cannot have a member of that name. */
-export function checkExecute(
-  name: string,
-  execute: unknown,
-  { properties, additionalProperties = false }: JsonSchema,
-): void {
+export function checkExecute(name: string, execute: unknown, input: CompiledSchema): void {
+  if (!DESTRUCTURES_CONTEXT.test(String(execute))) return
+  const { properties, additionalProperties = false } = input.jsonSchema
   const isOpen = properties === undefined || additionalProperties !== false
   if (isOpen || Object.hasOwn(properties as object, 'context')) return
-  if (!DESTRUCTURES_CONTEXT.test(String(execute))) return
   throw new TypeError(
     `Tool "${name}" reads its input from "context", as in Mastra 0.x: write execute(input, context).`,
   )

@@ -193,13 +193,16 @@ export function compileTool(name: string, given: AnyTool): CompiledTool {
   return new LazyTool(name, source)
 }
 
-/** Compiled together, for calls and for lists. */
-type Compiled = Pick<CompiledTool, 'tool' | 'input' | 'paramHeaders' | 'toResult'>
+/** What a call needs, compiled together. */
+interface Compiled extends Pick<CompiledTool, 'input' | 'paramHeaders' | 'toResult'> {
+  readonly output: CompiledSchema | undefined
+}
 
 class LazyTool implements CompiledTool {
   readonly name: string
   readonly source: AnyTool
   #compiled: Compiled | undefined
+  #tool: Tool | undefined
   #json: CompiledTool['json'] | undefined
 
   constructor(name: string, source: AnyTool) {
@@ -220,7 +223,8 @@ class LazyTool implements CompiledTool {
   }
 
   get tool(): Tool {
-    return this.#compile().tool
+    this.#tool ??= describeTool(this.name, this.source, this.#compile())
+    return this.#tool
   }
 
   get json(): CompiledTool['json'] {
@@ -236,32 +240,37 @@ class LazyTool implements CompiledTool {
 
 function compileSchemas(name: string, source: AnyTool): Compiled {
   const input = compileInput(name, source.inputSchema)
-  checkExecute(name, source.execute, input.jsonSchema)
+  checkExecute(name, source.execute, input)
   const output =
     source.outputSchema === undefined
       ? undefined
       : compileSchema(source.outputSchema, `outputSchema of tool "${name}"`, 'output')
+  const hasObject = output === undefined || output.isPlainObject === true || isObjectOutput(output.jsonSchema)
+  return {
+    input,
+    output,
+    paramHeaders: input.isPlainObject === true ? [] : compileParamHeaders(input.jsonSchema, name),
+    toResult: toResultConverter(name, output, hasObject),
+  }
+}
+
+function describeTool(name: string, source: AnyTool, { input, output }: Compiled): Tool {
   const { annotations, icons, _meta } = source.mcp ?? {}
   const { title, description } = source
   const inputSchema = input.jsonSchema
   const outputSchema = output?.jsonSchema
-  return {
-    tool: present<Tool>({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta }),
-    input,
-    paramHeaders: compileParamHeaders(inputSchema, name),
-    toResult: toResultConverter(name, output, hasObjectOutput(outputSchema)),
-  }
+  return present<Tool>({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta })
 }
 
 function toJson(tool: Tool): CompiledTool['json'] {
   const modern = JSON.stringify(tool)
-  if (hasObjectOutput(tool.outputSchema)) return { modern, legacy: modern }
+  if (tool.outputSchema === undefined || isObjectOutput(tool.outputSchema)) return { modern, legacy: modern }
   const { outputSchema: _, ...legacy } = tool
   return { modern, legacy: JSON.stringify(legacy) }
 }
 
-function hasObjectOutput(outputSchema: JsonSchema | undefined): boolean {
-  return outputSchema === undefined || outputSchema.type === 'object'
+function isObjectOutput({ type }: JsonSchema): boolean {
+  return type === 'object'
 }
 
 function compileInput(name: string, schema: unknown): CompiledSchema {
@@ -269,6 +278,7 @@ function compileInput(name: string, schema: unknown): CompiledSchema {
     return { jsonSchema: NO_INPUT, validate: (value) => ({ ok: true, value }) }
   }
   const compiled = compileSchema(schema, `inputSchema of tool "${name}"`)
+  if (compiled.isPlainObject === true) return compiled
   const { type } = compiled.jsonSchema
   if (type === 'object') return compiled
   if (type === undefined) return { ...compiled, jsonSchema: { type: 'object', ...compiled.jsonSchema } }

@@ -1,5 +1,6 @@
 /** What README.md calls "compiled once": however many tools there are, and however often they are called. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import * as z from 'zod'
 import { createTool, type MCPServerConfig, type Schema } from '../../src/index.ts'
 import { callTool, createServer, legacy, modern, namesIn } from './_client.ts'
 
@@ -39,6 +40,20 @@ it('a call converts the schema of its own tool alone, once', async () => {
   const { server, conversions } = many()
   for (let call = 0; call < 10; call++) await callTool(server, `t${call % 5}`, {})
   expect(conversions()).toEqual(Array.from({ length: COUNT }, (_, index) => (index < 5 ? 1 : 0)))
+})
+
+it('a call converts no schema of zod with plain fields, a list converts it once', async () => {
+  const inputSchema = z.object({ text: z.string(), tags: z.array(z.string()).optional() })
+  const convert = vi.spyOn(inputSchema['~standard'].jsonSchema, 'input')
+  const echo = createTool({ id: 'echo', inputSchema, execute: ({ text }) => text })
+  const server = createServer({ tools: { echo } })
+  expect((await callTool(server, 'echo', { text: 'hi' })).result).toMatchObject({ content: [{ text: 'hi' }] })
+  expect((await callTool(server, 'echo', { text: 1 })).result).toMatchObject({ isError: true })
+  expect(convert).not.toHaveBeenCalled()
+  await modern(server, 'tools/list')
+  await callTool(server, 'echo', { text: 'hi' })
+  await legacy(server, 'tools/list')
+  expect(convert).toHaveBeenCalledOnce()
 })
 
 it('a list converts what no call has, and no later call converts any', async () => {
