@@ -60,7 +60,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
   const { allowedOrigins, trustProxy, maxHeaderBytes } = options
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
   const guard = { allowedHosts, allowedOrigins, trustProxy }
-  if (!isAllowed(request.headers, request.url, platform.loopback === true, guard)) {
+  if (!isAllowed(request, platform.loopback === true, guard)) {
     return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
   }
   if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {

@@ -24,10 +24,10 @@ const WEB_ORIGIN = /^https?:\/\/(.+)/
  * only local origins and its own are accepted. A loopback listener accepts only local hosts, which stops DNS rebinding.
  * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set.
  */
-export function isAllowed(headers: Headers, url: string, loopback: boolean, options: GuardOptions): boolean {
+export function isAllowed(request: Request, loopback: boolean, options: GuardOptions): boolean {
   const { allowedHosts, allowedOrigins, trustProxy } = options
-  const origin = headers.get('origin')
-  const host = publicHost(headers, url, trustProxy)
+  const origin = request.headers.get('origin')
+  const host = publicHost(request, trustProxy)
   if (allowedHosts !== undefined && !isListed(host, allowedHosts)) return false
   if (allowedHosts === undefined && loopback && !isLoopbackAddress(host)) return false
   if (origin === null) return true

@@ -147,8 +147,10 @@ function pathOf(url: string): string {
 }
 
 /** The host that the client addressed, for the guard to compare. */
-export function publicHost(headers: Headers, url: string, trustProxy: boolean): string {
-  return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(url).host
+export function publicHost(request: Request, trustProxy: boolean): string {
+  const { headers } = request
+  // Some runtimes build the URL when it is first read.
+  return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(request.url).host
 }
 
 /** The caller's address without a port: from the last `X-Forwarded-For` entry if the proxy is trusted, else from the platform. */

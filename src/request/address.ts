@@ -10,6 +10,7 @@ export interface Host {
   readonly name: string
   /** Empty without a port. */
   readonly port: string
+  readonly reach: Reach
 }
 
 /** The limit of DNS. */
@@ -55,12 +56,17 @@ function parseNewHost(text: string): Host | undefined {
   if (unzoned.length > MAX_NAME_CHARACTERS || NO_NAME.test(unzoned)) return undefined
   const canonical = hostnameOf(`http://${unzoned}`).replace(/\.$/, '')
   // A name with an empty label is invalid, although some parsers allow it.
-  return /^$|\.$|\.\./.test(canonical) ? undefined : { name: unmapped(canonical), port }
+  if (/^$|\.$|\.\./.test(canonical)) return undefined
+  const known = unmapped(canonical)
+  return { name: known, port, reach: reachOfName(known) }
 }
 
 /** From how far a host can be reached, with or without a port. An invalid host counts as private, which is the stricter case. */
 export function reachOf(host: string): Reach {
-  const name = parseHost(host)?.name ?? ''
+  return parseHost(host)?.reach ?? 'private'
+}
+
+function reachOfName(name: string): Reach {
   if (name === 'localhost' || name === '[::1]' || /^127\..*\.\d+$/.test(name)) return 'loopback'
   return [PRIVATE_V4, PRIVATE_V6, PRIVATE_NAME].some((one) => one.test(name)) ? 'private' : 'public'
 }

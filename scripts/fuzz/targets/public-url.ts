@@ -41,7 +41,7 @@ function derive(url: string, headers: Headers, prefix: string, trustProxy: boole
     ...resourceLocation(request, platform, options),
     described: describedResource(request, platform, options),
     address: callerAddress(headers, platform, trustProxy),
-    isAllowed: [true, false].map((loopback) => isAllowed(headers, url, loopback, guard)),
+    isAllowed: [true, false].map((loopback) => isAllowed(request, loopback, guard)),
   }
 }
 
