@@ -16,7 +16,10 @@ export interface RuntimeSettings {
   readonly rounds: number
   /** Runs of one case on one server in one round. */
   readonly requests: number
+  /** Runs before the first case of a server is measured. bun, the slowest, compiles until about the twelve thousandth call. */
   readonly warmUp: number
+  /** Runs before each later case of the same server. */
+  readonly warmUpAgain: number
 }
 
 export interface Measured {
@@ -63,6 +66,7 @@ export async function measureRuntime(options: MeasureOptions): Promise<Measured>
   const failures: Missing[] = []
   const running: Running[] = []
   const rows: RuntimeTiming[] = []
+  const warm = new Set<RunningServer>()
   try {
     for (const contender of options.contenders) {
       const server = await start(contender, options, missing, failures)
@@ -71,7 +75,7 @@ export async function measureRuntime(options: MeasureOptions): Promise<Measured>
     for (const benchCase of cases) {
       for (const era of eras === 'all' ? benchCase.eras : [undefined]) {
         const subjects = await prepare(running, benchCase, era, options, failures)
-        rows.push(...(await measureCase(subjects, benchCase, options, failures)))
+        rows.push(...(await measureCase(subjects, benchCase, options, warm, failures)))
       }
     }
   } finally {
@@ -132,7 +136,8 @@ async function prepare(
 async function measureCase(
   subjects: readonly Subject[],
   benchCase: BenchCase,
-  { runtime, settings: { rounds, requests, warmUp } }: MeasureOptions,
+  { runtime, settings: { rounds, requests, warmUp, warmUpAgain } }: MeasureOptions,
+  warm: Set<RunningServer>,
   failures: Missing[],
 ): Promise<readonly RuntimeTiming[]> {
   const count = Math.max(5, Math.round(requests * benchCase.share))
@@ -149,9 +154,11 @@ async function measureCase(
   }
   for (const subject of subjects) {
     const { run, server } = subject
+    const runs = (warm.has(server) ? warmUpAgain : warmUp) * benchCase.share
     await attempt(subject, async () => {
-      await runLoad(run, Math.ceil(warmUp * benchCase.share), server.atOnce)
+      await runLoad(run, Math.ceil(runs), server.atOnce)
     })
+    warm.add(server)
   }
   for (let round = 0; round < rounds; round++) {
     for (const subject of subjects) await attempt(subject, () => sampleOnce(subject, count))

@@ -10,8 +10,9 @@ import { missingTable, rowLines, TABLE_HEAD } from './table.ts'
 const HEAD = `# Benchmark over HTTP
 
 Written by \`npm run bench:runtimes -- --write\`: a \`tools/call\` on the real runtimes, 10 tools, over loopback, all servers of a runtime
-side by side in interleaved rounds, each answer checked. CPU is the processor's time of all threads of the server's process, for one
-call; ratios are medians of what each round measured. Absolute figures are this machine's.
+side by side in interleaved rounds, each answer checked, after 16 000 calls to warm up: bun compiles for 12 000 of them. CPU is the
+processor's time of all threads of the server's process, for one call; ratios are medians of what each round measured. Absolute figures
+are this machine's.
 `
 
 export function writeReport(rows: readonly RuntimeTiming[], missing: readonly Missing[]): void {

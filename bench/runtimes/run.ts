@@ -37,8 +37,8 @@ const chosen = choose(RUNTIMES, positionals[0], (runtime) => runtime)
 const contenders = choose(CONTENDERS, values.servers, ({ name }) => name)
 const cases = values.cases === undefined ? [DEFAULT_CASE] : choose(CASES, values.cases, ({ name }) => name)
 const settings = values.quick
-  ? { rounds: 5, requests: 200, warmUp: 800 }
-  : { rounds: 21, requests: 400, warmUp: 2000 }
+  ? { rounds: 5, requests: 200, warmUp: 800, warmUpAgain: 200 }
+  : { rounds: 21, requests: 400, warmUp: 16_000, warmUpAgain: 1000 }
 
 installPackage(FRAMEWORKS, 'install')
 const issuer = await createIssuer()
