@@ -25,16 +25,21 @@ const PLAIN_TYPES = ['string', 'number', 'boolean', 'enum']
 /** Of a strict object, and of a loose one. */
 const CATCHALLS = ['never', 'unknown']
 
-/** A schema that contains itself has no end. */
-const MAX_LEVELS = 8
+/** A getter may create a schema that contains itself anew each time. */
+const MAX_LEVELS = 50
 
 /** Whether it is an object of plain fields, lists and objects, none with an `x-mcp-header`. False also for what is not known. */
 export function isPlainZodObject(schema: object): boolean {
   const { _zod: zod, '~standard': standard } = schema as Partial<ZodSchema>
-  return zod?.def.type === 'object' && standard?.jsonSchema !== undefined && isPlain(schema, MAX_LEVELS)
+  return (
+    zod?.def.type === 'object' && standard?.jsonSchema !== undefined && isPlain(schema, MAX_LEVELS, new Set())
+  )
 }
 
-function isPlain(schema: object, levels: number): boolean {
+/** `seen`: those that it is part of, and those that are plain. */
+function isPlain(schema: object, levels: number, seen: Set<object>): boolean {
+  if (seen.has(schema)) return true
+  seen.add(schema)
   const { _zod: zod, meta } = schema as ZodSchema
   if (levels === 0 || zod.toJSONSchema !== undefined || typeof meta !== 'function') return false
   if ('x-mcp-header' in ((schema as ZodSchema).meta!() ?? {})) return false
@@ -43,14 +48,14 @@ function isPlain(schema: object, levels: number): boolean {
     case 'object':
       return (
         (catchall === undefined || CATCHALLS.includes(catchall._zod.def.type)) &&
-        Object.values(shape!).every((field) => isPlain(field, levels - 1))
+        Object.values(shape!).every((field) => isPlain(field, levels - 1, seen))
       )
     case 'array':
-      return isPlain(element!, levels - 1)
+      return isPlain(element!, levels - 1, seen)
     case 'optional':
     case 'nullable':
     case 'default':
-      return isPlain(innerType!, levels - 1)
+      return isPlain(innerType!, levels - 1, seen)
     default:
       return PLAIN_TYPES.includes(type)
   }

@@ -56,6 +56,28 @@ it('a call converts no schema of zod with plain fields, a list converts it once'
   expect(convert).toHaveBeenCalledOnce()
 })
 
+it('a schema of zod that contains itself, however often: its tool is called at once, and listed', async () => {
+  const tree: z.ZodObject = z.object({
+    name: z.string(),
+    get first() {
+      return tree.optional()
+    },
+    get second() {
+      return z.array(tree).optional()
+    },
+    get third() {
+      return z.object({ tree: tree.nullable() }).optional()
+    },
+  })
+  const echo = createTool({ id: 'echo', inputSchema: tree, execute: (input) => JSON.stringify(input) })
+  const server = createServer({ tools: { echo } })
+  const input = { name: 'a', first: { name: 'b' }, second: [{ name: 'c' }], third: { tree: null } }
+  expect((await callTool(server, 'echo', input)).result).toMatchObject({
+    content: [{ text: JSON.stringify(input) }],
+  })
+  expect(namesIn(await modern(server, 'tools/list'))).toEqual(['echo'])
+})
+
 it('a list converts what no call has, and no later call converts any', async () => {
   const { server, conversions } = many()
   await callTool(server, 't0', {})
