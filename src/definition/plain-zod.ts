@@ -19,44 +19,53 @@ interface ZodSchema {
   readonly '~standard': { readonly jsonSchema?: unknown }
 }
 
-/** Each can be written as JSON Schema, whatever its checks are. */
 const PLAIN_TYPES = ['string', 'number', 'boolean', 'enum']
 
-/** Of a strict object, and of a loose one. */
-const CATCHALLS = ['never', 'unknown']
+/** Any other metadata becomes a part of the JSON Schema, which may then mean anything. */
+const NOTES = ['title', 'description']
 
-/** A getter may create a schema that contains itself anew each time. */
-const MAX_LEVELS = 50
+/** A schema that contains itself has no end. */
+const MAX_LEVELS = 10
 
-/** Whether it is an object of plain fields, lists and objects, none with an `x-mcp-header`. False also for what is not known. */
+/**
+ * Whether it is an object of plain fields, lists and objects, with no metadata but texts: written as JSON Schema, it is an object without
+ * `x-mcp-header`. False for all that is not known to be so. Never throws.
+ */
 export function isPlainZodObject(schema: object): boolean {
-  const { _zod: zod, '~standard': standard } = schema as Partial<ZodSchema>
-  return (
-    zod?.def.type === 'object' && standard?.jsonSchema !== undefined && isPlain(schema, MAX_LEVELS, new Set())
-  )
+  try {
+    const { _zod: zod, '~standard': standard } = schema as ZodSchema
+    return zod.def.type === 'object' && standard.jsonSchema !== undefined && isPlain(schema, MAX_LEVELS)
+  } catch {
+    // Not of zod, or frozen before zod has completed it.
+    return false
+  }
 }
 
-/** `seen`: those that it is part of, and those that are plain. */
-function isPlain(schema: object, levels: number, seen: Set<object>): boolean {
-  if (seen.has(schema)) return true
-  seen.add(schema)
-  const { _zod: zod, meta } = schema as ZodSchema
-  if (levels === 0 || zod.toJSONSchema !== undefined || typeof meta !== 'function') return false
-  if ('x-mcp-header' in ((schema as ZodSchema).meta!() ?? {})) return false
-  const { type, shape, catchall, element, innerType } = zod.def
+function isPlain(schema: object, levels: number): boolean {
+  const given = schema as ZodSchema
+  const { type, shape, catchall, element, innerType } = given._zod.def
+  if (levels === 0 || given._zod.toJSONSchema !== undefined || !hasOnlyNotes(given)) return false
+  const isPlainPart = (part: object | undefined): boolean => part !== undefined && isPlain(part, levels - 1)
   switch (type) {
     case 'object':
-      return (
-        (catchall === undefined || CATCHALLS.includes(catchall._zod.def.type)) &&
-        Object.values(shape!).every((field) => isPlain(field, levels - 1, seen))
-      )
+      return catchall === undefined
+        ? Object.values(shape!).every(isPlainPart)
+        : catchall._zod.def.type === 'never' &&
+            hasOnlyNotes(catchall) &&
+            Object.values(shape!).every(isPlainPart)
     case 'array':
-      return isPlain(element!, levels - 1, seen)
+      return isPlainPart(element)
     case 'optional':
     case 'nullable':
-    case 'default':
-      return isPlain(innerType!, levels - 1, seen)
+      return isPlainPart(innerType)
     default:
       return PLAIN_TYPES.includes(type)
   }
+}
+
+function hasOnlyNotes(schema: ZodSchema): boolean {
+  if (typeof schema.meta !== 'function') return false
+  return Object.entries(schema.meta() ?? {}).every(
+    ([name, value]) => NOTES.includes(name) && typeof value === 'string',
+  )
 }

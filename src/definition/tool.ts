@@ -223,8 +223,14 @@ class LazyTool implements CompiledTool {
   }
 
   get tool(): Tool {
-    this.#tool ??= describeTool(this.name, this.source, this.#compile())
-    return this.#tool
+    if (this.#tool !== undefined) return this.#tool
+    const compiled = this.#compile()
+    const tool = describeTool(this.name, this.source, compiled)
+    // What a list shows holds for calls: zod's metadata may have changed since the first one.
+    if (compiled.input.isPlainObject === true)
+      this.#compiled = { ...compiled, paramHeaders: compileParamHeaders(tool.inputSchema, this.name) }
+    this.#tool = tool
+    return tool
   }
 
   get json(): CompiledTool['json'] {
@@ -257,7 +263,7 @@ function compileSchemas(name: string, source: AnyTool): Compiled {
 function describeTool(name: string, source: AnyTool, { input, output }: Compiled): Tool {
   const { annotations, icons, _meta } = source.mcp ?? {}
   const { title, description } = source
-  const inputSchema = input.jsonSchema
+  const inputSchema = describeObject(name, input.jsonSchema)
   const outputSchema = output?.jsonSchema
   return present<Tool>({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta })
 }
@@ -278,10 +284,15 @@ function compileInput(name: string, schema: unknown): CompiledSchema {
     return { jsonSchema: NO_INPUT, validate: (value) => ({ ok: true, value }) }
   }
   const compiled = compileSchema(schema, `inputSchema of tool "${name}"`)
-  if (compiled.isPlainObject === true) return compiled
-  const { type } = compiled.jsonSchema
-  if (type === 'object') return compiled
-  if (type === undefined) return { ...compiled, jsonSchema: { type: 'object', ...compiled.jsonSchema } }
+  return compiled.isPlainObject === true
+    ? compiled
+    : { jsonSchema: describeObject(name, compiled.jsonSchema), validate: compiled.validate }
+}
+
+function describeObject(name: string, schema: JsonSchema): JsonSchema {
+  const { type } = schema
+  if (type === 'object') return schema
+  if (type === undefined) return { type: 'object', ...schema }
   throw new TypeError(`inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}.`)
 }
 

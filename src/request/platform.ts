@@ -113,16 +113,12 @@ interface ExecutionContext {
  * Serves one request, with as much of the platform as `server` supports. An app sees paths without the platform's prefix, so that its
  * routes are the same on every platform.
  */
-export function serveRequest(
+export async function serveRequest(
   server: FetchServer,
   request: Request,
   platform: RequestPlatform,
 ): Promise<Response> {
-  // Not through an async function, which costs each call time.
-  return server.handle === undefined ? serveApp(server, request, platform) : server.handle(request, platform)
-}
-
-async function serveApp(server: FetchServer, request: Request, platform: RequestPlatform): Promise<Response> {
+  if (server.handle !== undefined) return server.handle(request, platform)
   const { env, waitUntil = () => {}, prefix = '' } = platform
   return server.fetch(withoutPrefix(request, prefix), env, { waitUntil, [PLATFORM]: platform })
 }

@@ -6,17 +6,31 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createTool, MCPServer, type Schema } from '../../src/index.ts'
-import { answerOf, modernRequest } from './_client.ts'
+import { answerOf, legacyRequest, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
 
+const NAMED = { type: 'string', 'x-mcp-header': 'Region' }
+
 const annotation = fc.option(
-  fc.constantFrom(
-    { 'x-mcp-header': 'Region' },
-    { 'x-mcp-header': 'not a token' },
-    { description: 'What it is' },
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant({ description: 'What it is', title: 'It' }) },
+    fc.constantFrom<{ [key: string]: unknown }>(
+      ...[{ 'x-mcp-header': 'Region' }, { 'x-mcp-header': 'not a token' }],
+      ...[{ properties: { region: NAMED } }, { items: NAMED }, { allOf: [NAMED] }, { examples: [NAMED] }],
+      ...[{ id: 'One' }, { id: 'Other' }, { type: undefined }, { type: 'array' }, { description: NAMED }],
+      ...[{ big: 1n }],
+    ),
   ),
-  { freq: 3, nil: undefined },
+  { freq: 4, nil: undefined },
 )
+
+type Metadata = { [key: string]: unknown } | undefined
+
+const annotated = <Type extends z.ZodType>([schema, meta]: [Type, Metadata]): Type =>
+  meta === undefined ? schema : schema.meta(meta)
+
+/** zod adds to a schema what is asked of it for the first time: not to this one. */
+const frozen = fc.constant(undefined).map(() => Object.freeze(z.string()))
 
 const leaf: fc.Arbitrary<z.ZodType> = fc.constantFrom(
   ...[z.string(), z.email(), z.string().min(2), z.int(), z.number(), z.boolean(), z.enum(['a', 'b'])],
@@ -29,22 +43,22 @@ const { schema: field } = fc.letrec<{ schema: z.ZodType; inner: z.ZodType }>((ti
   inner: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     { arbitrary: leaf, weight: 4 },
-    tie('schema').map((inner) => inner.optional()),
-    tie('schema').map((inner) => inner.nullable()),
-    tie('schema').map((inner) => inner.default('given')),
+    tie('schema').map((inner) => z.optional(inner)),
+    tie('schema').map((inner) => z.nullable(inner)),
+    tie('schema').map((inner) => z._default(inner, 'given')),
     tie('schema').map((inner) => z.array(inner)),
     tie('schema').map((inner) => z.object({ inner })),
     tie('schema').map((inner) => z.looseObject({ inner })),
     tie('schema').map((inner) => z.object({}).catchall(inner)),
+    annotation.map((meta) => z.object({}).catchall(z.never().meta(meta ?? {}))),
   ),
-  schema: fc
-    .tuple(tie('inner'), annotation)
-    .map(([schema, meta]) => (meta === undefined ? schema : schema.meta(meta))),
+  schema: fc.oneof({ arbitrary: fc.tuple(tie('inner'), annotation).map(annotated), weight: 12 }, frozen),
 }))
 
 const object = fc
   .tuple(fc.dictionary(fc.constantFrom('region', 'other'), field), fc.constantFrom(z.object, z.strictObject))
-  .map(([shape, create]) => create(shape))
+  .chain(([shape, create]) => fc.tuple(fc.constant(create(shape)), annotation))
+  .map(annotated)
 
 const args = fc.dictionary(
   fc.constantFrom('region', 'other', 'third'),
@@ -85,10 +99,12 @@ test('calls and lists, whatever the schema is', async () => {
       for (const request of [
         () => modernRequest('tools/call', { params, headers: sent }),
         () => modernRequest('tools/list'),
+        () => legacyRequest('tools/list'),
+        () => legacyRequest('tools/call', { params, headers: sent }),
         () => modernRequest('tools/call', { params, headers: sent }),
       ])
         expect(await ask(known, request())).toEqual(await ask(unknown, request()))
     }),
-    1000,
+    2000,
   )
 })

@@ -56,7 +56,7 @@ it('a call converts no schema of zod with plain fields, a list converts it once'
   expect(convert).toHaveBeenCalledOnce()
 })
 
-it('a schema of zod that contains itself, however often: its tool is called at once, and listed', async () => {
+it('a schema of zod that contains itself: its tool is called and listed', async () => {
   const tree: z.ZodObject = z.object({
     name: z.string(),
     get first() {
