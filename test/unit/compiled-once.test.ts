@@ -56,6 +56,21 @@ it('a call converts no schema of zod with plain fields, a list converts it once'
   expect(convert).toHaveBeenCalledOnce()
 })
 
+it('an annotation that zod is told of after the first call: what the list then shows holds for calls', async () => {
+  const text = z.string()
+  const inputSchema = z.object({ text })
+  const server = createServer({
+    tools: { echo: createTool({ id: 'echo', inputSchema, execute: () => 'done' }) },
+  })
+  const call = (header: string) =>
+    callTool(server, 'echo', { text: 'hi' }, { headers: { 'mcp-param-text': header } })
+  expect((await call('ho')).error).toBeUndefined()
+  z.globalRegistry.add(text, { 'x-mcp-header': 'Text' })
+  await modern(server, 'tools/list')
+  expect((await call('ho')).error).toMatchObject({ code: -32020 })
+  expect((await call('hi')).error).toBeUndefined()
+})
+
 it('a schema of zod that contains itself: its tool is called and listed', async () => {
   const tree: z.ZodObject = z.object({
     name: z.string(),
