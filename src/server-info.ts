@@ -1,7 +1,7 @@
 /** Describes a server: for the MCP registry, for tools such as `mayfly doctor`, and its list of tools. */
 import type { DeploymentInfo, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
+import type { CompiledTool } from './definition/compiled-tool.ts'
 import { present } from './definition/present.ts'
-import type { CompiledTool } from './definition/tool.ts'
 
 type Identified = MCPServerConfig & { readonly id: string }
 

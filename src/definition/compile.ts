@@ -2,6 +2,7 @@
  * Compiles a user's configuration to the frozen definition that requests are served from. Runs once per server.
  */
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './agent.ts'
+import { type CompiledTool, compileTool } from './compiled-tool.ts'
 import type { Implementation } from './context.ts'
 import { type AnyPrompt, type CompiledPrompts, compilePrompts, type PromptsConfig } from './prompt.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type ResourceConfig,
   type ResourcesConfig,
 } from './resource.ts'
-import { type AnyTool, type CompiledTool, compileTool } from './tool.ts'
+import type { AnyTool } from './tool.ts'
 
 export interface DefinitionSource {
   readonly serverInfo: Implementation

@@ -48,11 +48,7 @@ function isPlain(schema: object, levels: number): boolean {
   const isPlainPart = (part: object | undefined): boolean => part !== undefined && isPlain(part, levels - 1)
   switch (type) {
     case 'object':
-      return catchall === undefined
-        ? Object.values(shape!).every(isPlainPart)
-        : catchall._zod.def.type === 'never' &&
-            hasOnlyNotes(catchall) &&
-            Object.values(shape!).every(isPlainPart)
+      return !hasMore(catchall) && Object.values(shape!).every(isPlainPart)
     case 'array':
       return isPlainPart(element)
     case 'optional':
@@ -61,6 +57,11 @@ function isPlain(schema: object, levels: number): boolean {
     default:
       return PLAIN_TYPES.includes(type)
   }
+}
+
+/** Whether an object describes members beside its fields; a strict one describes that there are none. */
+function hasMore(catchall: ZodSchema | undefined): boolean {
+  return catchall !== undefined && !(catchall._zod.def.type === 'never' && hasOnlyNotes(catchall))
 }
 
 function hasOnlyNotes(schema: ZodSchema): boolean {

@@ -1,24 +1,13 @@
 /**
- * Tools: the configuration for `createTool` and `registerTool`, and the compiled form.
+ * Tools as they are written: the configuration for `createTool` and `registerTool`.
  */
-import type { CallToolResult, Icon, Meta } from './content.ts'
+import type { Icon, Meta } from './content.ts'
 import type { RequestContext } from './context.ts'
-import { fromMastraTool, isMastraTool } from './mastra-tool.ts'
-import { compileParamHeaders, type ParamHeader } from './param-header.ts'
 import { present } from './present.ts'
-import {
-  type CompiledSchema,
-  compileSchema,
-  type InferOutput,
-  isStandardSchema,
-  type JsonSchema,
-  type PlainJsonSchema,
-  type Schema,
-} from './schema.ts'
+import type { InferOutput, JsonSchema, PlainJsonSchema, Schema } from './schema.ts'
 import type { TaskOption, ToolContext } from './task-option.ts'
 import type { ToolHooks } from './tool-hooks.ts'
-import { checkExecute, checkToolShape } from './tool-mistakes.ts'
-import { type ToolOutput, toResultConverter } from './tool-result.ts'
+import type { ToolOutput } from './tool-result.ts'
 import { unknownOption } from './unknown-option.ts'
 
 /** Hints about a tool's behavior; clients must not rely on them for security. */
@@ -101,6 +90,11 @@ export function offerCall<Call extends object>(execute: NonNullable<AnyTool['exe
   return call
 }
 
+/** The `execute` that a server runs for the one that a tool has. */
+export function executeOf({ execute }: AnyTool): AnyTool['execute'] {
+  return written.get(execute!) ?? execute
+}
+
 /** The configuration for `registerTool`. */
 export interface RegisterToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
   title?: string
@@ -162,144 +156,6 @@ export function toTool(
   }
 }
 
-/** A tool ready to serve. Members that depend on its schemas throw a TypeError if one of them is invalid. */
-export interface CompiledTool {
-  readonly name: string
-  readonly tool: Tool
-  /** `tool` as JSON, for modern and legacy clients (an `outputSchema` other than an object is modern only). */
-  readonly json: { readonly modern: string; readonly legacy: string }
-  readonly input: CompiledSchema
-  readonly paramHeaders: readonly ParamHeader[]
-  readonly source: AnyTool
-  /** Converts the output of `execute` to a result. */
-  toResult(output: unknown, era: 'modern' | 'legacy'): CallToolResult | Promise<CallToolResult>
-}
-
-/** Lenient: models send extra arguments to tools without any, which does no harm. */
-const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
-
-/**
- * Checks what is cheap to check. The schemas of a tool are compiled once, at its first use, so that a call compiles only the tool
- * that it calls.
- *
- * @throws TypeError naming a tool without `execute`; members that are compiled later throw one for an invalid schema.
- */
-export function compileTool(name: string, given: AnyTool): CompiledTool {
-  checkToolShape(name, given)
-  if (name === '') throw new TypeError('A tool name must not be empty.')
-  const source = isMastraTool(given)
-    ? fromMastraTool(name, given)
-    : { ...given, execute: written.get(given.execute!) ?? given.execute }
-  return new LazyTool(name, source)
-}
-
-/** What a call needs, compiled together. */
-interface Compiled extends Pick<CompiledTool, 'input' | 'paramHeaders' | 'toResult'> {
-  readonly output: CompiledSchema | undefined
-}
-
-class LazyTool implements CompiledTool {
-  readonly name: string
-  readonly source: AnyTool
-  #compiled: Compiled | undefined
-  #tool: Tool | undefined
-  #json: CompiledTool['json'] | undefined
-
-  constructor(name: string, source: AnyTool) {
-    this.name = name
-    this.source = source
-  }
-
-  get input(): CompiledSchema {
-    return this.#compile().input
-  }
-
-  get paramHeaders(): readonly ParamHeader[] {
-    return this.#compile().paramHeaders
-  }
-
-  get toResult(): CompiledTool['toResult'] {
-    return this.#compile().toResult
-  }
-
-  get tool(): Tool {
-    if (this.#tool !== undefined) return this.#tool
-    const compiled = this.#compile()
-    const tool = describeTool(this.name, this.source, compiled)
-    // What a list shows holds for calls: zod's metadata may have changed since the first one.
-    if (compiled.input.isPlainObject === true)
-      this.#compiled = { ...compiled, paramHeaders: compileParamHeaders(tool.inputSchema, this.name) }
-    this.#tool = tool
-    return tool
-  }
-
-  get json(): CompiledTool['json'] {
-    this.#json ??= toJson(this.tool)
-    return this.#json
-  }
-
-  #compile(): Compiled {
-    this.#compiled ??= compileSchemas(this.name, this.source)
-    return this.#compiled
-  }
-}
-
-function compileSchemas(name: string, source: AnyTool): Compiled {
-  const input = compileInput(name, source.inputSchema)
-  checkExecute(name, source.execute, input)
-  const output =
-    source.outputSchema === undefined
-      ? undefined
-      : compileSchema(source.outputSchema, `outputSchema of tool "${name}"`, 'output')
-  const hasObject = output === undefined || output.isPlainObject === true || isObjectOutput(output.jsonSchema)
-  return {
-    input,
-    output,
-    paramHeaders: input.isPlainObject === true ? [] : compileParamHeaders(input.jsonSchema, name),
-    toResult: toResultConverter(name, output, hasObject),
-  }
-}
-
-function describeTool(name: string, source: AnyTool, { input, output }: Compiled): Tool {
-  const { annotations, icons, _meta } = source.mcp ?? {}
-  const { title, description } = source
-  const inputSchema = describeObject(name, input.jsonSchema)
-  const outputSchema = output?.jsonSchema
-  return present<Tool>({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta })
-}
-
-function toJson(tool: Tool): CompiledTool['json'] {
-  const modern = JSON.stringify(tool)
-  if (tool.outputSchema === undefined || isObjectOutput(tool.outputSchema)) return { modern, legacy: modern }
-  const { outputSchema: _, ...legacy } = tool
-  return { modern, legacy: JSON.stringify(legacy) }
-}
-
-function isObjectOutput({ type }: JsonSchema): boolean {
-  return type === 'object'
-}
-
-function compileInput(name: string, schema: unknown): CompiledSchema {
-  if (schema === undefined || schema === null || isEmptyShape(schema)) {
-    return { jsonSchema: NO_INPUT, validate: (value) => ({ ok: true, value }) }
-  }
-  const compiled = compileSchema(schema, `inputSchema of tool "${name}"`)
-  return compiled.isPlainObject === true
-    ? compiled
-    : { jsonSchema: describeObject(name, compiled.jsonSchema), validate: compiled.validate }
-}
-
-function describeObject(name: string, schema: JsonSchema): JsonSchema {
-  const { type } = schema
-  if (type === 'object') return schema
-  if (type === undefined) return { type: 'object', ...schema }
-  throw new TypeError(`inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}.`)
-}
-
-function isEmptyShape(schema: unknown): boolean {
-  return typeof schema === 'object' && !isStandardSchema(schema) && Object.keys(schema as object).length === 0
-}
-
 /** What `update` may change in a tool. */
 export type ToolUpdate = Partial<RegisterToolConfig<Schema, Schema>> & {
   // biome-ignore lint/suspicious/noExplicitAny: any input and context, as in `AnyTool`.
@@ -313,9 +169,4 @@ export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   const { annotations, _meta, icons, ...rest } = update
   const mcp = { ...source.mcp, ...present({ annotations, _meta, icons }) }
   return { ...source, ...rest, mcp }
-}
-
-/** A compiled tool with some members replaced. */
-export function updateTool({ name, source }: CompiledTool, update: ToolUpdate): CompiledTool {
-  return compileTool(name, withUpdate(source, update))
 }

@@ -1,10 +1,12 @@
 /**
  * `createTool`: defines a tool, which a server can serve and other code can call.
  */
+
+import { type CompiledTool, compileTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption } from '../definition/task-option.ts'
-import { type CompiledTool, compileTool, offerCall, type ToolConfig } from '../definition/tool.ts'
+import { offerCall, type ToolConfig } from '../definition/tool.ts'
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
 import { unknownOption } from '../definition/unknown-option.ts'

@@ -1,12 +1,13 @@
 /**
  * Runs a tool without a request, for `server.executeTool` and the `execute` of a `createTool` tool.
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
 import type { TaskContext } from '../definition/task-option.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'

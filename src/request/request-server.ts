@@ -4,16 +4,10 @@
  */
 
 import type { Definition } from '../definition/compile.ts'
+import { type CompiledTool, compileTool, updateTool } from '../definition/compiled-tool.ts'
 import type { RequestContext } from '../definition/context.ts'
 import type { Schema } from '../definition/schema.ts'
-import {
-  type CompiledTool,
-  compileTool,
-  type RegisterToolConfig,
-  type ToolCallback,
-  toTool,
-  updateTool,
-} from '../definition/tool.ts'
+import { type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
 import type { Access, Guarded } from './access.ts'
 import type { Context } from './context.ts'
 import { createToolHandle, type ToolHandle } from './tool-handle.ts'

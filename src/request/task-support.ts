@@ -1,8 +1,10 @@
 /**
  * The seam between a server and its tasks, whose code is an entry point of its own (`mayfly-mcp/tasks`).
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { AuthInfo, ClientCapabilities } from '../definition/context.ts'
-import type { AnyTool, CompiledTool } from '../definition/tool.ts'
+import type { AnyTool } from '../definition/tool.ts'
 import type { Key } from '../events/subscription.ts'
 import type { Context } from './context.ts'
 import type { ServerOptions } from './options.ts'

@@ -1,8 +1,9 @@
 /**
  * Calls the hooks of a tool. They only observe: they are not awaited, and their errors are reported without failing the call.
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { callHook } from '../definition/hook.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import { structuredOf } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
 import type { ReportError } from './options.ts'

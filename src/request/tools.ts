@@ -2,6 +2,7 @@
  * `tools/list` and `tools/call`.
  */
 
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
 import { textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
@@ -9,7 +10,6 @@ import type { JsonMembers } from '../definition/json-members.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { isInputRequired } from '../definition/sdk-context.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
 import type { ReportError } from './options.ts'

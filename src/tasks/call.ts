@@ -2,8 +2,9 @@
  * `tools/call` of a tool with `task`: as a task, as a call that may become one, or as its `fallback` says for a client without the
  * extension.
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { errorResult } from '../definition/content.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import { DEGRADED_META } from '../interaction/degraded.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'

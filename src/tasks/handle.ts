@@ -1,8 +1,9 @@
 /**
  * A task for clients without the extension: text that a model understands.
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import { describeTask, type Kept } from './record.ts'
 
 /** The tools that such clients use. */

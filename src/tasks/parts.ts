@@ -1,10 +1,11 @@
 /**
  * What the calls, the methods and the tools of one server's tasks share: the book of tasks, and how one is run.
  */
+
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env } from '../definition/context.ts'
 import { isThenable } from '../definition/hook.ts'
 import type { TaskReader } from '../definition/task-option.ts'
-import type { CompiledTool } from '../definition/tool.ts'
 import { within } from '../events/outage.ts'
 import type { Context } from '../request/context.ts'
 import type { ServerOptions } from '../request/options.ts'
