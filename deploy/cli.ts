@@ -1,10 +1,10 @@
 #!/usr/bin/env node
+import { packageManifest } from './project/mayfly-package.ts'
+import { listenForSignals } from './run/ending.ts'
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
-import { CliError, printable, UsageError } from './cli-error.ts'
-import { listenForSignals } from './ending.ts'
-import { packageManifest } from './package.ts'
-import { isSystemError } from './system-error.ts'
-import { terminal } from './terminal.ts'
+import { CliError, printable, UsageError } from './terminal/cli-error.ts'
+import { isSystemError } from './terminal/system-error.ts'
+import { terminal } from './terminal/terminal.ts'
 
 const HELP = `mayfly <command>
 
@@ -30,19 +30,19 @@ Exit codes: 0 done, 1 it failed, 2 the command line is wrong, or nothing answers
 
 /** Each command is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
 const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Promise<number>> } = {
-  init: async () => (await import('./init.ts')).init,
-  dev: async () => (await import('./dev.ts')).dev,
-  build: async () => (await import('./build-command.ts')).buildCommand,
-  preview: async () => (await import('./preview.ts')).preview,
-  deploy: async () => (await import('./deploy.ts')).deploy,
-  logs: async () => (await import('./logs.ts')).logs,
-  stdio: async () => (await import('./stdio.ts')).stdio,
-  doctor: async () => (await import('./doctor.ts')).doctor,
-  inspect: async () => (await import('./inspect.ts')).inspect,
-  check: async () => (await import('./check.ts')).check,
-  add: async () => (await import('./add.ts')).add,
-  registry: async () => (await import('./registry.ts')).registry,
-  ingest: async () => (await import('./ingest.ts')).ingest,
+  init: async () => (await import('./commands/init.ts')).init,
+  dev: async () => (await import('./commands/dev.ts')).dev,
+  build: async () => (await import('./commands/build.ts')).build,
+  preview: async () => (await import('./commands/preview.ts')).preview,
+  deploy: async () => (await import('./commands/deploy.ts')).deploy,
+  logs: async () => (await import('./commands/logs.ts')).logs,
+  stdio: async () => (await import('./commands/stdio.ts')).stdio,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  inspect: async () => (await import('./commands/inspect.ts')).inspect,
+  check: async () => (await import('./commands/check.ts')).check,
+  add: async () => (await import('./commands/add.ts')).add,
+  registry: async () => (await import('./commands/registry.ts')).registry,
+  ingest: async () => (await import('./commands/ingest.ts')).ingest,
 }
 
 async function run([command, ...rest]: string[]): Promise<number> {

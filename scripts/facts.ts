@@ -1,15 +1,15 @@
 /**
- * `npm run facts`: writes docs/deploy/facts.md from deploy/facts.ts, and lists the facts that were last checked more than six months
+ * `npm run facts`: writes docs/deploy/facts.md from deploy/contract/facts.ts, and lists the facts that were last checked more than six months
  * ago, each with its source, oldest first.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FACTS, type Fact, shownValue } from '../deploy/facts.ts'
+import { FACTS, type Fact, shownValue } from '../deploy/contract/facts.ts'
 
 const FILE = join(import.meta.dirname, '../docs/deploy/facts.md')
 const MONTHS = 6
 
-const HEAD = `<!-- Written by npm run facts from deploy/facts.ts. -->
+const HEAD = `<!-- Written by npm run facts from deploy/contract/facts.ts. -->
 
 # Facts about the platforms
 

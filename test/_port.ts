@@ -8,7 +8,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../deploy/port.ts'
+import { freePort } from '../deploy/run/port.ts'
 
 const FIRST = 12_000
 const PORTS = 18_000

@@ -1,7 +1,7 @@
 /** workerd by itself, without wrangler's proxy: its configuration and its program. */
 import { createRequire } from 'node:module'
-import { COMPATIBILITY } from '../../deploy/cloudflare/config.ts'
-import { resolveTool } from '../../deploy/project-tool.ts'
+import { resolveTool } from '../../deploy/project/project-tool.ts'
+import { COMPATIBILITY } from '../../deploy/targets/cloudflare/config.ts'
 import { ROOT } from './entry.ts'
 
 /** `file` is relative to the folder of the configuration. */

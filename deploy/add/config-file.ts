@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { isSystemError } from '../system-error.ts'
+import { isSystemError } from '../terminal/system-error.ts'
 import { UnreadableError } from './format.ts'
 
 export interface ConfigFile {

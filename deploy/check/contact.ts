@@ -1,5 +1,5 @@
 /** The first requests to a server: which eras it speaks, whether it wants a token, and how long a cold call takes. */
-import { CliError } from '../cli-error.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import {
   initializeMessage,
   type JsonObject,

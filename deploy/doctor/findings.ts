@@ -3,10 +3,10 @@ import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
 import { availability, MATRIX, TASKS_EXTENSION } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
-import type { Cron } from '../cron.ts'
-import { packageManifest } from '../package.ts'
-import { findSecret } from '../secrets.ts'
-import type { Finding, Project, Target } from '../target.ts'
+import type { Finding, Project, Target } from '../contract/target.ts'
+import type { Cron } from '../project/cron.ts'
+import { packageManifest } from '../project/mayfly-package.ts'
+import { findSecret } from '../project/secrets.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10

@@ -1,6 +1,6 @@
 /** The embedding model that the command line names. */
 import { type EmbeddingModel, toEmbed } from '../../src/retrieval/embed.ts'
-import { CliError, printable } from '../cli-error.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
 import { loadDefault } from './module.ts'
 
 export interface LoadedModel {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CliError, printable } from '../cli-error.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
 
 /** The default export of a file. Throws `CliError` if there is none, or it does not load. */
 export async function loadDefault(cwd: string, file: string, what: string): Promise<unknown> {

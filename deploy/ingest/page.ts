@@ -1,5 +1,5 @@
 /** A page by its URL. */
-import { printable } from '../cli-error.ts'
+import { printable } from '../terminal/cli-error.ts'
 import { checkBytes, toText } from './text.ts'
 
 export interface Page {

@@ -1,5 +1,5 @@
 /** A progress bar on stderr, where that is a terminal. */
-import { terminal } from '../terminal.ts'
+import { terminal } from '../terminal/terminal.ts'
 
 export interface Progress {
   show(done: number, total: number): void

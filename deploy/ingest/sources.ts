@@ -1,9 +1,9 @@
 /** The documents to ingest: files of a folder, single files, and pages. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
-import { CliError, printable } from '../cli-error.ts'
-import { isSystemError } from '../system-error.ts'
-import { terminal } from '../terminal.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { isSystemError } from '../terminal/system-error.ts'
+import { terminal } from '../terminal/terminal.ts'
 import { fetchPage } from './page.ts'
 import { checkBytes, toText } from './text.ts'
 

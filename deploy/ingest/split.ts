@@ -1,5 +1,5 @@
 /** Splits documents by headings and size. Markdown is split by `chunkdown`; HTML is turned into Markdown by `turndown` first. */
-import { CliError } from '../cli-error.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import type { DocumentKind } from './sources.ts'
 
 export interface Piece {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EmbeddingError } from '../../src/retrieval/embed.ts'
 import { VectorStoreError } from '../../src/retrieval/store.ts'
-import { CliError } from '../cli-error.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import type { Chunk } from './chunks.ts'
 import type { Progress } from './progress.ts'
 import type { IngestStore } from './vectorize.ts'

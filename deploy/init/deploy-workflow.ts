@@ -1,5 +1,5 @@
 /** The GitHub workflow that `mayfly init` writes: a tag deploys, with short-lived credentials if the platform has them. */
-import type { CiLogin } from '../target.ts'
+import type { CiLogin } from '../contract/target.ts'
 
 export interface WorkflowTarget {
   readonly name: string

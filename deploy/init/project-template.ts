@@ -1,7 +1,7 @@
 /** Everything else of the project that `mayfly init` writes. */
 import { randomBytes } from 'node:crypto'
-import { packageManifest } from '../package.ts'
-import type { ProjectFiles, Target, TaskPlatform } from '../target.ts'
+import type { ProjectFiles, Target, TaskPlatform } from '../contract/target.ts'
+import { packageManifest } from '../project/mayfly-package.ts'
 import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { readmeFile } from './readme-template.ts'

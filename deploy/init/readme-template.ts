@@ -1,5 +1,5 @@
 /** The `README.md` of a new project: its commands, and what is in it. */
-import type { Target } from '../target.ts'
+import type { Target } from '../contract/target.ts'
 import { callOf } from './agents-template.ts'
 import { serverPath, type Template } from './server-template.ts'
 import type { TaskParts } from './tasks-template.ts'

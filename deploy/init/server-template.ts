@@ -1,5 +1,5 @@
 /** The server that `mayfly init` writes: small, real, and the same for every platform. It also contains what `--with` adds. */
-import type { TaskPlatform } from '../target.ts'
+import type { TaskPlatform } from '../contract/target.ts'
 import { TOURNAMENT, taskLines } from './tasks-template.ts'
 
 export const TEMPLATES = ['auth', 'asking', 'tasks', 'hono', 'fromSdk'] as const

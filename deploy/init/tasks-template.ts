@@ -1,5 +1,5 @@
 /** What `mayfly init --with tasks` adds: a tool that takes long, where its tasks are kept, and who runs them. */
-import type { TaskPlatform } from '../target.ts'
+import type { TaskPlatform } from '../contract/target.ts'
 
 /** In the same game as the other tools. */
 export const TOURNAMENT = `

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { freePort } from '../port.ts'
+import { freePort } from '../run/port.ts'
 import { answerLocally, type LocalProcess, pathOf, refuse } from './local-process.ts'
 import { PREFIX } from './page.ts'
 

@@ -24,6 +24,24 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   client: ['definition'],
 }
 
+/** The rooms of the command line, from top to bottom: each may import what is below it. */
+const ROOMS = [
+  'commands',
+  'playground',
+  'check',
+  'registry',
+  'add',
+  'init',
+  'ingest',
+  'targets',
+  'doctor',
+  'build',
+  'run',
+  'project',
+  'contract',
+  'terminal',
+]
+
 /** What users import, the server and its configuration: they stand above the layers and may import them all. */
 const TOP = [
   ...new Set(
@@ -109,6 +127,15 @@ describe('the arrows', () => {
 
   it('deploy imports itself, adapters and src', () => {
     expect(violations(deploy, (_from, to) => /^(deploy|adapters|src)\//.test(to))).toEqual([])
+  })
+
+  it('a room of deploy imports only what is below it', () => {
+    const roomOf = (file: string) => /^deploy\/([^/]+)\//.exec(file)?.[1] ?? file
+    const floor = (file: string) => ['deploy/cli.ts', ...ROOMS].indexOf(roomOf(file))
+    expect(deploy.map(({ file }) => file).filter((file) => floor(file) === -1)).toEqual([])
+    expect(
+      violations(deploy, (from, to) => !to.startsWith('deploy/') || floor(from) <= floor(to)),
+    ).toEqual([])
   })
 
   it('no imports in a circle, not even of types', () => {

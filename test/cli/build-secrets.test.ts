@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
 const TIMEOUT_MS = 180_000

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { sizeWarnings } from '../../deploy/build.ts'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
+import { sizeWarnings } from '../../deploy/targets/build-into.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,6 +1,6 @@
 /** What `mayfly deploy --target deno` would run. `deno deploy` itself is downloaded at its first use, and not run here. */
 import { afterEach, expect, it, vi } from 'vitest'
-import { deno } from '../../deploy/deno/target.ts'
+import { deno } from '../../deploy/targets/deno/target.ts'
 import { Project } from './_dev-process.ts'
 
 const SECRETS = new Map([['MAYFLY_SECRET', 'abc']])

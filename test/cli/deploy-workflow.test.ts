@@ -1,7 +1,7 @@
 /** The workflow that `mayfly init` writes: a tag deploys. */
 import { expect, it } from 'vitest'
 import { projectFiles } from '../../deploy/init/project-template.ts'
-import { findTarget, targets } from '../../deploy/targets.ts'
+import { findTarget, targets } from '../../deploy/targets/all.ts'
 
 const PATH = '.github/workflows/deploy.yml'
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { resolveTool } from '../../deploy/project-tool.ts'
+import { resolveTool } from '../../deploy/project/project-tool.ts'
 import { testPort } from '../_port.ts'
 import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from './_dev-process.ts'
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { toEnvFile } from '../../deploy/secrets.ts'
+import { toEnvFile } from '../../deploy/project/secrets.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
 const DENO = fileURLToPath(new URL('../../node_modules/.bin/deno', import.meta.url))

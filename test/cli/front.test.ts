@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { type Front, startFront } from '../../deploy/front.ts'
-import { freePort } from '../../deploy/port.ts'
+import { type Front, startFront } from '../../deploy/run/front.ts'
+import { freePort } from '../../deploy/run/port.ts'
 
 async function backend(name: string): Promise<AsyncDisposable & { port: number; aborted: Promise<unknown> }> {
   let abort = (_value: unknown): void => {}

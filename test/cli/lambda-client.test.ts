@@ -13,7 +13,7 @@ import {
 } from '../runtimes/lambda/_function.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
-const OWN_CLIENT = join(import.meta.dirname, '../../deploy/lambda/runtime-client.ts')
+const OWN_CLIENT = join(import.meta.dirname, '../../deploy/targets/lambda/runtime-client.ts')
 
 let built: Built
 beforeAll(async () => {

@@ -16,9 +16,9 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CliError } from '../../deploy/cli-error.ts'
-import { openOutFolder } from '../../deploy/out-folder.ts'
-import { refusePlace } from '../../deploy/out-place.ts'
+import { openOutFolder } from '../../deploy/build/out-folder.ts'
+import { refusePlace } from '../../deploy/project/out-place.ts'
+import { CliError } from '../../deploy/terminal/cli-error.ts'
 import { areAlive, MayflyProcess, type Output, Project, stopAll, until } from './_dev-process.ts'
 
 afterAll(stopAll)
@@ -264,7 +264,7 @@ describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
       writeFileSync(join(first.staging, 'server.mjs'), 'first')
       first.commit()
       // Killed while the earlier build is beside its place; then as if the new one had not come there.
-      const script = `import { openOutFolder } from ${JSON.stringify(join(import.meta.dirname, '../../deploy/out-folder.ts'))}
+      const script = `import { openOutFolder } from ${JSON.stringify(join(import.meta.dirname, '../../deploy/build/out-folder.ts'))}
 openOutFolder(${JSON.stringify(place)}, () => process.kill(process.pid, 'SIGKILL')).commit()`
       await once(spawn(process.execPath, ['--input-type=module', '-e', script]), 'exit')
       expect(namesIn(folder)).toHaveLength(2)
@@ -286,7 +286,7 @@ describe('what the system refuses', { timeout: TIMEOUT_MS }, () => {
     await using project = new Project()
     project.write('server.ts', SERVER)
     const place = { out: join(project.folder, 'out'), cwd: project.folder, sources: [], homes: [] }
-    const { buildInto } = await import('../../deploy/build.ts')
+    const { buildInto } = await import('../../deploy/targets/build-into.ts')
     const target = {
       build: () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' })),
     }

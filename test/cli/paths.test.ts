@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { areAlive, MayflyProcess, Project, stopAll, until } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 

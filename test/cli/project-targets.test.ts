@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { template } from '../../deploy/lambda/template.ts'
+import { template } from '../../deploy/targets/lambda/template.ts'
 import {
   DEFAULT_MAX_RESPONSE_BYTES,
   DEFAULT_MAX_TASK_MS,

@@ -1,9 +1,9 @@
-/** deploy/facts.ts: each fact has a source and a date, and feeds what it says it feeds. */
+/** deploy/contract/facts.ts: each fact has a source and a date, and feeds what it says it feeds. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FACTS, shownValue } from '../../deploy/facts.ts'
-import { targets } from '../../deploy/targets.ts'
+import { FACTS, shownValue } from '../../deploy/contract/facts.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { ALL_FACTS, oldFacts, renderFacts, writtenFacts } from '../../scripts/facts.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

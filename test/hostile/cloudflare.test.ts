@@ -1,4 +1,4 @@
-import { cloudflare } from '../../deploy/cloudflare/target.ts'
+import { cloudflare } from '../../deploy/targets/cloudflare/target.ts'
 import { serveArtefact } from '../runtimes/_artefact.ts'
 import { hostile } from './_hostile.ts'
 

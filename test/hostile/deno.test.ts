@@ -1,4 +1,4 @@
-import { deno } from '../../deploy/deno/target.ts'
+import { deno } from '../../deploy/targets/deno/target.ts'
 import { serveArtefact } from '../runtimes/_artefact.ts'
 import { hostile } from './_hostile.ts'
 

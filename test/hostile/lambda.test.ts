@@ -1,6 +1,7 @@
 /** Behind a Function URL that streams, and behind an HTTP API that takes whole answers. */
-import { lambda } from '../../deploy/lambda/target.ts'
-import type { Target } from '../../deploy/target.ts'
+
+import type { Target } from '../../deploy/contract/target.ts'
+import { lambda } from '../../deploy/targets/lambda/target.ts'
 import { serveArtefact } from '../runtimes/_artefact.ts'
 import { CWD } from '../runtimes/lambda/_function.ts'
 import { hostile } from './_hostile.ts'

@@ -1,4 +1,4 @@
-import { node } from '../../deploy/node/target.ts'
+import { node } from '../../deploy/targets/node/target.ts'
 import { serveArtefact } from '../runtimes/_artefact.ts'
 import { hostile } from './_hostile.ts'
 

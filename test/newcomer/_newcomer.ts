@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { findProgram } from '../../deploy/project-tool.ts'
+import { findProgram } from '../../deploy/project/project-tool.ts'
 
 export interface Result {
   readonly code: number | null

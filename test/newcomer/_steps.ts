@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { untilListening } from '../../deploy/port.ts'
-import { targets } from '../../deploy/targets.ts'
+import { untilListening } from '../../deploy/run/port.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { eventually } from '../_eventually.ts'
 import type { Newcomer, Result, Running } from './_newcomer.ts'
 

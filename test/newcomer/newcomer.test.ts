@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { ROOT } from '../package/_packed.ts'
 import { type Arranged, arrange } from './_arranged.ts'
 import { commandsOf } from './_markdown.ts'

@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { toEnvFile } from '../../deploy/secrets.ts'
-import { supabase } from '../../deploy/supabase/target.ts'
+import { toEnvFile } from '../../deploy/project/secrets.ts'
+import { supabase } from '../../deploy/targets/supabase/target.ts'
 import { type Double, formOf, type Received, type Reply, startDouble } from './_double.ts'
 import {
   createProject,

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { cloudflare } from '../../deploy/cloudflare/target.ts'
+import { cloudflare } from '../../deploy/targets/cloudflare/target.ts'
 import { formOf, type Received, type Reply, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
 import { HOSTILE_SECRETS, withWatch } from './_watch.ts'

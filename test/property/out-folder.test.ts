@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { CliError } from '../../deploy/cli-error.ts'
-import { MARKER, openOutFolder } from '../../deploy/out-folder.ts'
+import { MARKER, openOutFolder } from '../../deploy/build/out-folder.ts'
+import { CliError } from '../../deploy/terminal/cli-error.ts'
 import { check } from './_seeded.ts'
 
 const ROOT = realpathSync(mkdtempSync(join(tmpdir(), 'mayfly-out-')))

@@ -4,7 +4,7 @@ import { build, type Loader, stop, transform } from 'esbuild'
 import fc from 'fast-check'
 import { zipSync } from 'fflate'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findSecretIn } from '../../deploy/secret-search.ts'
+import { findSecretIn } from '../../deploy/build/secret-search.ts'
 import { check } from './_seeded.ts'
 
 afterAll(() => stop())

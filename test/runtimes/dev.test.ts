@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { targets } from '../../deploy/targets.ts'
+import { targets } from '../../deploy/targets/all.ts'
 import { testPort } from '../_port.ts'
 import { areAlive, MayflyProcess, Project, stopAll, until } from '../cli/_dev-process.ts'
 

@@ -1,9 +1,9 @@
 /** What verifiers ask of an issuer, asked from the runtimes that servers are deployed to. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cloudflare } from '../../../deploy/cloudflare/target.ts'
-import { deno } from '../../../deploy/deno/target.ts'
-import { node } from '../../../deploy/node/target.ts'
-import type { Target } from '../../../deploy/target.ts'
+import type { Target } from '../../../deploy/contract/target.ts'
+import { cloudflare } from '../../../deploy/targets/cloudflare/target.ts'
+import { deno } from '../../../deploy/targets/deno/target.ts'
+import { node } from '../../../deploy/targets/node/target.ts'
 import { modernRequest } from '../../contract/wire.ts'
 import { AUDIENCE, type Issuer, startIssuer } from '../../unit/auth/_issuer.ts'
 import { type ServedArtefact, serveArtefact, withEnv } from '../_artefact.ts'

@@ -1,6 +1,6 @@
 /** The whole dance with a real authorization server: the official client discovers, registers, signs in, calls, steps up, refreshes. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { node } from '../../../deploy/node/target.ts'
+import { node } from '../../../deploy/targets/node/target.ts'
 import { type ServedArtefact, serveArtefact, withEnv } from '../_artefact.ts'
 import { signIn } from './_browser.ts'
 import {

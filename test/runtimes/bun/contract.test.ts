@@ -1,4 +1,4 @@
-import { bun } from '../../../deploy/bun/target.ts'
+import { bun } from '../../../deploy/targets/bun/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 

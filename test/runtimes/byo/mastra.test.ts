@@ -6,9 +6,9 @@ import {
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cloudflare } from '../../../deploy/cloudflare/target.ts'
-import { lambda } from '../../../deploy/lambda/target.ts'
-import { node } from '../../../deploy/node/target.ts'
+import { cloudflare } from '../../../deploy/targets/cloudflare/target.ts'
+import { lambda } from '../../../deploy/targets/lambda/target.ts'
+import { node } from '../../../deploy/targets/node/target.ts'
 import { type ServedArtefact, serveArtefact } from '../_artefact.ts'
 import { CWD as LAMBDA } from '../lambda/_function.ts'
 

@@ -1,9 +1,10 @@
 /** On the other platforms, each built by its own target and run on its own runtime. */
-import { bun } from '../../../deploy/bun/target.ts'
-import { deno } from '../../../deploy/deno/target.ts'
-import { node } from '../../../deploy/node/target.ts'
-import type { Target } from '../../../deploy/target.ts'
-import { vercelEdge } from '../../../deploy/vercel/target.ts'
+
+import type { Target } from '../../../deploy/contract/target.ts'
+import { bun } from '../../../deploy/targets/bun/target.ts'
+import { deno } from '../../../deploy/targets/deno/target.ts'
+import { node } from '../../../deploy/targets/node/target.ts'
+import { vercelEdge } from '../../../deploy/targets/vercel/target.ts'
 import { serveArtefact } from '../_artefact.ts'
 import { clientScenarios, type RunningWorker } from './_scenarios.ts'
 

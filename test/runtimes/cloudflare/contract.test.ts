@@ -1,4 +1,4 @@
-import { cloudflare } from '../../../deploy/cloudflare/target.ts'
+import { cloudflare } from '../../../deploy/targets/cloudflare/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 

@@ -1,4 +1,4 @@
-import { deno } from '../../../deploy/deno/target.ts'
+import { deno } from '../../../deploy/targets/deno/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 

@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
-import { buildInto } from '../../../deploy/build.ts'
-import { createEnvironments, type Environments } from '../../../deploy/lambda/environments.ts'
-import type { Trigger } from '../../../deploy/lambda/events.ts'
-import { startGateway } from '../../../deploy/lambda/gateway.ts'
-import { ZIP } from '../../../deploy/lambda/package.ts'
-import { lambda, runtimeClient } from '../../../deploy/lambda/target.ts'
+import { buildInto } from '../../../deploy/targets/build-into.ts'
+import { createEnvironments, type Environments } from '../../../deploy/targets/lambda/environments.ts'
+import type { Trigger } from '../../../deploy/targets/lambda/events.ts'
+import { startGateway } from '../../../deploy/targets/lambda/gateway.ts'
+import { ZIP } from '../../../deploy/targets/lambda/package.ts'
+import { lambda, runtimeClient } from '../../../deploy/targets/lambda/target.ts'
 
 /** The project of these tests: where the runtime interface client is installed. */
 export const CWD = join(import.meta.dirname, 'ric')

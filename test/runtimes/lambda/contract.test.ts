@@ -1,6 +1,7 @@
 /** The contract behind a Function URL that streams, and behind an HTTP API that takes whole answers. */
-import { lambda } from '../../../deploy/lambda/target.ts'
-import type { Target } from '../../../deploy/target.ts'
+
+import type { Target } from '../../../deploy/contract/target.ts'
+import { lambda } from '../../../deploy/targets/lambda/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 import { CWD } from './_function.ts'

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { buildInto } from '../../../deploy/build.ts'
-import { githubRole } from '../../../deploy/lambda/github-role.ts'
-import { lambda } from '../../../deploy/lambda/target.ts'
-import { SECRETS_TEMPLATE, template } from '../../../deploy/lambda/template.ts'
-import type { Deployment, Project } from '../../../deploy/target.ts'
+import type { Deployment, Project } from '../../../deploy/contract/target.ts'
+import { buildInto } from '../../../deploy/targets/build-into.ts'
+import { githubRole } from '../../../deploy/targets/lambda/github-role.ts'
+import { lambda } from '../../../deploy/targets/lambda/target.ts'
+import { SECRETS_TEMPLATE, template } from '../../../deploy/targets/lambda/template.ts'
 
 const project: Project = {
   cwd: import.meta.dirname,

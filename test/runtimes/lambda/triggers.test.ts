@@ -1,6 +1,6 @@
 /** One function behind each kind of trigger: the event as it comes, and the answer as it goes out. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TRIGGERS, type Trigger } from '../../../deploy/lambda/events.ts'
+import { TRIGGERS, type Trigger } from '../../../deploy/targets/lambda/events.ts'
 import { CLIENTS } from '../../contract/clients.ts'
 import { modernRequest } from '../../contract/wire.ts'
 import { type Built, buildFunction, type RunningFunction } from './_function.ts'

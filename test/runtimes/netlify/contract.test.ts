@@ -1,5 +1,5 @@
 /** Netlify Functions on Node and Edge Functions on Deno, each called as Netlify calls it: its own hosts are not on npm. */
-import { netlify, netlifyEdge } from '../../../deploy/netlify/target.ts'
+import { netlify, netlifyEdge } from '../../../deploy/targets/netlify/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { deadline } from '../../contract/deadline.ts'
 import { serveArtefact, withEnv } from '../_artefact.ts'

@@ -1,4 +1,4 @@
-import { node } from '../../../deploy/node/target.ts'
+import { node } from '../../../deploy/targets/node/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 

@@ -1,4 +1,4 @@
-import { supabase } from '../../../deploy/supabase/target.ts'
+import { supabase } from '../../../deploy/targets/supabase/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { serveArtefact } from '../_artefact.ts'
 

@@ -1,6 +1,6 @@
 /** What is Supabase's own: the prefix of its gateway, the project's public address, and the time a call may take. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { supabase } from '../../../deploy/supabase/target.ts'
+import { supabase } from '../../../deploy/targets/supabase/target.ts'
 import { deadline } from '../../contract/deadline.ts'
 import { type ServedArtefact, serveArtefact, withEnv } from '../_artefact.ts'
 

@@ -1,7 +1,7 @@
 /** What the platform's global changes: where work that outlives a response goes, and when a call ends. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { supabase } from '../../../deploy/supabase/target.ts'
+import { supabase } from '../../../deploy/targets/supabase/target.ts'
 import { CLIENTS } from '../../contract/clients.ts'
 import { type ServedArtefact, serveArtefact, withEnv } from '../_artefact.ts'
 

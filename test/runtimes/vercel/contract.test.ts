@@ -1,4 +1,4 @@
-import { vercel, vercelEdge } from '../../../deploy/vercel/target.ts'
+import { vercel, vercelEdge } from '../../../deploy/targets/vercel/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { deadline } from '../../contract/deadline.ts'
 import { serveArtefact, withEnv } from '../_artefact.ts'

@@ -1,0 +1,164 @@
+/** Bundles a user's server with the few lines that a platform needs to load it. */
+import { readFileSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
+import { basename, dirname } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { BuildOptions, Metafile, Plugin } from 'esbuild'
+import type { Artefact, Project } from '../contract/target.ts'
+import { noDefaultExport, noFetch } from '../project/entry.ts'
+import { buildErrors, isBuildFailure, loadEsbuild } from './bundler.ts'
+
+export interface ServerBundle {
+  /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
+  readonly main: string
+  /** Absolute path to write. */
+  readonly outfile: string
+  /** `node` leaves Node's own modules as imports; `neutral` is for platforms with web standards only. */
+  readonly platform: 'node' | 'neutral'
+  /** Conditions of package exports on that platform: `['workerd']`, `['deno']`. */
+  readonly conditions?: readonly string[]
+  readonly format?: 'esm' | 'iife'
+  readonly external?: readonly string[]
+  readonly plugins?: readonly Plugin[]
+  readonly banner?: string
+  /** Default `es2022`. */
+  readonly target?: string
+}
+
+/** For `platform: 'node'`: the bundle is an ES module, and what it holds may be CommonJS that requires Node's own modules. */
+export const NODE_BANNER =
+  "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
+
+const OWN = createRequire(import.meta.url)
+
+/** Writes the minified bundle and returns its size. Throws `CliError` for an entry that does not build or exports no server. */
+export async function bundleServer(project: Project, bundle: ServerBundle): Promise<Artefact['size']> {
+  const esbuild = await loadEsbuild(project.cwd)
+  const options: BuildOptions = {
+    stdin: {
+      contents: bundle.main,
+      resolveDir: dirname(project.entry),
+      sourcefile: `mayfly:${basename(bundle.outfile)}`,
+      loader: 'ts',
+    },
+    absWorkingDir: project.cwd,
+    outfile: bundle.outfile,
+    bundle: true,
+    minify: true,
+    platform: bundle.platform,
+    mainFields: ['module', 'main'],
+    conditions: ['import', ...(bundle.conditions ?? [])],
+    format: bundle.format ?? 'esm',
+    target: bundle.target ?? 'es2022',
+    external: [...(bundle.external ?? [])],
+    banner: { js: bundle.banner ?? '' },
+    // Packages choose their production code by this variable.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    legalComments: 'none',
+    plugins: [
+      ...(bundle.plugins ?? []),
+      entryPlugin(project.entry),
+      ...(bundle.platform === 'node' ? [nodeModules] : []),
+    ],
+    logLevel: 'silent',
+  }
+  try {
+    const { metafile } = await esbuild.build({ ...options, metafile: true })
+    if (usesTransports(metafile)) {
+      const plugins = [...(options.plugins ?? []), transportsOf(project)]
+      await esbuild.build({ ...options, plugins })
+    }
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error
+    if (error.errors.some(({ text }) => /No matching export in ".*" for import "default"/.test(text))) {
+      throw noDefaultExport(project.entry)
+    }
+    throw buildErrors(error.errors)
+  }
+  const code = readFileSync(bundle.outfile)
+  return { raw: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength }
+}
+
+const TRANSPORTS = {
+  loadStreamable: '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js',
+}
+
+const TRANSPORTS_MODULE = /adapters[\\/]_node[\\/]packages\.[jt]s$/
+
+/** Whether the bundle, after tree shaking, loads an SDK's transport when it runs. */
+function usesTransports({ outputs }: Metafile): boolean {
+  return Object.values(outputs).some(({ inputs }) =>
+    Object.entries(inputs).some(
+      ([file, { bytesInOutput }]) => bytesInOutput > 0 && TRANSPORTS_MODULE.test(file),
+    ),
+  )
+}
+
+/**
+ * Puts them into the bundle, those that are installed: the artefact must work without node_modules. As static imports, since esbuild 0.28 leaves
+ * out the initialisation of zod's classes where an `import()` leads to zod, too.
+ */
+function transportsOf(project: Project): Plugin {
+  return {
+    name: 'mayfly-transports',
+    setup(build) {
+      build.onLoad({ filter: TRANSPORTS_MODULE }, async ({ path }) => {
+        const lines = await Promise.all(
+          Object.entries(TRANSPORTS).map(async ([load, specifier]) => {
+            for (const resolveDir of [dirname(path), project.cwd]) {
+              const found = await build.resolve(specifier, { kind: 'import-statement', resolveDir })
+              if (found.errors.length > 0) continue
+              const name = `${load}Module`
+              return `import * as ${name} from ${JSON.stringify(found.path)}\nexport const ${load} = async () => ${name}`
+            }
+            const message = `This needs ${specifier.split('/', 2).join('/')}: install it, and build again.`
+            return `export const ${load} = async () => { throw new Error(${JSON.stringify(message)}) }`
+          }),
+        )
+        return { contents: lines.join('\n'), resolveDir: dirname(path), loader: 'js' }
+      })
+    },
+  }
+}
+
+/** Faults that a platform would only notice at the first request. */
+function checkedEntry(entry: string): string {
+  const complaint = JSON.stringify(noFetch(entry).message)
+  return `import server from ${JSON.stringify(entry)}
+if (typeof server?.fetch !== 'function') throw new TypeError(${complaint})
+export default server`
+}
+
+function entryPlugin(entry: string): Plugin {
+  return {
+    name: 'mayfly-entry',
+    setup(build) {
+      build.onResolve({ filter: /^mayfly:(?:entry|exports)$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
+      build.onLoad({ filter: /./, namespace: 'mayfly' }, ({ path }) => ({
+        contents: path === 'mayfly:entry' ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
+        resolveDir: dirname(entry),
+      }))
+      // A server that was not written with Mayfly may not have it installed: its adapters are then found beside this file.
+      build.onResolve(
+        { filter: /^mayfly-mcp\// },
+        async ({ path, kind, importer, resolveDir, pluginData }) => {
+          if (pluginData === build) return undefined
+          const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: build })
+          return found.errors.length === 0 ? found : { path: OWN.resolve(path) }
+        },
+      )
+    },
+  }
+}
+
+/** Node's own modules, also under the names that other runtimes use. */
+const nodeModules: Plugin = {
+  name: 'mayfly-node-modules',
+  setup(build) {
+    build.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+      isBuiltin(path)
+        ? { path: path.startsWith('node:') ? path : `node:${path}`, external: true }
+        : undefined,
+    )
+  },
+}

@@ -1,0 +1,122 @@
+/** The user's esbuild, and its results as lines. */
+import { dirname, extname, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
+import type { Project } from '../contract/target.ts'
+import { noDefaultExport, shown } from '../project/entry.ts'
+import { resolveTool } from '../project/project-tool.ts'
+import { CliError } from '../terminal/cli-error.ts'
+
+/** Loads the project's esbuild, else the one beside Mayfly. Throws `CliError` without either. */
+export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')> {
+  return import(pathToFileURL(resolveTool('esbuild', cwd)).href)
+}
+
+/**
+ * The files that the server consists of, absolute: the entry and what it imports, without installed packages. Only the entry if
+ * it does not build.
+ */
+export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): Promise<string[]> {
+  const { inputs } = await bundleOwnCode({ cwd, entry })
+  const files = inputs.map((path) => resolve(cwd, path))
+  return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
+}
+
+/** Whether the project's own code keeps sessions. Installed packages are not searched. */
+export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
+  const { text } = await bundleOwnCode(project)
+  return /\bimport \{[^}]*\b(?:createSessions|startHTTP|startSSE|startHonoSSE)\b[^}]*\} from "mayfly-mcp\/node"/.test(
+    text,
+  )
+}
+
+/** Empty if it does not build. */
+async function bundleOwnCode({
+  cwd,
+  entry,
+}: Pick<Project, 'cwd' | 'entry'>): Promise<{ readonly inputs: readonly string[]; readonly text: string }> {
+  const esbuild = await loadEsbuild(cwd)
+  try {
+    const { metafile, outputFiles } = await esbuild.build({
+      entryPoints: [entry],
+      absWorkingDir: cwd,
+      bundle: true,
+      packages: 'external',
+      format: 'esm',
+      write: false,
+      outdir: cwd,
+      metafile: true,
+      logLevel: 'silent',
+      plugins: [otherFiles],
+    })
+    return { inputs: Object.keys(metafile.inputs), text: outputFiles.map((file) => file.text).join('\n') }
+  } catch (error) {
+    if (isBuildFailure(error)) return { inputs: [], text: '' }
+    throw error
+  }
+}
+
+/** Each bundler loads files such as `*.html` and `*.wasm` in its own way. */
+const otherFiles: Plugin = {
+  name: 'mayfly-other-files',
+  setup(build) {
+    build.onLoad({ filter: /./, namespace: 'file' }, ({ path }) =>
+      /^\.(?:[cm]?[jt]s|[jt]sx|json)$/.test(extname(path)) ? undefined : { contents: '', loader: 'empty' },
+    )
+  },
+}
+
+/**
+ * Leaves installed packages out of a bundle, by the file that they resolve to: the bundle may lie in another folder than the files that
+ * import them. What is linked (a workspace, the project's own name) has no `node_modules` in its real path, and is bundled. With
+ * `mayMiss`, what is not found is left out too; else that fails the build.
+ */
+export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
+  const isAsked = {}
+  return {
+    name: 'mayfly-installed-packages',
+    setup(build) {
+      build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (kind === 'entry-point' || pluginData === isAsked) return undefined
+        const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: isAsked })
+        if (found.errors.length > 0) return mayMiss ? { path, external: true } : found
+        if (found.external || !isInstalled(found.path)) return found
+        // require() takes a path, import a URL.
+        return { path: kind === 'require-call' ? found.path : pathToFileURL(found.path).href, external: true }
+      })
+    },
+  }
+}
+
+/** Whether this is a file of an installed package. One that is linked, such as a workspace, has no `node_modules` in its real path. */
+function isInstalled(file: string): boolean {
+  return dirname(file).includes(`${sep}node_modules${sep}`)
+}
+
+/** One line per error: `src/server.ts:3:5: Expected ";" but found "x"`. */
+export function buildErrors(errors: readonly Message[]): CliError {
+  const lines = errors.map(({ location, text }) => `${place(location)}${text}${remedy(text)}`)
+  return new CliError(lines.join('\n'))
+}
+
+export function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
+}
+
+/** Throws `CliError` if the entry has no default export. */
+export function requireDefaultExport(metafile: Metafile, entry: string): void {
+  const outputs = Object.values(metafile.outputs)
+  if (!outputs.some((output) => output.entryPoint && output.exports.includes('default'))) {
+    throw noDefaultExport(entry)
+  }
+}
+
+/** Where a package is missing. */
+function remedy(text: string): string {
+  const [, name] = /^Could not resolve "((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^"]*)?"/.exec(text) ?? []
+  return name === undefined || name.startsWith('node:') ? '' : `: if it is a package, run npm install ${name}`
+}
+
+function place(location: Message['location']): string {
+  return location ? `${shown(location.file)}:${location.line}:${location.column + 1}: ` : ''
+}

@@ -1,0 +1,63 @@
+/** Chooses what a command works on: the project, and one of its platforms. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Project, Target } from '../contract/target.ts'
+import { manifestIn, projectFolders, readProject } from '../project/project.ts'
+import { findTarget, targetNames, targets } from '../targets/all.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { oneEntry } from '../terminal/command-line.ts'
+
+export interface Chosen {
+  readonly project: Project
+  readonly targetName: string
+  readonly target: Target
+}
+
+/** Throws `UsageError` for an unknown target, and where the project has several and none is given; `CliError` without an entry. */
+export function chooseProject(positionals: readonly string[], given: string | undefined): Chosen {
+  if (given !== undefined) findTarget(given)
+  const project = readProject(process.cwd(), oneEntry(positionals))
+  const targetName = given ?? onlyTarget(project)
+  return { project, targetName, target: findTarget(targetName) }
+}
+
+function onlyTarget(project: Pick<Project, 'cwd' | 'entry'>): string {
+  const names = projectTargets(project)
+  const [first = 'node', ...others] = names
+  if (others.length === 0) return first
+  throw new UsageError(`this project is for ${names.join(', ')}: pass one of them, as in --target ${first}`)
+}
+
+/**
+ * The platforms that a project is for: those of `"mayfly": { "targets": […] }` in package.json, else those whose own files are there;
+ * of several folders the nearest counts. Empty where none tells.
+ */
+export function projectTargets(project: Pick<Project, 'cwd' | 'entry'>): readonly string[] {
+  const folders = projectFolders(project)
+  // A package manager's lockfile is also in projects for other platforms.
+  for (const told of [declaredTargets, targetsBy('files'), targetsBy('lockfiles')]) {
+    const names = folders.map(told).find((found) => found !== undefined && found.length > 0)
+    if (names !== undefined) return names
+  }
+  return []
+}
+
+function targetsBy(kind: 'files' | 'lockfiles'): (folder: string) => readonly string[] {
+  return (folder) =>
+    [...targets]
+      .filter(([, { marks }]) => marks?.[kind]?.some((file) => existsSync(join(folder, file))))
+      .map(([name]) => name)
+}
+
+function declaredTargets(folder: string): readonly string[] | undefined {
+  const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { targets?: unknown } }
+  if (mayfly === undefined) return undefined
+  const declared = mayfly?.targets
+  const isList = Array.isArray(declared) && declared.length > 0
+  const wrong = isList ? declared.find((name) => !targets.has(name as string)) : declared
+  if (isList && wrong === undefined) return [...new Set(declared as string[])]
+  const shown = printable(JSON.stringify(wrong) ?? 'nothing').slice(0, 60)
+  throw new CliError(
+    `"mayfly": { "targets": … } in package.json holds ${shown}: make it a list of ${targetNames}`,
+  )
+}

@@ -1,0 +1,88 @@
+/** The common part of the commands that work on one project and one of its platforms. */
+import { join, resolve } from 'node:path'
+import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Target } from '../contract/target.ts'
+import { freePort } from '../run/port.ts'
+import { targetNames } from '../targets/all.ts'
+import {
+  oneTarget,
+  type ParsedOptions,
+  parseCommand,
+  parsePath,
+  parsePort,
+} from '../terminal/command-line.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { type Chosen, chooseProject } from './_choose-project.ts'
+
+/** The lines in a command's help for the options that all of them have. */
+export const COMMON_HELP = `  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
+  --quiet    tell only what is wrong`
+
+// Several, to refuse them: of an option that is given once, `parseArgs` takes the last.
+const COMMON_OPTIONS = { target: { type: 'string', multiple: true }, quiet: { type: 'boolean' } } as const
+
+export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
+  readonly name: string
+  readonly help: string
+  readonly options: Options
+  /** Arguments after `--`, for the platform's own tool. */
+  readonly hasToolOptions?: boolean
+  /** Resolves with the exit code. Rejects with `CliError`. */
+  run(chosen: Chosen, values: ParsedOptions<Options>, toolOptions: readonly string[]): Promise<number>
+}
+
+/** Returns the function that the command line calls. It rejects with `CliError`. */
+export function projectCommand<const Options extends ParseArgsOptionsConfig>({
+  name,
+  help,
+  options,
+  hasToolOptions = false,
+  run,
+}: ProjectCommand<Options>): (args: string[]) => Promise<number> {
+  return async (args) => {
+    const dashes = hasToolOptions ? args.indexOf('--') : -1
+    const own = dashes < 0 ? args : args.slice(0, dashes)
+    const line = parseCommand(name, help, own, { ...COMMON_OPTIONS, ...options })
+    if (line === undefined) return 0
+    const { target, quiet } = line.values as { target?: string[]; quiet?: boolean }
+    if (quiet) terminal.beQuiet()
+    const values = line.values as ParsedOptions<Options>
+    // A wrong target or port is told before a missing entry.
+    const targetName = oneTarget(target)
+    checkServing(values)
+    return run(chooseProject(line.positionals, targetName), values, dashes < 0 ? [] : args.slice(dashes + 1))
+  }
+}
+
+/** The folder that a build goes to. */
+export function outFolder({ project, targetName }: Chosen, out: string | undefined): string {
+  return resolve(project.cwd, out ?? join('dist', targetName))
+}
+
+/** The options of a command that serves. */
+export const SERVING_OPTIONS = { port: { type: 'string' }, path: { type: 'string' } } as const
+
+export const SERVING_HELP = `  --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
+  --path     where the entry answers MCP; default /mcp`
+
+interface ServingValues {
+  readonly port?: string | undefined
+  readonly path?: string | undefined
+}
+
+/** Where to serve. Rejects with `UsageError` for what is no port or path, and with `CliError` where the port is taken. */
+export async function whereToServe(
+  values: ServingValues,
+  { defaultPort }: Pick<Target, 'defaultPort'>,
+): Promise<{ port: number; path: string | undefined }> {
+  const { port, path } = checkServing(values)
+  return { port: await freePort(port ?? defaultPort), path }
+}
+
+function checkServing({ port, path }: ServingValues): { port: number | undefined; path: string | undefined } {
+  return {
+    port: port === undefined ? undefined : parsePort(port),
+    path: path === undefined ? undefined : parsePath(path),
+  }
+}

@@ -1,0 +1,238 @@
+/** `mayfly add`: writes a server into the configuration of a client, or prints what goes there. */
+import { resolve } from 'node:path'
+import {
+  type AddedServer,
+  type Addition,
+  CLIENTS,
+  type Client,
+  type HeaderReference,
+  type Scope,
+  thisMachine,
+} from '../add/clients.ts'
+import { type ConfigFile, readConfig, replaceConfig } from '../add/config-file.ts'
+import { type Format, isEntry, UnreadableError } from '../add/format.ts'
+import { jsonFormat } from '../add/json-format.ts'
+import { tomlFormat } from '../add/toml-format.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { parseCommand } from '../terminal/command-line.ts'
+import { parseServerUrl } from '../terminal/server-address.ts'
+import { isSystemError, systemError } from '../terminal/system-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+const NAMES = Object.keys(CLIENTS).join(', ')
+
+const HELP = `mayfly add <url> --client <name>... [--name <name>] [--scope project|user] [--bearer-env <variable>]
+
+  url           the MCP endpoint: https://example.com/mcp
+  --client      ${NAMES}; several may be given
+  --name        what the client calls the server; default: from the host of the URL
+  --scope       project: the file in this folder; user: the one in your home folder; default: project where the client
+                reads one (Codex: user)
+  --bearer-env  the environment variable that holds the token: sent as Authorization: Bearer …
+  --header-env  another header and its variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated
+  --print       print what goes into the file, and read and write none
+  --dry-run     say what would be written
+  --force       replace a server of the same name that has another URL or other settings
+
+Changes nothing else in the file. A secret is never written: the file names its variable, and VS Code asks for it. A file that cannot
+be read is left alone: what belongs there is printed instead, with exit code 1.
+
+  mayfly add https://shop.example.com/mcp --client cursor
+  mayfly add https://shop.example.com/mcp --client vscode --client codex --bearer-env SHOP_TOKEN
+`
+
+const FORMATS: { readonly [name in Client['format']]: Format } = { json: jsonFormat, toml: tomlFormat }
+
+interface Options {
+  readonly server: AddedServer
+  readonly scope: Scope | undefined
+  readonly print: boolean
+  readonly dryRun: boolean
+  readonly force: boolean
+}
+
+/** Exit code 0, or 1 where one of the clients got nothing. Throws `UsageError`. */
+export async function add(args: string[]): Promise<number> {
+  const line = parseCommand('add', HELP, args, {
+    client: { type: 'string', multiple: true },
+    name: { type: 'string' },
+    scope: { type: 'string' },
+    'bearer-env': { type: 'string' },
+    'header-env': { type: 'string', multiple: true },
+    print: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
+    force: { type: 'boolean' },
+  })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const url = parseUrl(positionals)
+  const options: Options = {
+    server: {
+      name: values.name === undefined ? nameOf(url) : parseName(values.name),
+      url: url.href,
+      headers: parseHeaders(values['bearer-env'], values['header-env'] ?? []),
+    },
+    scope: parseScope(values.scope),
+    print: values.print === true,
+    dryRun: values['dry-run'] === true,
+    force: values.force === true,
+  }
+  const clients = parseClients(values.client ?? [])
+  if (url.search !== '')
+    terminal.note(
+      'what follows the ? of the URL is written as it is: with a secret in it, share the file with nobody',
+    )
+  for (const client of clients) checkScope(client, options)
+  return clients.map((client) => addTo(client, options)).includes(false) ? 1 : 0
+}
+
+/** Whether the client has the server now. What a person is to do goes to stdout. */
+function addTo(client: Client, options: Options): boolean {
+  const { server, print } = options
+  const scope = options.scope ?? (Object.keys(client.files)[0] as Scope)
+  const instead = client.instead?.(server, scope)
+  if (instead !== undefined) {
+    terminal.note(`${client.title} has its own way to add a server:`)
+    process.stdout.write(`${printable(instead)}\n`)
+    return true
+  }
+  const addition = client.addition(server)
+  if (addition === undefined) {
+    terminal.warn(
+      `${client.title} takes no header from an environment variable: leave the headers out where the server has OAuth, else see ${client.source}`,
+    )
+    return false
+  }
+  const path = client.files[scope]!(thisMachine())
+  if (print) {
+    terminal.note(`${client.title}: into ${path}`)
+    printAddition(client, server, addition)
+    return true
+  }
+  try {
+    write(client, path, addition, options)
+    return true
+  } catch (error) {
+    if (error instanceof CliError) terminal.warn(error.message)
+    else if (error instanceof UnreadableError) terminal.warn(`${path} ${error.message}; this belongs there:`)
+    else if (isSystemError(error))
+      terminal.warn(`${systemError(`cannot write ${path}`, error).message}; this belongs there:`)
+    else throw error
+    if (!(error instanceof CliError)) printAddition(client, server, addition)
+    return false
+  }
+}
+
+function printAddition(client: Client, { name }: AddedServer, addition: Addition): void {
+  process.stdout.write(FORMATS[client.format].render(name, addition))
+}
+
+/** Throws `CliError` where the name is taken, `UnreadableError`, and errors of the system. */
+function write(client: Client, path: string, addition: Addition, options: Options): void {
+  const { server, dryRun, force } = options
+  const { name } = server
+  const format = FORMATS[client.format]
+  const file: ConfigFile = readConfig(resolve(path))
+  const present = file.text === undefined ? undefined : format.read(file.text, addition.key, name)
+  if (present !== undefined && isKept(present, addition.entry, server)) {
+    terminal.note(`${client.title}: ${path} has "${name}" already; nothing to do`)
+    return
+  }
+  if (present !== undefined && !force) {
+    const other = holdsUrl(present, server.url) ? 'with other settings' : 'for another server'
+    throw new CliError(
+      `${path} has "${name}" already, ${other}: pass another --name, or --force to replace it`,
+    )
+  }
+  const text =
+    file.text === undefined ? format.render(name, addition) : format.write(file.text, name, addition)
+  if (dryRun) {
+    terminal.note(
+      `${client.title}: would write ${path}, ${present === undefined ? 'with' : 'replacing'} "${name}":`,
+    )
+    printAddition(client, server, addition)
+    return
+  }
+  replaceConfig(file, text)
+  process.stdout.write(`${client.title}: wrote "${name}" into ${printable(path)}\n`)
+  for (const { variable } of client.format === 'json' && addition.inputs ? [] : server.headers) {
+    terminal.note(`${client.title} reads ${variable} from the environment that it is started in`)
+  }
+}
+
+/** The same entry, or one for the same URL that a person has added settings to; with headers it must be the same. */
+function isKept(present: unknown, entry: object, { url, headers }: AddedServer): boolean {
+  return isEntry(present, entry) || (headers.length === 0 && holdsUrl(present, url))
+}
+
+/** Each client has its own name for the URL, and a bridge has it among its arguments. */
+function holdsUrl(present: unknown, wanted: string): boolean {
+  const { url, serverUrl, httpUrl, args } = (present ?? {}) as { readonly [member: string]: unknown }
+  return [url, serverUrl, httpUrl, args]
+    .flat()
+    .some((value) => typeof value === 'string' && URL.canParse(value) && new URL(value).href === wanted)
+}
+
+function parseUrl(positionals: readonly string[]): URL {
+  const hints = { more: ' --client cursor', secrets: '--bearer-env or --header-env' }
+  const { href } = parseServerUrl('add', positionals, hints)
+  // Snippets put it between single quotes.
+  return new URL(href.replaceAll("'", '%27'))
+}
+
+function parseClients(given: readonly string[]): Client[] {
+  const names = [...new Set(given.flatMap((one) => one.split(',')))]
+  if (names.length === 0) throw new UsageError(`which client? pass --client with one of ${NAMES}`)
+  return names.map((name) => {
+    if (Object.hasOwn(CLIENTS, name)) return CLIENTS[name]!
+    throw new UsageError(`there is no client "${printable(name)}": pass one of ${NAMES}`)
+  })
+}
+
+function parseScope(text: string | undefined): Scope | undefined {
+  if (text === undefined || text === 'project' || text === 'user') return text
+  throw new UsageError(`"${printable(text)}" is not a scope: pass project or user`)
+}
+
+function checkScope({ title, files }: Client, { scope }: Options): void {
+  if (scope !== undefined && files[scope] === undefined)
+    throw new UsageError(`${title} has no file for --scope ${scope}: leave it out`)
+}
+
+function parseName(text: string): string {
+  if (/^[a-z\d][\w-]{0,62}$/i.test(text)) return text
+  throw new UsageError(
+    `"${printable(text)}" cannot be the name of a server: pass letters, digits, - and _, 63 at most`,
+  )
+}
+
+/** `https://shop.example.com/mcp` is called `shop`, `https://mcp.example.com` `example`. */
+function nameOf({ hostname }: URL): string {
+  const labels = hostname.split('.').filter((label) => !['www', 'mcp', 'api', ''].includes(label))
+  const isName = !/^[\d.]+$|[[:]/.test(hostname)
+  return (isName && labels[0]?.replace(/[^a-z\d-]/g, '').slice(0, 63)) || 'mcp-server'
+}
+
+function parseHeaders(bearer: string | undefined, others: readonly string[]): HeaderReference[] {
+  const given = others.map((text): HeaderReference => {
+    const [, header, variable] = /^([\w-]+)=(.*)$/s.exec(text) ?? []
+    if (header === undefined) throw new UsageError('a --header-env is not Name=VARIABLE')
+    return { header, variable: parseVariable('--header-env', variable!), prefix: '' }
+  })
+  const all: HeaderReference[] =
+    bearer === undefined
+      ? given
+      : [
+          { header: 'Authorization', variable: parseVariable('--bearer-env', bearer), prefix: 'Bearer ' },
+          ...given,
+        ]
+  const names = all.map(({ header }) => header.toLowerCase())
+  if (new Set(names).size < names.length) throw new UsageError('a header is given twice')
+  return all
+}
+
+/** The text is not quoted: somebody may have passed the secret itself. */
+function parseVariable(option: string, text: string): string {
+  if (/^[A-Z_][A-Z\d_]{0,99}$/i.test(text)) return text
+  throw new UsageError(`${option} takes the name of an environment variable, not the secret`)
+}

@@ -1,0 +1,47 @@
+/** `mayfly build`: writes what a platform accepts into a folder, and reports its size; or a desktop bundle. */
+import { join, relative } from 'node:path'
+import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
+import { printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
+
+/** Throws `CliError` if the build fails. */
+export async function build(args: string[]): Promise<number> {
+  const isBundle = args.some(
+    (arg, at) => arg === '--target=mcpb' || (arg === 'mcpb' && args[at - 1] === '--target'),
+  )
+  return isBundle ? (await import('../targets/mcpb/build.ts')).buildMcpb(args) : buildTarget(args)
+}
+
+const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json] [--quiet]
+
+${COMMON_HELP}
+  --out      where to write; default dist/<target>. What an earlier build left there is replaced.
+  --json     print { target, out, main, size, limits } as JSON
+
+Prints what it wrote and its size, raw and gzipped; warns when that is near one of the platform's limits.
+
+  mayfly build --target lambda
+  mayfly build --target mcpb                (a desktop bundle: see mayfly build --target mcpb --help)
+  mayfly build src/server.ts --target vercel --out build/vercel
+`
+
+/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
+const buildTarget = projectCommand({
+  name: 'build',
+  help: HELP,
+  options: { out: { type: 'string' }, json: { type: 'boolean' } },
+  run: async (chosen, values) => {
+    const { project, targetName, target } = chosen
+    const outDir = outFolder(chosen, values.out)
+    const artefact = await buildInto(target, project, outDir)
+    const out = relative(project.cwd, outDir)
+    process.stdout.write(
+      values.json
+        ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
+        : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
+    )
+    for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
+    return 0
+  },
+})

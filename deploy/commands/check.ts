@@ -1,0 +1,160 @@
+/**
+ * `mayfly check`: probes an MCP endpoint over HTTP, made with Mayfly or not, and says what works, degrades and is wrong; with `--as`,
+ * whether Claude, ChatGPT, VS Code and Cursor would connect.
+ */
+import type { ToolCall } from '../check/call-result.ts'
+import { CLIENTS } from '../check/clients/all.ts'
+import type { Profile } from '../check/clients/profile.ts'
+import { isObject } from '../check/reply.ts'
+import { countVerdicts, renderJson, renderTable } from '../check/report.ts'
+import { type CheckOptions, type Report, runProbes } from '../check/run.ts'
+import { createHide } from '../check/secrets.ts'
+import { quote, toShown } from '../check/shown.ts'
+import { walkAs } from '../check/walk/walk.ts'
+import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
+import { UsageError } from '../terminal/cli-error.ts'
+import { parseCommandLine } from '../terminal/command-line.ts'
+import { isColoured } from '../terminal/console.ts'
+import { parseHeaders, parseServerUrl, parseToken } from '../terminal/server-address.ts'
+
+const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer <token>] [--header 'Name: value']... [--json]
+                   [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
+
+  url         the MCP endpoint: https://example.com/mcp
+  --as        connect as claude, chatgpt, vscode, cursor or all do, and say where each would stop; may be repeated
+  --bearer    a token, sent as Authorization: Bearer to this server and to no other; never printed
+  --header    another header for every request, such as one that a gateway wants; may be repeated
+  --json      print one JSON document instead of the table
+  --timeout   milliseconds a request may take; default 10000
+  --deadline  milliseconds the whole check may take; default six times --timeout, and 10000 at least
+  --origin    the web page that asks, for CORS; default a made-up one
+  --call      a tool to call, whose result is judged; none is called without it
+  --arguments its arguments, as JSON; default {}
+  --no-register  with --as: do not register at the authorization server, which leaves a record there
+
+Calls no tool, unless --call names one, and changes nothing, but for the registrations of --as. Each line is a claim and its
+verdict: works, degrades (clients cope, but something is lost), wrong (with what to do about it), hint (allowed, but some
+client or model takes it badly), or skipped.
+
+Exit codes: 0 nothing is wrong, 1 something is, or a client would stop, 2 a bad command line, or nothing answers at the URL.
+
+  mayfly check https://example.com/mcp
+  mayfly check https://example.com/mcp --bearer "$TOKEN" --json
+  mayfly check https://example.com/mcp --as all
+`
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const MAX_TIMEOUT_MS = 600_000
+const MAX_DEADLINE_MS = 3_600_000
+
+/** Exit code 0, or 1 when anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 when nothing answers. */
+export async function check(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine('check', args, {
+    bearer: { type: 'string' },
+    header: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
+    timeout: { type: 'string' },
+    deadline: { type: 'string' },
+    origin: { type: 'string' },
+    as: { type: 'string', multiple: true },
+    call: { type: 'string' },
+    arguments: { type: 'string' },
+    'no-register': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const url = parseServerUrl('check', positionals)
+  const headers = parseHeaders('check', values.header ?? [])
+  const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
+  const profiles = values.as === undefined ? undefined : parseClients(values.as)
+  const call = parseCall(values.call, values.arguments)
+  if (values['no-register'] && profiles === undefined)
+    throw new UsageError('--no-register is for --as: without it, nothing is registered')
+  if (call !== undefined && profiles !== undefined)
+    throw new UsageError('--call is for the check without --as: run it once more for that')
+  const options: CheckOptions = {
+    url,
+    bearer,
+    headers,
+    timeoutMs:
+      values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseMs('timeout', values.timeout, MAX_TIMEOUT_MS),
+    ...(values.deadline !== undefined && {
+      deadlineMs: parseMs('deadline', values.deadline, MAX_DEADLINE_MS),
+    }),
+    origin: values.origin === undefined ? undefined : parseOrigin(values.origin),
+    ...(call && { call }),
+  }
+  return profiles === undefined
+    ? show(await runProbes(options), options, values.json)
+    : walk(profiles, options, values.json, values['no-register'] !== true)
+}
+
+async function walk(
+  profiles: readonly Profile[],
+  options: CheckOptions,
+  isJson: boolean | undefined,
+  mayRegister: boolean,
+): Promise<number> {
+  const walked = await walkAs(profiles, { ...options, mayRegister })
+  if ('results' in walked) return show(walked, options, isJson)
+  const url = named(options)
+  process.stdout.write(isJson ? renderWalksJson(walked, url) : renderWalks(walked, url, isColoured()))
+  return walked.some(({ stopsAt }) => stopsAt !== undefined) ? 1 : 0
+}
+
+function show(report: Report, options: CheckOptions, isJson: boolean | undefined): number {
+  const url = named(options)
+  process.stdout.write(isJson ? renderJson(report, url) : renderTable(report, url, isColoured()))
+  return countVerdicts(report).wrong > 0 ? 1 : 0
+}
+
+/** The values of a query may be secrets. */
+function named({ url }: CheckOptions): string {
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
+}
+
+function parseClients(texts: readonly string[]): readonly Profile[] {
+  const known = CLIENTS.map(({ id }) => id)
+  const unknown = texts.find((text) => text !== 'all' && !known.some((id) => id === text))
+  if (unknown !== undefined)
+    throw new UsageError(
+      `${shown(unknown)} is not a client that check knows: pass ${known.join(', ')} or all`,
+    )
+  return texts.includes('all') ? CLIENTS : CLIENTS.filter(({ id }) => texts.includes(id))
+}
+
+function parseCall(name: string | undefined, text: string | undefined): ToolCall | undefined {
+  if (name === undefined) {
+    if (text !== undefined) throw new UsageError('--arguments are of a tool: pass --call, too')
+    return undefined
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text ?? '{}')
+  } catch {
+    value = undefined
+  }
+  if (!isObject(value)) throw new UsageError('--arguments are not a JSON object: pass \'{"name": "value"}\'')
+  return { name, arguments: value }
+}
+
+function parseMs(name: string, text: string, max: number): number {
+  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(ms >= 1 && ms <= max))
+    throw new UsageError(`${shown(text)} is not a valid ${name}: pass milliseconds from 1 to ${max}`)
+  return ms
+}
+
+function parseOrigin(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+  if (origin === 'null') throw new UsageError(`${shown(text)} is not an origin: pass https://app.example.com`)
+  return origin
+}
+
+/** An argument that a script passes on may contain control characters for the terminal. */
+function shown(text: string): string {
+  return toShown(quote(text), createHide([]))
+}

@@ -1,0 +1,182 @@
+/**
+ * `mayfly dev`: serves an entry on this machine through one platform's own runtime.
+ *
+ * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
+ */
+import { connectSnippets } from '../../src/http/connect-snippets.ts'
+import type { RunningTarget } from '../contract/target.ts'
+import { refuseFaulty } from '../doctor/load.ts'
+import { type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
+import { type Cron, callLocally, cronOf } from '../project/cron.ts'
+import { loadEnvFiles } from '../project/env-files.ts'
+import { onInterrupt } from '../run/ending.ts'
+import { findInspector, startInspector } from '../run/inspector.ts'
+import { freePort } from '../run/port.ts'
+import { CliError, UsageError } from '../terminal/cli-error.ts'
+import { openInBrowser } from '../terminal/open-browser.ts'
+import { terminal } from '../terminal/terminal.ts'
+import {
+  COMMON_HELP,
+  projectCommand,
+  SERVING_HELP,
+  SERVING_OPTIONS,
+  whereToServe,
+} from './_project-command.ts'
+
+const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--open | --inspector]
+           [--no-playground] [--quiet]
+
+${COMMON_HELP}
+${SERVING_HELP}
+  --open           on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt
+  --inspector      start the project's own @modelcontextprotocol/inspector, connected
+  --no-playground  no page in front: the platform's own process has the port
+
+Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, and
+everything else on stderr.
+
+  mayfly dev
+  mayfly dev --open
+  mayfly dev src/server.ts --target deno --port 0
+`
+
+/** Runs until a signal ends it (exit code 0) or the server stops by itself. Throws `CliError`. */
+export const dev = projectCommand({
+  name: 'dev',
+  help: HELP,
+  options: {
+    ...SERVING_OPTIONS,
+    open: { type: 'boolean' },
+    inspector: { type: 'boolean' },
+    'no-playground': { type: 'boolean' },
+  },
+  run: async ({ project, target }, values) => {
+    const { entry, cwd } = project
+    const isPlain = values['no-playground'] === true
+    if (isPlain && values.open) throw new UsageError('--open opens the playground: leave --no-playground out')
+    const inspector = values.inspector ? findInspector(cwd) : undefined
+    const { port, path } = await whereToServe(values, target)
+    loadEnvFiles(project)
+    const innerPort = isPlain ? port : await freePort(0)
+    return serveUntilInterrupted({
+      start: () => target.start({ entry, cwd, port: innerPort, path }),
+      ...(!isPlain && {
+        startFront: (endpointPath) => startPlaygroundFront({ port, innerPort, endpointPath }),
+      }),
+      onReady: ({ endpoint, playground }) => {
+        if (inspector !== undefined) return startInspector(inspector, endpoint)
+        if (values.open && playground !== undefined) openInBrowser(playground)
+        return undefined
+      },
+      port,
+      name: project.name,
+      cron: cronOf(project),
+      hasOwnPath: path !== undefined,
+      check: () => refuseFaulty(project),
+    })
+  },
+})
+
+interface Addresses {
+  /** Of the MCP endpoint. */
+  readonly endpoint: string
+  readonly playground: string | undefined
+}
+
+interface Serving {
+  readonly start: () => RunningTarget | Promise<RunningTarget>
+  /** Takes the port once the server answers, and shows the playground there. Default: the server itself has the port. */
+  readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
+  /** Called once everything is there. May start something that is ended with the server. */
+  readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
+  /** Of 127.0.0.1. */
+  readonly port: number
+  /** The project's, for servers that tell theirs only to callers with a token. */
+  readonly name: string
+  /** What the platform's schedule would call. */
+  readonly cron?: Cron | undefined
+  /** The path of the MCP endpoint was given, and is not the platform's. */
+  readonly hasOwnPath?: boolean
+  readonly check?: () => Promise<void>
+}
+
+/** Waits for `check`, prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
+export async function serveUntilInterrupted(serving: Serving): Promise<number> {
+  const { start, check = async () => {} } = serving
+  // Registered before anything is started, so that all of it is stopped. Later signals are ignored: stopping takes a limited time.
+  const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
+  const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
+  if (isInterrupted) return 0
+  const running = await start()
+  const over = new AbortController()
+  const beside: Beside = {}
+  try {
+    return await Promise.race([interrupted, serveUntilExit(running, serving, beside, over.signal)])
+  } finally {
+    over.abort()
+    const stopped = running.stop()
+    await Promise.all([stopped, beside.front?.close(stopped), beside.tool?.stop()])
+  }
+}
+
+/** What is started beside a server that answers, and ended with it. */
+interface Beside {
+  front?: PlaygroundFront
+  tool?: { stop(): Promise<void> } | undefined
+}
+
+async function serveUntilExit(
+  running: RunningTarget,
+  serving: Serving,
+  beside: Beside,
+  over: AbortSignal,
+): Promise<number> {
+  const { name = serving.name, wantsToken } = await running.ready
+  const path = running.path ?? '/mcp'
+  const front = await serving.startFront?.(path)
+  if (front !== undefined) beside.front = front
+  // Interrupted meanwhile: nobody waits for this any more.
+  if (over.aborted) return front?.close(running.exited).then(() => 0) ?? 0
+  const origin = `http://127.0.0.1:${serving.port}`
+  const endpoint = origin + path
+  const playground = front && origin + front.path
+  process.stdout.write(`ready ${endpoint}\n`)
+  terminal.show(howToConnect(name, endpoint, wantsToken, playground))
+  beside.tool = serving.onReady?.({ endpoint, playground })
+  if (serving.cron !== undefined) void callLocally(baseOf(endpoint, serving.hasOwnPath), serving.cron, over)
+  throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
+}
+
+/** Before the platform's own path of the endpoint there is what the platform puts there. */
+function baseOf(endpoint: string, hasOwnPath = false): string {
+  const { origin, pathname } = new URL(endpoint)
+  return hasOwnPath ? origin : `${origin}${pathname.replace(/\/mcp$/, '')}`
+}
+
+/** Not every client can sign in by itself, and not every server offers it. */
+const TOKEN_NEEDED = `  Token        clients that do not sign in need one: add --header 'Authorization: Bearer <token>' for Claude Code,
+               "headers": { "Authorization": "Bearer <token>" } for others
+`
+
+function howToConnect(
+  name: string,
+  url: string,
+  wantsToken: boolean,
+  playground: string | undefined,
+): string {
+  const page = url.replace(/mcp$/, '')
+  const tryIt = playground === undefined ? '' : `  Playground   ${playground}\n`
+  const landing = playground !== undefined && playground === page ? `${page}?landing` : page
+  const snippets = connectSnippets(name, url)
+  const code = (client: string): string => {
+    const snippet = snippets.find((candidate) => candidate.client === client)
+    return snippet?.blocks[0]?.code ?? ''
+  }
+  return `
+  URL          ${url}
+${tryIt}  Page         ${landing}
+  Claude Code  ${code('Claude Code')}
+  Others       ${code('Other clients').replaceAll('\n', '\n               ')}
+${wantsToken ? TOKEN_NEEDED : ''}
+`
+}

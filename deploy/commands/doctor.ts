@@ -1,0 +1,95 @@
+/** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
+
+import type { Finding, Project } from '../contract/target.ts'
+import {
+  bindingFindings,
+  type Degradation,
+  degradations,
+  publicUrlFindings,
+  secretFindings,
+  versionFindings,
+} from '../doctor/findings.ts'
+import { describeServer, faultOf } from '../doctor/load.ts'
+import { cronOf } from '../project/cron.ts'
+import { findSecret } from '../project/secrets.ts'
+import { findTarget } from '../targets/all.ts'
+import { CliError } from '../terminal/cli-error.ts'
+import { colour } from '../terminal/console.ts'
+import { COMMON_HELP, projectCommand } from './_project-command.ts'
+
+const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
+
+${COMMON_HELP}
+  --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
+
+Exit code 1 when something is wrong, 0 otherwise; a warning or what degrades is not wrong.
+
+  mayfly doctor --target lambda
+`
+
+interface Report {
+  readonly target: string
+  readonly findings: readonly Finding[]
+  readonly degrades: readonly Degradation[]
+}
+
+/** Throws `CliError` where there is no entry at all. */
+export const doctor = projectCommand({
+  name: 'doctor',
+  help: HELP,
+  options: { json: { type: 'boolean' } },
+  run: async ({ project, targetName }, { json }) => {
+    const report = await examine(project, targetName)
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : render(report))
+    return report.findings.some(({ level }) => level === 'error') ? 1 : 0
+  },
+})
+
+async function examine(project: Project, targetName: string): Promise<Report> {
+  const target = findTarget(targetName)
+  const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
+  const findings = [...versionFindings(), ...(await target.examine(project)), ...limits]
+  try {
+    const { info, tools, fault } = await describeServer(project)
+    if (fault !== undefined) throw faultOf(project, fault)
+    if (info === undefined) {
+      const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
+      return { target: targetName, findings: [...findings, { level: 'warning', message }], degrades: [] }
+    }
+    const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
+    return {
+      target: targetName,
+      findings: [
+        ...findings,
+        { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
+        ...secretFindings(project, info),
+        ...bindingFindings(info, target, cronOf(project)),
+        ...publicUrlFindings(info, target),
+      ],
+      degrades: degradations(info, hasSecret),
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return {
+      target: targetName,
+      findings: [...findings, { level: 'error', message: error.message }],
+      degrades: [],
+    }
+  }
+}
+
+const MARKS = { ok: 'ok      ', warning: 'warning ', error: 'error   ' } as const
+const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
+
+function render({ target, findings, degrades }: Report): string {
+  const found = findings.map(
+    ({ level, message }) =>
+      `  ${colour(COLOURS[level], MARKS[level])}${message.replaceAll('\n', '\n          ')}`,
+  )
+  const lost = degrades.map(
+    ({ features, reason, remedy }) => `  ${colour('bold', features.join(', '))}\n    ${reason} ${remedy}`,
+  )
+  return `${findTarget(target).title}\n${found.join('\n')}\n${
+    lost.length === 0 ? '' : `\nWhat degrades, and is never advertised\n${lost.join('\n')}\n`
+  }`
+}

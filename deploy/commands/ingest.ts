@@ -1,0 +1,127 @@
+/** `mayfly ingest`: fills an index of a vector store with documents, and keeps it as they are. */
+import { createHash } from 'node:crypto'
+import { basename, join, relative, resolve } from 'node:path'
+import { toChunks } from '../ingest/chunks.ts'
+import { loadModel } from '../ingest/model.ts'
+import { createProgress } from '../ingest/progress.ts'
+import { findDocuments } from '../ingest/sources.ts'
+import { openStore } from '../ingest/store.ts'
+import { synchronise } from '../ingest/synchronise.ts'
+import { loadEnvFiles } from '../project/env-files.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { parseCommand } from '../terminal/command-line.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> --model <model>
+
+  --store       pgvector, libsql, upstash, pinecone, qdrant, chroma or vectorize; a .json file, for memoryVectorStore(snapshot);
+                or a module whose default export is a store
+  --index       the index, which is created if it does not exist
+  --model       openai/<model>, or a module whose default export is an embedding model
+  --urls        a file with one URL a line, beside the arguments; may be repeated
+  --name        what is ingested together, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
+                digest if it is not a folder right here or there are several.
+                What is gone is removed among the chunks of the same name
+  --chunk-size  characters of a chunk, about; default 800
+  --dry-run     say what would change, and change nothing
+  --quiet       tell only what is wrong
+
+Reads .md, .mdx, .markdown, .html, .htm and .txt files and pages, splits them by headings and size, embeds what is new and
+removes what is gone. Chunks are known by their content: running it again changes only what has changed.
+
+  pgvector   DATABASE_URL, and the package postgres
+  libsql     LIBSQL_URL, LIBSQL_AUTH_TOKEN, and the package @libsql/client
+  upstash    UPSTASH_VECTOR_REST_URL, UPSTASH_VECTOR_REST_TOKEN
+  pinecone   PINECONE_API_KEY; PINECONE_CLOUD and PINECONE_REGION to create an index
+  qdrant     QDRANT_URL, QDRANT_API_KEY
+  chroma     CHROMA_URL, CHROMA_API_KEY
+  vectorize  CLOUDFLARE_ACCOUNT_ID, CLOUDFLARE_API_TOKEN
+  openai/…   OPENAI_API_KEY
+
+  mayfly ingest docs --store pgvector --index docs --model openai/text-embedding-3-small
+  mayfly ingest docs --store docs-index.json --index docs --model ./embed.ts
+`
+
+const DEFAULT_CHUNK_SIZE = 800
+
+/** Exit code 0, or 1 if a document cannot be read: then nothing is removed. Throws `CliError`. */
+export async function ingest(args: string[]): Promise<number> {
+  const line = parseCommand('ingest', HELP, args, {
+    store: { type: 'string' },
+    index: { type: 'string' },
+    model: { type: 'string' },
+    urls: { type: 'string', multiple: true },
+    name: { type: 'string' },
+    'chunk-size': { type: 'string' },
+    'dry-run': { type: 'boolean' },
+    quiet: { type: 'boolean' },
+  })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  if (values.quiet) terminal.beQuiet()
+  const { store: storeName, index, model: modelName, urls = [] } = values
+  if (positionals.length === 0 && urls.length === 0)
+    throw new UsageError('pass a folder, a file or a URL to ingest')
+  for (const [option, value] of Object.entries({ store: storeName, index, model: modelName }))
+    if (!value) throw new UsageError(`pass --${option}: see mayfly ingest --help`)
+  const cwd = process.cwd()
+  const name = toName(values.name, positionals.length > 0 ? positionals : urls)
+  const chunkSize = toSize(values['chunk-size'])
+  loadEnvFiles({ cwd, entry: join(cwd, 'ingest') })
+
+  const startedAt = performance.now()
+  const { documents, failed } = await findDocuments(cwd, positionals, urls)
+  const model = await loadModel(cwd, modelName!)
+  const chunks = await toChunks(documents, { name, chunkSize, modelId: model.id })
+  if (chunks.length === 0) throw new CliError('there is no text in these documents: nothing was changed')
+  const store = await openStore(cwd, storeName!)
+  const progress = createProgress()
+  const changes = await synchronise(store.store, chunks, {
+    indexName: index!,
+    prefix: `${name}:`,
+    embed: model.embed,
+    // What could not be read is not gone.
+    removes: failed.length === 0,
+    isDryRun: values['dry-run'] === true,
+    progress,
+  })
+  if (!values['dry-run'] && changes.added + changes.removed > 0) await store.save()
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const { added, removed, kept } = changes
+  const would = values['dry-run'] ? ' (nothing was changed)' : ''
+  process.stdout.write(
+    `${documents.length} documents, ${chunks.length} chunks: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
+  )
+  if (failed.length === 0) return 0
+  terminal.warn(
+    `nothing was removed, since ${failed.length === 1 ? 'a document' : `${failed.length} documents`} could not be read`,
+  )
+  return 1
+}
+
+/** As seen from here, so that it is the same on another machine. */
+function toKey(source: string): string {
+  return URL.canParse(source) ? source : relative(process.cwd(), resolve(source))
+}
+
+/** In the id of every chunk: at most 20 characters, since some stores allow 64 bytes. */
+function toName(given: string | undefined, sources: readonly string[]): string {
+  if (given === undefined) {
+    const [source = ''] = sources
+    const last = basename(URL.canParse(source) ? new URL(source).hostname : resolve(source))
+    const name = last.replaceAll(/[^\w-]+/g, '-') || 'documents'
+    if (sources.length === 1 && resolve(last) === resolve(source)) return name.slice(0, 20)
+    // Others end with the same name: without more, each would remove what the other has brought.
+    const digest = createHash('sha256').update(sources.map(toKey).join('\n')).digest('hex')
+    return `${name.slice(0, 13)}-${digest.slice(0, 6)}`
+  }
+  if (/^[\w-]{1,20}$/.test(given)) return given
+  throw new UsageError(`"${printable(given)}" is not a name: pass 1 to 20 letters, digits, _ and -`)
+}
+
+function toSize(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_CHUNK_SIZE
+  const size = /^\d+$/.test(given) ? Number(given) : Number.NaN
+  if (size >= 100 && size <= 20_000) return size
+  throw new UsageError(`"${printable(given)}" is not a chunk size: pass a number from 100 to 20000`)
+}

@@ -1,0 +1,68 @@
+/** `mayfly inspect`: the page of `mayfly dev` for any MCP server, whose messages a process on this machine forwards. */
+import { randomBytes } from 'node:crypto'
+import { whyNothingAnswers } from '../check/contact.ts'
+import { Wire } from '../check/wire.ts'
+import { startInspectServer } from '../playground/inspect-server.ts'
+import { onInterrupt } from '../run/ending.ts'
+import { parseCommand, parsePort } from '../terminal/command-line.ts'
+import { openInBrowser } from '../terminal/open-browser.ts'
+import { parseHeaders, parseServerUrl, parseToken } from '../terminal/server-address.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+const HELP = `mayfly inspect <url> [--bearer <token>] [--header 'Name: value']... [--port <n>] [--open]
+
+  url       the MCP endpoint: https://example.com/mcp
+  --bearer  a token, sent as Authorization: Bearer to this server and to no other; never printed
+  --header  another header for every request, such as one that a gateway wants; may be repeated
+  --port    of the page on 127.0.0.1; default a free one
+  --open    on a terminal, open the page in the browser
+
+Prints the address of the page on stdout: choose a tool, fill in its form, call it, and see the wire. The address has a
+token, without which no other page or program can use the server through this one.
+
+  mayfly inspect https://example.com/mcp --open
+`
+
+const TIMEOUT_MS = 10_000
+
+/** Runs until a signal ends it (exit code 0). Throws `UsageError`, and `CliError` where the port is taken. */
+export async function inspect(args: string[]): Promise<number> {
+  const line = parseCommand('inspect', HELP, args, {
+    bearer: { type: 'string' },
+    header: { type: 'string', multiple: true },
+    port: { type: 'string' },
+    open: { type: 'boolean' },
+  })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  const server = parseServerUrl('inspect', positionals)
+  const headers = parseHeaders('inspect', values.header ?? [])
+  if (values.bearer !== undefined) headers.authorization = `Bearer ${parseToken(values.bearer)}`
+  const port = values.port === undefined ? 0 : parsePort(values.port)
+  const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
+  const token = randomBytes(32).toString('base64url')
+  const running = await startInspectServer({ server, headers, token, port })
+  try {
+    process.stdout.write(`ready ${running.url}\n`)
+    terminal.note(`tries ${server.origin}${server.pathname} until Ctrl+C`)
+    if (values.open) openInBrowser(running.url)
+    // Not awaited: the page works meanwhile, and the server may still be starting.
+    void warnIfSilent(server, headers)
+    return await interrupted
+  } finally {
+    await running.close()
+  }
+}
+
+/** One request, so that a wrong URL is noticed where it was typed. */
+async function warnIfSilent(url: URL, headers: Readonly<Record<string, string>>): Promise<void> {
+  const wire = new Wire({
+    url,
+    bearer: undefined,
+    headers,
+    timeoutMs: TIMEOUT_MS,
+    deadlineMs: 2 * TIMEOUT_MS,
+  })
+  const why = await whyNothingAnswers(wire)
+  if (why !== undefined) terminal.warn(why)
+}

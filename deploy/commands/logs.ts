@@ -1,0 +1,44 @@
+/** `mayfly logs`: the platform's own tool shows what the deployed server logs, as it comes. */
+
+import { FOUND, type Project, type Target } from '../contract/target.ts'
+import { findTool, isLoggedIn, lookUp, runStep } from '../targets/deploy-tool.ts'
+import { CliError } from '../terminal/cli-error.ts'
+import { COMMON_HELP, projectCommand } from './_project-command.ts'
+
+const HELP = `mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]
+
+${COMMON_HELP}
+  --         everything after it goes to the platform's own tool
+
+Shows what the deployed server logs, as it comes, until Ctrl-C.
+
+  mayfly logs --target cloudflare
+  mayfly logs --target lambda -- --region eu-west-1
+`
+
+/** Exit code of the platform's tool. Throws `CliError` if there is none, or the user is not logged in to it. */
+export const logs = projectCommand({
+  name: 'logs',
+  help: HELP,
+  options: {},
+  hasToolOptions: true,
+  run: ({ project, target }, _values, toolOptions) => follow(target, project, toolOptions),
+})
+
+async function follow(target: Target, project: Project, extra: readonly string[]): Promise<number> {
+  if (target.logs === undefined) {
+    throw new CliError(`${target.title} runs on a machine of yours: its log is what the server prints there`)
+  }
+  const { tool: named, lookup, step } = target.logs(project, extra)
+  const tool = findTool(named, project.cwd)
+  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
+  if (!(await isLoggedIn(tool, { tool: named, steps: [] }, project.cwd))) {
+    throw new CliError(`you are not logged in to ${named.name}: run ${named.login}, or set ${named.token}`)
+  }
+  const found = lookup === undefined ? '' : await lookUp(lookup, tool)
+  if (found === undefined)
+    throw new CliError(`${lookup?.title} failed: deploy the server first, and see the output above`)
+  const args = step.args.map((arg) => (arg === FOUND ? found : arg))
+  const { code } = await runStep({ ...step, args }, tool, { stdout: 1 })
+  return code
+}

@@ -1,0 +1,83 @@
+/** `mayfly preview`: builds, then runs exactly what was built, on the platform's own runtime. */
+
+import type { Project, RunningTarget, Target } from '../contract/target.ts'
+import { cronOf } from '../project/cron.ts'
+import { loadEnvFiles } from '../project/env-files.ts'
+import { startLaunch } from '../run/launch.ts'
+import { untilAnswers } from '../run/probe.ts'
+import { buildInto } from '../targets/build-into.ts'
+import { terminal } from '../terminal/terminal.ts'
+import {
+  COMMON_HELP,
+  outFolder,
+  projectCommand,
+  SERVING_HELP,
+  SERVING_OPTIONS,
+  whereToServe,
+} from './_project-command.ts'
+import { serveUntilInterrupted } from './dev.ts'
+
+const HELP = `mayfly preview [entry] [--target <name>] [--port <n>] [--path <path>] [--out <folder>]
+               [--quiet]
+
+${COMMON_HELP}
+${SERVING_HELP}
+  --out      where to build; default dist/<target>
+
+Builds as mayfly build does and runs the very result, without reloading. Prints "ready <url>" on stdout once it answers.
+
+  mayfly preview --target lambda
+`
+
+/** Runs until a signal ends it (exit code 0). Throws `CliError`. */
+export const preview = projectCommand({
+  name: 'preview',
+  help: HELP,
+  options: { ...SERVING_OPTIONS, out: { type: 'string' } },
+  run: async (chosen, values) => {
+    const { project, target } = chosen
+    const where = await whereToServe(values, target)
+    const outDir = outFolder(chosen, values.out)
+    await buildInto(target, project, outDir)
+    loadEnvFiles(project)
+    return serveUntilInterrupted({
+      start: () => startPreview(target, project, outDir, where),
+      port: where.port,
+      name: project.name,
+      cron: cronOf(project),
+      hasOwnPath: where.path !== undefined,
+    })
+  },
+})
+
+export interface PreviewRun {
+  readonly port: number
+  /** Path of the MCP endpoint. Default: the platform's own, mostly `/mcp`. */
+  readonly path?: string | undefined
+  /** The file descriptor for what it prints. Default stderr. */
+  readonly output?: number
+}
+
+/** Runs what is in `outDir`. */
+export function startPreview(
+  target: Pick<Target, 'preview'>,
+  project: Project,
+  outDir: string,
+  { port, path: given, output = 2 }: PreviewRun,
+): RunningTarget {
+  const launch = target.preview(outDir, { port, project })
+  if (launch.note !== undefined) terminal.note(launch.note)
+  const path = given ?? launch.path ?? '/mcp'
+  const running = startLaunch(launch, { project, port, output })
+  const ended = new AbortController()
+  const answers = untilAnswers(`http://127.0.0.1:${port}${path}`, ended.signal)
+  return {
+    path,
+    ready: Promise.race([answers, running.failed]).finally(() => ended.abort()),
+    exited: running.exited,
+    stop: async () => {
+      ended.abort()
+      await running.stop()
+    },
+  }
+}

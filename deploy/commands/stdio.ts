@@ -1,0 +1,103 @@
+/**
+ * `mayfly stdio`: serves an entry to one client over stdin and stdout, as desktop clients start their servers.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findEntry, shown } from '../project/entry.ts'
+import { loadEnvFiles } from '../project/env-files.ts'
+import { afterDeath, atExit, onInterrupt } from '../run/ending.ts'
+import type { HostMessage } from '../run/stdio-host.ts'
+import { bundleOnce } from '../targets/node/bundle.ts'
+import { CliError } from '../terminal/cli-error.ts'
+import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const HOST = fileURLToPath(new URL(`../run/stdio-host${extname(import.meta.url)}`, import.meta.url))
+
+const HELP = `mayfly stdio [entry]
+
+  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
+
+Serves one client over stdin and stdout until it closes the connection; everything else goes to stderr. In a client's configuration:
+
+  { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
+`
+
+/** A server whose code never gives way hears no signal. Shorter than clients wait before they kill this process. */
+const GRACE_MS = 1500
+
+/** The same when this process was killed, which a server that still runs notices and ends; `$1` is its process. */
+const KILL = 'sleep 2; kill -s KILL -- "$1"'
+
+/** Runs until the client closes its end (exit code 0). Throws `CliError`. */
+export async function stdio(args: string[]): Promise<number> {
+  const line = parseCommand('stdio', HELP, args, {})
+  if (line === undefined) return 0
+  const entry = findEntry(process.cwd(), oneEntry(line.positionals))
+  const cwd = projectOf(entry)
+  loadEnvFiles({ cwd, entry })
+  const { file, dispose } = await bundleOnce(entry, cwd)
+  try {
+    return await serve(file, entry)
+  } finally {
+    dispose()
+  }
+}
+
+/** In a separate process, whose stdout is our stderr: whatever the server writes or starts, the client sees only messages. */
+async function serve(file: string, entry: string): Promise<number> {
+  const child = spawn(process.execPath, ['--enable-source-maps', HOST, file], {
+    stdio: ['inherit', 2, 2, 1, 'ipc'],
+  })
+  const forgetExit = atExit(() => void child.kill('SIGKILL'))
+  const forgetDeath = child.pid === undefined ? () => {} : afterDeath(KILL, [String(child.pid)])
+  let insisting: NodeJS.Timeout | undefined
+  const restore = onInterrupt((signal) => {
+    insisting ??= setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
+    child.kill(signal === 'SIGPIPE' ? 'SIGTERM' : signal)
+  })
+  let said: HostMessage | undefined
+  // The server's own code may send messages, too.
+  child.on('message', (message) => {
+    if (isHostMessage(message)) said = message
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  // Messages that it sent before it ended may still arrive.
+  if (child.connected) await once(child, 'disconnect')
+  restore()
+  forgetExit()
+  forgetDeath()
+  clearTimeout(insisting)
+  if (said !== undefined) throw complaint(said, entry)
+  if (code === 0 || insisting !== undefined) return 0
+  throw new CliError(`${shown(entry)} ended its process with exit code ${code ?? 1}: see its output above`)
+}
+
+function isHostMessage(message: unknown): message is HostMessage {
+  const { type } = (message ?? {}) as { type?: unknown }
+  return type === 'failed' || type === 'not-loaded' || type === 'no-server'
+}
+
+function complaint(message: HostMessage, entry: string): CliError {
+  if (message.type === 'failed') return new CliError(message.reason)
+  if (message.type === 'not-loaded') {
+    return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
+  }
+  return new CliError(
+    `${shown(entry)} does not export an MCPServer, and stdio serves nothing else: name the module that does, or for a server of an official SDK use the SDK's stdio transport`,
+  )
+}
+
+/** Where the entry's packages are: a desktop client starts its servers in any folder. */
+function projectOf(entry: string): string {
+  let folder = dirname(entry)
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder)
+    if (parent === folder) return dirname(entry)
+    folder = parent
+  }
+  return folder
+}

@@ -1,0 +1,83 @@
+/** The schedule of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Project } from '../contract/target.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { nearestDeclared } from './project.ts'
+
+export interface Cron {
+  /** Of the server, such as `/tasks`. It is called with the variable CRON_SECRET as a bearer token. */
+  readonly path: string
+  /** Five fields, in UTC. Default: each minute. */
+  readonly schedule: string
+}
+
+const EACH_MINUTE = '* * * * *'
+const PATH = /^\/(?!\/)[\w\-./~]*$/
+const SCHEDULE = /^[\d*,/-]+(?: [\d*,/-]+){4}$/
+
+/** The nearest package.json that has one counts. Throws `CliError` for one that cannot be used. */
+export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefined {
+  const value = nearestDeclared(project, 'cron')
+  // Also what switches off the one of a package.json further up.
+  if (value === undefined || value === null || value === false) return undefined
+  const { path, schedule = EACH_MINUTE } = (
+    typeof value === 'string' ? { path: value } : value
+  ) as Partial<Cron>
+  const isUsable = typeof path === 'string' && PATH.test(path)
+  if (isUsable && typeof schedule === 'string' && SCHEDULE.test(schedule)) return { path, schedule }
+  const shown = printable(JSON.stringify(value)).slice(0, 60)
+  throw new CliError(
+    `"mayfly": { "cron": … } in package.json holds ${shown}: make it a path as in "/tasks", or { "path": "/tasks", "schedule": "*/5 * * * *" }`,
+  )
+}
+
+/** As code, what calls the path, for platforms that call functions and no URLs. `fetch` and `origin` are code too; by default it is called within the process that serves it. */
+export const cronCall = (
+  { path }: Cron,
+  fetch: string,
+  origin = "'http://localhost'",
+): string => `async (_event, context) => {
+  const authorization = \`Bearer \${process.env.CRON_SECRET}\`
+  const response = await (${fetch})(new Request(new URL('${path}', ${origin}), { headers: { authorization } }))
+  if (!response.ok) throw new Error(\`${path} answered \${response.status}: \${await response.text()}\`)
+}`
+
+/** On this machine nobody waits for a minute. */
+const LOCAL_PAUSE_MS = 1000
+/** What is wrong is also told by the server, each time. */
+const FAULT_PAUSE_MS = 15_000
+const CALL_TIMEOUT_MS = 60_000
+
+/** Calls the path below `base`, a URL without a slash at its end, again and again until `signal` aborts, and tells once of each new answer that is none. Never rejects. */
+export async function callLocally(base: string, { path }: Cron, signal: AbortSignal): Promise<void> {
+  const url = `${base}${path}`
+  const { CRON_SECRET } = process.env
+  if (!CRON_SECRET) {
+    terminal.note(`nothing calls ${path}: set CRON_SECRET in .env, with 32 random characters or more`)
+    return
+  }
+  let told = ''
+  while (!signal.aborted) {
+    const answer = await callOnce(url, CRON_SECRET, signal)
+    if (answer !== '' && answer !== told && !signal.aborted) terminal.note(`${path}: ${answer}`)
+    told = answer
+    await delay(answer === '' ? LOCAL_PAUSE_MS : FAULT_PAUSE_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Resolves with what is wrong. */
+async function callOnce(url: string, secret: string, signal: AbortSignal): Promise<string> {
+  try {
+    const headers = { authorization: `Bearer ${secret}` }
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)])
+    const response = await fetch(url, { headers, signal: limit })
+    const text = printable(await response.text()).slice(0, 200)
+    return response.ok ? '' : `status ${response.status} ${text}`
+  } catch (error) {
+    // A server that is being replaced does not answer for a moment.
+    return error instanceof Error && error.name === 'TimeoutError'
+      ? `no answer in ${CALL_TIMEOUT_MS / 1000} s`
+      : ''
+  }
+}

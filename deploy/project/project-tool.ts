@@ -1,0 +1,46 @@
+/** Finds tools in the user's project, so that its pinned versions are used, else beside Mayfly. */
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { CliError } from '../terminal/cli-error.ts'
+
+/** The file of a module name. Throws a `CliError` saying how to install its package. */
+export function resolveTool(specifier: string, cwd: string): string {
+  for (const from of [join(cwd, 'package.json'), import.meta.url]) {
+    try {
+      return createRequire(from).resolve(specifier)
+    } catch {
+      // Not installed there.
+    }
+  }
+  const name = specifier.replace(/\/package\.json$/, '')
+  throw new CliError(`${name} is not installed: run npm install --save-dev ${name}`)
+}
+
+/** The file that a package runs as a program. Throws a `CliError` saying how to install it. */
+export function resolveBin(name: string, cwd: string, program: string = name): string {
+  const manifest = resolveTool(`${name}/package.json`, cwd)
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> }
+  const file = typeof bin === 'string' ? bin : bin[program]
+  if (file === undefined) throw new CliError(`the package ${name} has no program ${program}`)
+  return join(dirname(manifest), file)
+}
+
+/** A program on the PATH, or undefined. Empty and relative parts of the PATH would mean the project's folder, and are left out. */
+export function findProgram(name: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,78 @@
+/** The user's project: its name, and its own files. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Project } from '../contract/target.ts'
+import { findEntry } from './entry.ts'
+import { ownHomes } from './out-place.ts'
+
+/** Throws `CliError` when there is no entry. */
+export function readProject(cwd: string, entry: string | undefined): Project {
+  return { cwd, entry: findEntry(cwd, entry), name: projectName(cwd) }
+}
+
+/**
+ * The folders of the project, nearest first: from the current folder and from the entry's up to the repository, else up to the
+ * outermost package. A command may run in a subfolder, while the files it needs are at the root. An entry that is a link is in two.
+ */
+export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
+  return [...new Set([cwd, dirname(entry), dirname(realPath(entry))].flatMap(foldersUpToRoot))]
+}
+
+/** The path itself where there is nothing. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+function foldersUpToRoot(start: string): string[] {
+  const above = [start]
+  let own = 1
+  const homes = ownHomes()
+  for (let folder = start; dirname(folder) !== folder && !homes.includes(folder); folder = dirname(folder)) {
+    if (folder !== start) above.push(folder)
+    if (existsSync(join(folder, 'package.json'))) own = above.length
+    if (existsSync(join(folder, '.git'))) return above
+  }
+  return above.slice(0, own)
+}
+
+/** A name that every platform accepts: lower case letters, digits and dashes, beginning with a letter, at most 40 characters. */
+export function projectName(cwd: string): string {
+  const named = packageName(cwd) ?? basename(cwd)
+  const name = named
+    .toLowerCase()
+    .replace(/^@[^/]+\//, '')
+    .replace(/[^a-z\d]+/g, '-')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, 40)
+    .replace(/-+$/, '')
+  return name === '' ? 'mcp-server' : name
+}
+
+/** What the nearest package.json with this name in `"mayfly": { … }` says there. */
+export function nearestDeclared(project: Pick<Project, 'cwd' | 'entry'>, name: string): unknown {
+  return projectFolders(project)
+    .map((folder) => declared(folder, name))
+    .find((found) => found !== undefined)
+}
+
+/** What `"mayfly": { … }` in the folder's package.json says under a name. */
+export function declared(folder: string, name: string): unknown {
+  const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { readonly [name: string]: unknown } }
+  return mayfly?.[name]
+}
+
+function packageName(cwd: string): string | undefined {
+  const { name } = (manifestIn(cwd) ?? {}) as { name?: unknown }
+  return typeof name === 'string' ? name : undefined
+}
+
+/** package.json; undefined where there is none, or none that is JSON: npm reports that. */
+export function manifestIn(folder: string): unknown {
+  const path = join(folder, 'package.json')
+  if (!existsSync(path)) return undefined
+  try {
+    return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+/** Runs what a target's `preview` describes. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Launch, Project } from '../contract/target.ts'
+import { shown } from '../project/entry.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
+import { localVariables } from './local-variables.ts'
+import { untilListening } from './port.ts'
+import { startProcessGroup } from './process-group.ts'
+
+const LAST_WORDS_MS = 1000
+
+export interface LaunchOptions {
+  readonly project: Pick<Project, 'entry'>
+  /** The port of 127.0.0.1 where it will listen. */
+  readonly port: number
+  /** The file descriptor for the server's output; by default stderr, since scripts read stdout. */
+  readonly output?: number
+}
+
+export interface RunningLaunch {
+  readonly exited: Promise<number>
+  /** Resolves when it takes connections; rejects as `failed` does, and when it is stopped before. */
+  readonly listening: Promise<void>
+  /** Rejects with `CliError` when it ends by itself; never resolves. */
+  readonly failed: Promise<never>
+  /** Ends all of its processes; safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Its output before it listens is shown when it does; if the server cannot be loaded, only the reason is shown. */
+export function startLaunch({ command, args, cwd, env }: Launch, options: LaunchOptions): RunningLaunch {
+  const isScript = /\.(?:js|cjs|mjs|ts)$/.test(command)
+  const group = startProcessGroup(
+    isScript ? [command, ...args] : args,
+    {
+      cwd,
+      env: { ...process.env, ...localVariables(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+    isScript ? process.execPath : command,
+  )
+  const output = holdOutput(group.child, options.output)
+  const stopping = new AbortController()
+  const failed = new Promise<never>((_resolve, reject) => {
+    group.exited.then(
+      async (code) => {
+        if (stopping.signal.aborted) return
+        // Processes that outlive the first keep its pipes open, and the reason may still be unread.
+        await group.stop()
+        await output.ended
+        reject(endedWith(code, options.project, output))
+      },
+      (error: NodeJS.ErrnoException) =>
+        reject(new CliError(`cannot run ${command} (${error.code}): is it installed?`)),
+    )
+  })
+  const listening = Promise.race([untilListening(options.port, stopping.signal), failed])
+  listening.then(output.release, () => {})
+  // A caller that awaits these gets the error; others need not handle it.
+  failed.catch(() => {})
+  return {
+    exited: group.exited,
+    listening,
+    failed,
+    stop: async () => {
+      stopping.abort()
+      // As it never listened, what it printed may say why.
+      output.release()
+      await group.stop()
+      // Waits for its last output, but not long: a process that left the group may keep the pipes open.
+      await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })])
+      output.discard()
+    },
+  }
+}
+
+function endedWith(code: number, { entry }: Pick<Project, 'entry'>, output: HeldOutput): CliError {
+  const reason = loadError(output.text)
+  if (reason === undefined) {
+    output.release()
+    return new CliError(`the server ended with exit code ${code}: see its output above`)
+  }
+  output.discard()
+  const own = `TypeError: the default export of ${shown(entry)} `
+  if (reason.startsWith(own)) return new CliError(printable(reason.replace(/^TypeError: /, '')))
+  return new CliError(`${shown(entry)} cannot be loaded: ${printable(reason)}`)
+}

@@ -1,0 +1,61 @@
+/** Checks a port before anything is started, so that a busy one is one line and not a platform's stack trace. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CliError } from '../terminal/cli-error.ts'
+
+const LISTEN_TIMEOUT_MS = 60_000
+const POLL_MS = 20
+
+/** Below the ports that kernels hand out (RFC 6335 §6; Linux begins at 32 768): what is free now is not given to another program in the seconds until a platform listens. */
+const FIRST_FREE = 20_000
+const FREE_PORTS = 12_000
+const TRIES = 20
+
+/** The same port when 127.0.0.1 can listen on it, a free one for 0. Throws `CliError` when it cannot. */
+export async function freePort(port: number): Promise<number> {
+  if (port !== 0) return listenable(port)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = await listenable(FIRST_FREE + Math.floor(Math.random() * FREE_PORTS)).catch(() => 0)
+    if (found !== 0) return found
+  }
+  return listenable(0)
+}
+
+async function listenable(port: number): Promise<number> {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw busyPort(port)
+    throw new CliError(`cannot listen on port ${port} (${code}): pass another --port`)
+  }
+  const { port: free } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return free
+}
+
+export function busyPort(port: number): CliError {
+  return new CliError(`port ${port} is in use: stop the program that uses it, or pass another --port`)
+}
+
+/** Resolves when something accepts connections at this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, and when `signal` aborts. */
+export async function untilListening(port: number, signal?: AbortSignal): Promise<void> {
+  const deadline = Date.now() + LISTEN_TIMEOUT_MS
+  while (!(await isListening(port))) {
+    if (Date.now() > deadline) throw new CliError('the server accepts no connections: see its output above')
+    await delay(POLL_MS, undefined, { signal })
+  }
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

@@ -1,0 +1,101 @@
+/** Asks a server on this machine `server/discover` until it answers: the only proof that it is up. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ServerIdentity } from '../contract/target.ts'
+import { CliError } from '../terminal/cli-error.ts'
+
+const PROTOCOL_VERSION = '2026-07-28'
+const PROBE_TIMEOUT_MS = 5000
+const PROBE_INTERVAL_MS = 50
+const SILENCE_TIMEOUT_MS = 60_000
+/** A 5xx may come from a runtime that is still starting; after this time it is the server's own fault. */
+const FAILURE_TIMEOUT_MS = 10_000
+
+type ProbeResult =
+  | { ready: true; identity: ServerIdentity }
+  | { ready: false; answer: string; patienceMs: number }
+
+/**
+ * Resolves when `url` answers JSON-RPC with a status below 500, or 401 or 403 (a server that wants a token is up).
+ * Rejects with `CliError` when it answers anything else, fails for 10 seconds, or is silent for 60. Stops asking when `signal` aborts.
+ */
+export async function untilAnswers(url: string, signal: AbortSignal): Promise<ServerIdentity> {
+  const started = Date.now()
+  for (;;) {
+    const result = await probe(url, signal)
+    if (result.ready) return result.identity
+    if (Date.now() - started >= result.patienceMs) {
+      throw new CliError(
+        `POST ${url} gives ${result.answer} and not JSON-RPC: pass the path at which the server answers MCP, as in --path /api/mcp`,
+      )
+    }
+    await delay(PROBE_INTERVAL_MS, undefined, { signal })
+  }
+}
+
+async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+  try {
+    const response = await fetch(url, { ...discoverRequest(), signal })
+    return judge(response.status, await response.text())
+  } catch {
+    // Refused, reset or timed out: not up yet.
+    return { ready: false, answer: 'no answer', patienceMs: SILENCE_TIMEOUT_MS }
+  }
+}
+
+function judge(status: number, body: string): ProbeResult {
+  const message = parseMessage(body)
+  if (status < 500 && message)
+    return { ready: true, identity: { name: serverName(message), wantsToken: status === 401 } }
+  if (status === 401 || status === 403)
+    return { ready: true, identity: { name: serverName({}), wantsToken: status === 401 } }
+  return { ready: false, answer: `status ${status}`, patienceMs: status < 500 ? 0 : FAILURE_TIMEOUT_MS }
+}
+
+function discoverRequest(): RequestInit {
+  const meta = 'io.modelcontextprotocol/'
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': PROTOCOL_VERSION,
+      'mcp-method': 'server/discover',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'server/discover',
+      params: {
+        _meta: {
+          [`${meta}protocolVersion`]: PROTOCOL_VERSION,
+          [`${meta}clientInfo`]: { name: 'mayfly-dev', version: '1' },
+          [`${meta}clientCapabilities`]: {},
+        },
+      },
+    }),
+  }
+}
+
+/** The JSON-RPC message in a JSON body, or in the last event of an SSE body. */
+function parseMessage(body: string): object | undefined {
+  const events = [...body.matchAll(/^data: ?(.*)$/gm)]
+  try {
+    const message: unknown = JSON.parse(events.at(-1)?.[1] ?? body)
+    return isObject(message) && message.jsonrpc === '2.0' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** 2026-07-28 puts the server's name into the result's `_meta`. */
+function serverName(message: object): string | undefined {
+  const result = (message as { result?: unknown }).result
+  const meta = isObject(result) && isObject(result._meta) ? result._meta : {}
+  const info = meta['io.modelcontextprotocol/serverInfo']
+  return isObject(info) && typeof info.name === 'string' ? info.name : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

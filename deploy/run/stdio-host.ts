@@ -1,0 +1,64 @@
+/**
+ * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. Its stdout is stderr, for the server and the processes
+ * that it starts; the client reads the fourth stream. Reports over IPC why it ended, unless the client ended it.
+ */
+import { createWriteStream, fstatSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import { serveStdio } from '../../adapters/_node/stdio.ts'
+import { divertStdout } from '../../adapters/_node/stdout.ts'
+import { serverWithin } from '../../src/http/mounted.ts'
+import type { MCPServer } from '../../src/index.ts'
+
+export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { type: 'no-server' }
+
+/** The stream of this process that goes to the client. */
+const CLIENT = 3
+/** Time limit for the last writes, since a client may not read. */
+const FLUSH_MS = 1000
+
+// The process that started this one has ended, and with it the connection to the client.
+process.on('disconnect', () => process.exit(0))
+
+const output = openOutput(CLIENT)
+// stdout already goes to stderr; the server's code may end it, and its output would be lost.
+divertStdout()
+const server = await load(process.argv[2] ?? '')
+try {
+  const running = await serveStdio(server, output)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void running.close())
+  await running.closed
+} catch (error) {
+  await fail({ type: 'failed', reason: (error as Error).message })
+}
+await end(0)
+
+/** A pipe or a socket, as clients have it, else a file or a terminal. */
+function openOutput(fd: number): Writable {
+  const found = fstatSync(fd)
+  const isStream = found.isFIFO() || found.isSocket()
+  return isStream ? new Socket({ fd, readable: false, writable: true }) : createWriteStream('', { fd })
+}
+
+async function load(file: string): Promise<MCPServer> {
+  const { default: exported } = await import(pathToFileURL(file).href).catch((error: Error) =>
+    fail({ type: 'not-loaded', reason: error.message.split('\n')[0] ?? '' }),
+  )
+  const server = serverWithin(exported) as MCPServer | undefined
+  return typeof server?.getSessionParts === 'function' ? server : fail({ type: 'no-server' })
+}
+
+async function fail(message: HostMessage): Promise<never> {
+  await new Promise((sent) => process.send?.(message, sent))
+  return end(1)
+}
+
+async function end(code: number): Promise<never> {
+  await new Promise((flushed) => {
+    output.end(flushed)
+    output.once('error', flushed)
+    setTimeout(flushed, FLUSH_MS)
+  })
+  process.exit(code)
+}

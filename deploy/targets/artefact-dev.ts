@@ -1,0 +1,180 @@
+/** `mayfly dev` for platforms whose artefact can simply be built and run here: what runs is what would be deployed. */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Buildable, buildChecked } from '../build/checked-build.ts'
+import { watchEntry } from '../build/watch.ts'
+import { createWorkFolder } from '../build/work-folder.ts'
+import type { Launch, Project, RunningTarget, StartOptions, Target } from '../contract/target.ts'
+import { refuseFaulty } from '../doctor/load.ts'
+import { projectName } from '../project/project.ts'
+import { type Front, startFront } from '../run/front.ts'
+import { type RunningLaunch, startLaunch } from '../run/launch.ts'
+import { freePort } from '../run/port.ts'
+import { untilAnswers } from '../run/probe.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
+
+/** Builds and runs `target`, and does both again after every change of a file of the server. */
+export function artefactDev(target: Runnable): Target['start'] {
+  return async ({ entry, cwd, port, path: given }: StartOptions): Promise<RunningTarget> => {
+    const project = { entry, cwd, name: projectName(cwd) }
+    const { folder, dispose } = createWorkFolder(cwd, entry)
+    const nextBuild = builder(target, project, folder)
+    const first = await prepare(target, project, await nextBuild())
+    if (first.launch.note !== undefined) terminal.note(first.launch.note)
+    const path = given ?? first.launch.path ?? '/mcp'
+    const front = await startFront(port)
+    const servers = new Servers(front)
+    const firstOutdated = new AbortController()
+    const started = servers.replaceWith(first, firstOutdated.signal)
+    const ready = Promise.race([
+      untilAnswers(`http://127.0.0.1:${port}${path}`, servers.stopping),
+      // Before it answers, its end is the end of the command.
+      started.then((server) => server?.failed ?? new Promise<never>(() => {})),
+    ])
+    ready.catch(() => {})
+    const watch = await watchEntry(entry, cwd, async (outdated) => {
+      const [outDir] = await Promise.all([nextBuild(), refuseFaulty(project, outdated)])
+      const next = await prepare(target, project, outDir)
+      firstOutdated.abort()
+      const server = await servers.replaceWith(next, outdated)
+      if (server === undefined) return
+      terminal.note('reloaded')
+      server.failed.catch(reportEnd)
+    })
+    void Promise.all([started, ready]).then(
+      ([server]) => server?.failed.catch(reportEnd),
+      () => {},
+    )
+    let reportExit = (_code: number): void => {}
+    const exited = new Promise<number>((resolve) => {
+      reportExit = resolve
+    })
+    return {
+      path,
+      ready,
+      // A server that ends by itself is waited for: the next change may mend it.
+      exited,
+      stop: async () => {
+        const stopped = servers.stop()
+        await Promise.all([front.close(stopped), watch.dispose(), stopped])
+        dispose()
+        reportExit(0)
+      },
+    }
+  }
+}
+
+function reportEnd(error: Error): void {
+  terminal.warn(`${error.message}; save a file to start it again`)
+}
+
+/** Each build has its own folder, as the server of the build before it may still read its files. */
+function builder(target: Runnable, project: Project, folder: string): () => Promise<string> {
+  let builds = 0
+  return async () => {
+    const outDir = join(folder, String(++builds))
+    mkdirSync(outDir, { recursive: true })
+    try {
+      await buildChecked(target, project, outDir)
+      return outDir
+    } catch (error) {
+      rmSync(outDir, { recursive: true, force: true })
+      throw error
+    }
+  }
+}
+
+interface Prepared {
+  readonly launch: Launch
+  readonly port: number
+  readonly project: Project
+  readonly outDir: string
+}
+
+async function prepare(target: Runnable, project: Project, outDir: string): Promise<Prepared> {
+  const port = await freePort(0)
+  return { launch: target.preview(outDir, { port, project }), port, project, outDir }
+}
+
+interface Run {
+  readonly server: RunningLaunch
+  readonly outDir: string
+}
+
+/** One server after the other behind one port. */
+class Servers {
+  readonly #front: Front
+  readonly #stopping = new AbortController()
+  /** All that still run: a replaced one finishes its requests. */
+  readonly #running = new Set<Run>()
+  #current: Run | undefined
+
+  constructor(front: Front) {
+    this.#front = front
+  }
+
+  /** Aborts when `stop` is called. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /**
+   * Starts the next server while the last one goes on, and puts it in its place once it takes connections. Rejects with `CliError`
+   * when it does not. Undefined when all were stopped meanwhile, and when it is `outdated` before: one that never takes connections
+   * must not keep the next from being tried.
+   */
+  async replaceWith(
+    { launch, outDir, ...options }: Prepared,
+    outdated: AbortSignal,
+  ): Promise<RunningLaunch | undefined> {
+    const unwanted = AbortSignal.any([this.stopping, outdated])
+    if (unwanted.aborted) {
+      rmSync(outDir, { recursive: true, force: true })
+      return undefined
+    }
+    if (this.#current === undefined) this.#front.hold()
+    const next: Run = { server: startLaunch(launch, options), outDir }
+    this.#running.add(next)
+    const giveUp = (): void => void next.server.stop()
+    unwanted.addEventListener('abort', giveUp, { once: true })
+    try {
+      await next.server.listening
+      unwanted.throwIfAborted()
+    } catch (error) {
+      await this.#end(next)
+      if (unwanted.aborted) return undefined
+      if (this.#current === undefined) this.#front.refuse()
+      throw error
+    } finally {
+      unwanted.removeEventListener('abort', giveUp)
+    }
+    const previous = this.#current
+    this.#current = next
+    this.#front.passTo(options.port)
+    next.server.failed.catch(() => this.#lose(next))
+    if (previous !== undefined) void this.#front.answered().then(() => this.#end(previous))
+    return next.server
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([...this.#running].map((run) => this.#end(run)))
+  }
+
+  /** It ended by itself. */
+  #lose(run: Run): void {
+    if (run === this.#current) {
+      this.#current = undefined
+      this.#front.refuse()
+    }
+    void this.#end(run)
+  }
+
+  async #end(run: Run): Promise<void> {
+    await run.server.stop()
+    rmSync(run.outDir, { recursive: true, force: true })
+    this.#running.delete(run)
+  }
+}

@@ -1,0 +1,72 @@
+/** `mayfly dev --target cloudflare`: the project's own wrangler, on workerd, offline. */
+
+import type { RunningTarget, StartOptions } from '../../contract/target.ts'
+import { noFetch, shown } from '../../project/entry.ts'
+import { holdOutput } from '../../run/held-output.ts'
+import { untilAnswers } from '../../run/probe.ts'
+import { startProcessGroup } from '../../run/process-group.ts'
+import { CliError, printable } from '../../terminal/cli-error.ts'
+import { wranglerConfig } from './config.ts'
+import { checkWorkerEntry } from './entry-check.ts'
+import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
+
+/** workerd's message for a default export that is not a handler, at start or at the first request. */
+const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(reading 'fetch'\)/
+
+/** workerd's message for a module that throws while it is loaded. */
+const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
+
+/** After these messages wrangler waits for a change; at the start it would wait silently. */
+const BUILD_FAILED = /Build failed with \d+ error/
+
+/** Wrangler itself watches, bundles and reloads. */
+export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions): Promise<RunningTarget> {
+  const bin = wranglerBin(cwd)
+  await checkWorkerEntry(entry, cwd)
+  const config = wranglerConfig(cwd)
+  const args = [bin, 'dev', entry, ...config.args, ...devArgs(port, { cwd, entry })]
+  const env = { ...process.env, ...OFFLINE }
+  const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = holdOutput(group.child)
+
+  const ended = new AbortController()
+  const failed = Promise.race([
+    output.contains(NO_HANDLER).then(() => {
+      output.discard()
+      throw noFetch(entry)
+    }),
+    output.contains(LOAD_FAILED).then(() => {
+      const [, reason = ''] = LOAD_FAILED.exec(output.text) ?? []
+      output.discard()
+      throw new CliError(`${shown(entry)} cannot be loaded: ${printable(reason)}`)
+    }),
+    output.contains(BUILD_FAILED).then(() => {
+      throw new CliError(`wrangler cannot build ${shown(entry)}: see its output above`)
+    }),
+    group.exited.then(async (code) => {
+      // Processes that outlive wrangler keep its pipes open, and the reason may still be unread.
+      await group.stop()
+      await output.ended
+      output.release()
+      throw new CliError(
+        `wrangler stopped with exit code ${code} before the server answered: see its output above`,
+      )
+    }),
+  ])
+  const answers = untilAnswers(`http://127.0.0.1:${port}${path}`, ended.signal)
+  const ready = Promise.race([answers, failed]).finally(() => {
+    ended.abort()
+    output.release()
+  })
+  return {
+    path,
+    ready,
+    exited: group.exited,
+    stop: async () => {
+      ended.abort()
+      output.discard()
+      await group.stop()
+      config.dispose()
+    },
+  }
+}

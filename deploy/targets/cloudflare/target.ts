@@ -1,0 +1,276 @@
+/** Cloudflare Workers, through the project's own wrangler: it bundles, runs and deploys as it would without Mayfly. */
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
+import type {
+  Artefact,
+  Deployment,
+  DeploymentOptions,
+  Finding,
+  Launch,
+  Logs,
+  Project,
+  Target,
+} from '../../contract/target.ts'
+import { shown } from '../../project/entry.ts'
+import { resolveTool } from '../../project/project-tool.ts'
+import { startProcessGroup } from '../../run/process-group.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+import { terminal } from '../../terminal/terminal.ts'
+import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
+import { startDev } from './dev.ts'
+import { checkWorkerEntry } from './entry-check.ts'
+import { startupWarnings } from './startup.ts'
+import { devArgs, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
+
+const { cloudflare: facts } = FACTS
+const LIMITS: Artefact['limits'] = [sizeLimit(facts.workerBytes, 'raw')]
+
+const CONFIG_FILE = 'wrangler.json'
+
+export const cloudflare: Target = {
+  title: 'Cloudflare Workers',
+  tasks: 'objects',
+  defaultPort: 8787,
+  oldestNode: OLDEST_NODE,
+  marks: { files: CONFIG_NAMES },
+  limits: [
+    `a call may take as long as its client waits, with ${shownValue(facts.freeCpuMs)} of CPU time on the Free plan and ${shownValue(facts.paidCpuMs)} on the Paid one`,
+    `a Worker may have ${shownValue(facts.workerBytes)}, and ${shownValue(facts.startupMs)} to start`,
+  ],
+  start: startDev,
+  build,
+  tryOut: (outDir, { main }, { cwd }) => startupWarnings(join(outDir, main), cwd),
+  preview,
+  hasPreviews: true,
+  deployment,
+  logs,
+  examine,
+  files,
+}
+
+async function build(project: Project, outDir: string): Promise<Artefact> {
+  const bin = wranglerBin(project.cwd)
+  await checkWorkerEntry(project.entry, project.cwd)
+  const config = wranglerConfig(project.cwd)
+  const args = ['deploy', project.entry, '--dry-run', '--minify', '--outdir', outDir, ...config.args]
+  try {
+    const { code, output } = await run([bin, ...args], project.cwd)
+    if (code !== 0) {
+      terminal.pass(output)
+      throw new CliError(`wrangler cannot build ${shown(project.entry)}: see its output above`)
+    }
+  } finally {
+    config.dispose()
+  }
+  const main = `${basename(project.entry).replace(/\.\w+$/, '')}.js`
+  const code = readFileSync(join(outDir, main))
+  // A project without a configuration still needs one to be deployed.
+  if (findWranglerConfig(project.cwd) === undefined) {
+    writeFileSync(
+      join(outDir, CONFIG_FILE),
+      JSON.stringify({ name: project.name, main, ...COMPATIBILITY, upload_source_maps: true }),
+    )
+  }
+  return { main, size: { raw: code.byteLength, gzip: gzipSync(code).byteLength }, limits: LIMITS }
+}
+
+/** Runs a Node script, and resolves with what it printed. A signal to this process ends it and all that it started. */
+async function run(args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
+  const env = { ...process.env, ...OFFLINE }
+  const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [group.child.stdout, group.child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const closed = once(group.child, 'close')
+  const code = await group.exited
+  await group.stop()
+  await closed
+  return { code, output }
+}
+
+function preview(outDir: string, { port, project }: { port: number; project: Project }): Launch {
+  return {
+    command: wranglerBin(project.cwd),
+    args: ['dev', ...builtWorker(outDir, project), ...devArgs(port, project)],
+    cwd: project.cwd,
+    env: OFFLINE,
+  }
+}
+
+const TOOL: Deployment['tool'] = {
+  name: 'wrangler',
+  npm: 'wrangler',
+  install: 'npm install --save-dev wrangler',
+  login: 'npx wrangler login',
+  whoami: ['whoami', '--json'],
+  token: 'CLOUDFLARE_API_TOKEN',
+}
+
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const upload = isPreview ? ['versions', 'upload'] : ['deploy']
+  return {
+    tool: TOOL,
+    steps: [
+      {
+        title: secrets.size === 0 ? 'upload the Worker' : 'upload the Worker and its secrets',
+        args: [
+          ...upload,
+          ...builtWorker(outDir, project),
+          // Variables that were set in the dashboard stay.
+          '--keep-vars',
+          ...(secrets.size === 0 ? [] : ['--secrets-file', '/dev/stdin']),
+          ...extra,
+        ],
+        cwd: project.cwd,
+        ...(secrets.size > 0 && { stdin: JSON.stringify(Object.fromEntries(secrets)) }),
+        // https://developers.cloudflare.com/workers/wrangler/system-environment-variables/
+        tells: { variable: 'WRANGLER_OUTPUT_FILE_PATH' },
+      },
+    ],
+    endpoint: { find: endpointIn },
+  }
+}
+
+/** One JSON object a line: of a deployment its routes and domains, of a version its own URL. */
+function endpointIn(told: string): string | undefined {
+  const reports = told
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { targets?: string[]; preview_url?: string; type?: string })
+  const { targets = [], preview_url } = reports.find(({ type }) => type !== 'wrangler-session') ?? {}
+  // The user's own domain wins over workers.dev; a schedule or a route with a pattern is not a URL.
+  const urls = targets.map(routeUrl).filter((url) => url !== undefined)
+  const found = preview_url ?? urls.find((url) => !url.endsWith('.workers.dev')) ?? urls[0]
+  return found === undefined ? undefined : new URL('/mcp', found).href
+}
+
+/** `https://shop.acme.workers.dev`, or `mcp.shop.example (custom domain)`. */
+function routeUrl(target: string): string | undefined {
+  const [name = ''] = target.split(' ', 1)
+  const url = name.startsWith('https://') ? name : `https://${name}`
+  return /^https:\/\/[a-z\d-]+(?:\.[a-z\d-]+)+\/?$/i.test(url) ? url : undefined
+}
+
+function logs(project: Project, extra: readonly string[]): Logs {
+  const config = findWranglerConfig(project.cwd)
+  const worker = config === undefined ? [project.name] : ['--config', config]
+  const step = { title: 'show the log', args: ['tail', ...worker, ...extra], cwd: project.cwd }
+  return { tool: TOOL, step }
+}
+
+/** Options that make wrangler upload the build unchanged. */
+function builtWorker(outDir: string, project: Project): string[] {
+  const main = join(outDir, `${basename(project.entry).replace(/\.\w+$/, '')}.js`)
+  return [main, '--no-bundle', '--config', findWranglerConfig(project.cwd) ?? join(outDir, CONFIG_FILE)]
+}
+
+async function examine({ cwd }: Project): Promise<Finding[]> {
+  const findings: Finding[] = []
+  try {
+    wranglerBin(cwd)
+    const { version } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
+      version: string
+    }
+    findings.push({ level: 'ok', message: `wrangler ${version}` })
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    findings.push({ level: 'error', message: error.message })
+  }
+  const config = findWranglerConfig(cwd)
+  if (config === undefined) {
+    findings.push({
+      level: 'warning',
+      message:
+        'no wrangler.toml: the Worker is named after the project, without bindings; mayfly init writes one',
+    })
+    return findings
+  }
+  const text = readFileSync(config, 'utf8')
+  findings.push({ level: 'ok', message: `${basename(config)} found` })
+  findings.push(...nodeCompatibility(text, basename(config)))
+  if (!text.includes('enable_request_signal')) {
+    findings.push({
+      level: 'warning',
+      message: `ctx.signal does not abort when a client goes away: add "enable_request_signal" to compatibility_flags in ${basename(config)}`,
+    })
+  }
+  return findings
+}
+
+/** With a date that turns it on, workerd refuses the flag. */
+function nodeCompatibility(config: string, file: string): Finding[] {
+  const date = /\bcompatibility_date"?\s*[=:]\s*"(\d{4}-\d\d-\d\d)"/.exec(config)?.[1]
+  const { value } = facts.nodejsCompatFrom
+  if (date === undefined || date < value || !/"nodejs_compat(?:_v2)?"/.test(config)) return []
+  const message = `nodejs_compat is on from compatibility date ${value}, and an error as a flag: remove it from compatibility_flags in ${file}`
+  return [{ level: 'warning', message }]
+}
+
+const TASKS = `
+# One object a task: src/tasks.ts.
+[[durable_objects.bindings]]
+name = "TASKS"
+class_name = "MayflyTasks"
+
+[[migrations]]
+tag = "mayfly-tasks-1"
+new_sqlite_classes = ["MayflyTasks"]
+`
+
+function files({
+  name,
+  hasTasks = false,
+}: {
+  readonly name: string
+  readonly hasTasks?: boolean
+}): ReturnType<Target['files']> {
+  return {
+    files: {
+      'wrangler.toml': `name = "${name}"
+main = "src/server.ts"
+compatibility_date = "${COMPATIBILITY.compatibility_date}"
+# Aborts ctx.signal when a client goes away; no compatibility date turns it on.
+compatibility_flags = ["enable_request_signal"]
+# Stack traces in the log name your own files and lines.
+upload_source_maps = true
+
+# A domain of your own, in a zone of this account:
+# routes = [{ pattern = "mcp.example.com", custom_domain = true }]
+
+# The account, where a login or a token has several (or CLOUDFLARE_ACCOUNT_ID in the environment):
+# account_id = ""
+
+[observability]
+enabled = true
+# The share of requests that is logged: with many, each line costs (docs/deploy/cloudflare.md).
+head_sampling_rate = 1
+
+# CPU time of a call, ends one that runs wild; on the Paid plan alone (30000 there by default, at most 300000).
+# [limits]
+# cpu_ms = 1000
+${hasTasks ? TASKS : ''}`,
+    },
+    scripts: {},
+    dependencies: {},
+    devDependencies: { wrangler: '^4.155.0' },
+    ignored: ['.wrangler/', '.dev.vars', '.dev.vars.*', '!.dev.vars.example'],
+    ci: {
+      setUp: [
+        'secret CLOUDFLARE_API_TOKEN: of the template "Edit Cloudflare Workers", for one account, with an end date',
+        'variable CLOUDFLARE_ACCOUNT_ID: a token for several accounts needs it',
+      ],
+      secrets: ['CLOUDFLARE_API_TOKEN'],
+      variables: ['CLOUDFLARE_ACCOUNT_ID'],
+    },
+  }
+}

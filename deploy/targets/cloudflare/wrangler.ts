@@ -1,0 +1,45 @@
+/** The project's own wrangler, and how it is run here. */
+import { resolve } from 'node:path'
+import type { Project } from '../../contract/target.ts'
+import { readEnvFiles } from '../../project/env-files.ts'
+import { resolveBin } from '../../project/project-tool.ts'
+import { localVariables } from '../../run/local-variables.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+
+export const OLDEST_NODE = 22
+
+/** No metrics, no error reports, no request.cf from the network; hiding the banner skips its look-up of newer versions. */
+export const OFFLINE = {
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_SEND_ERROR_REPORTS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+} as const
+
+/** What makes `wrangler dev` serve this machine alone, offline, with the variables that every target has. */
+export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
+  // By itself wrangler reads .dev.vars or the others; of several named files, the last one that has a variable wins.
+  const { files } = readEnvFiles(project)
+  return [
+    ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
+    '--local',
+    ...['--ip', '127.0.0.1', '--port', String(port)],
+    // Any free port: two runs at once must not collide.
+    ...['--inspector-port', '0'],
+    '--show-interactive-dev-session=false',
+    // Otherwise a configured route replaces the Host header, and the guard against DNS rebinding cannot work.
+    '--infer-origin-from-routes=false',
+    ...Object.entries(localVariables()).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+  ]
+}
+
+/** Wrangler's script for Node. Throws `CliError` when it is not installed or this Node is too old for it. */
+export function wranglerBin(cwd: string): string {
+  const bin = resolveBin('wrangler', cwd)
+  if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+    throw new CliError(
+      `wrangler needs Node ${OLDEST_NODE} or newer and this is ${process.version}: upgrade, or pass --target node`,
+    )
+  }
+  return bin
+}

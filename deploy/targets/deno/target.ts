@@ -1,0 +1,172 @@
+/** Deno and Deno Deploy: one file that serves. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../../contract/target.ts'
+import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
+import { toEnvFile } from '../../project/secrets.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
+import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
+
+const main = (cron: Cron | undefined): string => `import server from 'mayfly:entry'
+import { deno } from 'mayfly-mcp/deno'
+
+const handler = deno(server)
+const running = Deno.serve(handler)
+// Deno Deploy ends an instance 5 seconds after this signal. A second one ends it at once.
+const drain = () => {
+  Deno.removeSignalListener('SIGINT', drain)
+  void running.shutdown()
+}
+Deno.addSignalListener('SIGINT', drain)
+${cron === undefined ? '' : `// Deno Deploy has it; elsewhere it is behind a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
+
+const artefact: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir, earlier) => {
+    const file = 'server.js'
+    const size = await bundleServer(project, {
+      main: main(cronOf(project)),
+      outfile: join(outDir, file),
+      platform: 'node',
+      conditions: ['deno'],
+      banner: NODE_BANNER,
+    })
+    const tasks = { start: `deno run --allow-net --allow-env ${file}` }
+    // `deno deploy create` and `switch` may have written the organization and the app there.
+    const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
+    const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
+    writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
+    // git often ignores the build folder, and deno deploy leaves out ignored files.
+    writeFileSync(join(outDir, '.gitignore'), '!*\n')
+    return { main: file, size, limits: [] }
+  },
+  preview: (outDir, { port, project }) => ({
+    command: denoProgram(project.cwd),
+    args: [...DENO_RUN, join(outDir, 'server.js')],
+    cwd: outDir,
+    env: { ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}` },
+  }),
+}
+
+export const deno: Target = {
+  title: 'Deno Deploy',
+  tasks: 'cron',
+  defaultPort: 8000,
+  marks: { files: ['deno.json', 'deno.jsonc'], lockfiles: ['deno.lock'] },
+  limits: ['a call may take as long as its client waits'],
+  hasOneProcess: true,
+  start: artefactDev(artefact),
+  ...artefact,
+  hasPreviews: true,
+  deployment,
+  logs,
+  examine,
+  files: () => ({
+    files: {},
+    scripts: {},
+    dependencies: {},
+    devDependencies: { deno: '^2.9.5' },
+    ignored: [],
+    ci: {
+      setUp: [
+        'secret DENO_DEPLOY_TOKEN: a token of the organisation, with an end date',
+        'variables DENO_DEPLOY_ORG and DENO_DEPLOY_APP: as deno deploy create was told',
+      ],
+      secrets: ['DENO_DEPLOY_TOKEN'],
+      variables: ['DENO_DEPLOY_ORG', 'DENO_DEPLOY_APP'],
+    },
+  }),
+}
+
+const TOOL: Deployment['tool'] = {
+  name: 'deno',
+  npm: 'deno',
+  install: 'npm install --save-dev deno',
+  login: 'npx deno deploy switch',
+  whoami: ['deploy', 'whoami', '--non-interactive'],
+  token: 'DENO_DEPLOY_TOKEN',
+}
+
+/** The deployment's host begins with the app's name and ends in the organization's domain; the dashboard is elsewhere. */
+function endpointIn(told: string, isPreview: boolean): string | undefined {
+  const urls = [...told.matchAll(/https:\/\/[a-z\d-]+\.[a-z\d-]+\.deno\.net\b/g)].map(([url]) => url)
+  // The host of a revision is longer: https://docs.deno.com/deploy/reference/domains/
+  const byLength = urls.toSorted((a, b) => a.length - b.length)
+  const url = isPreview ? byLength.at(-1) : byLength[0]
+  return url === undefined ? undefined : `${url}/mcp`
+}
+
+function logs(project: Project, extra: readonly string[]): Logs {
+  const others = withoutOptions(extra, ['--org', '--app'])
+  const app = appOf(project, join(project.cwd, 'dist/deno'), extra)
+  const step = { title: 'show the log', args: ['deploy', 'logs', ...app, ...others], cwd: project.cwd }
+  return { tool: TOOL, step }
+}
+
+/** https://docs.deno.com/runtime/reference/cli/deploy/ The app must exist: `deno deploy create` creates it. */
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const common = [...appOf(project, outDir, extra), '--non-interactive']
+  const others = withoutOptions(extra, ['--org', '--app'])
+  const token = pickOptions(others, ['--token'])
+  const setSecrets = {
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common, ...token],
+    cwd: outDir,
+    stdin: toEnvFile(secrets),
+  }
+  return {
+    tool: TOOL,
+    steps: [
+      ...(secrets.size > 0 ? [setSecrets] : []),
+      {
+        title: 'upload the server',
+        args: ['deploy', ...(isPreview ? [] : ['--prod']), ...common, ...others],
+        cwd: outDir,
+        tells: 'stdout' as const,
+      },
+    ],
+    endpoint: { find: (told) => endpointIn(told, isPreview) },
+  }
+}
+
+/**
+ * Which app: from the options after `--` or the environment, else from what `deno deploy` has written into the project's configuration
+ * or the built one, else the project's name, in the user's only organization.
+ */
+function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
+  // GitHub makes an empty variable of one that is not set.
+  const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
+  const configured = { ...deployConfig(outDir), ...deployConfig(cwd) }
+  const org = optionValue(extra, ['--org']) ?? (DENO_DEPLOY_ORG || configured.org)
+  const app = optionValue(extra, ['--app']) ?? (DENO_DEPLOY_APP || configured.app || name)
+  return [...(org === undefined ? [] : ['--org', org]), '--app', app]
+}
+
+function deployConfig(cwd: string): { org?: string; app?: string } {
+  const file = ['deno.json', 'deno.jsonc'].map((one) => join(cwd, one)).find((path) => existsSync(path))
+  if (file === undefined) return {}
+  // Removes comments and trailing commas, and keeps strings.
+  const json = readFileSync(file, 'utf8').replaceAll(
+    /("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g,
+    (_match, text: string | undefined) => text ?? '',
+  )
+  try {
+    return (JSON.parse(json) as { deploy?: { org?: string; app?: string } }).deploy ?? {}
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+async function examine({ cwd }: Project): Promise<Finding[]> {
+  try {
+    return [{ level: 'ok', message: `deno found: ${denoProgram(cwd)}` }]
+  } catch (error) {
+    return [{ level: 'error', message: (error as Error).message }]
+  }
+}

@@ -1,0 +1,217 @@
+/** A platform's own tool: where it is, and how it is run. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { createTempFolder } from '../build/work-folder.ts'
+import { type Deployment, type DeployStep, type Finding, SECRET_FILE } from '../contract/target.ts'
+import { findProgram, resolveBin } from '../project/project-tool.ts'
+import { atExit, type Interruption, interruptedCode, onInterrupt } from '../run/ending.ts'
+import { CliError } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+/** The file to run. */
+export type DeployTool = string
+
+const LOGIN_TIMEOUT_MS = 30_000
+
+/** A terminal sends Ctrl-C to the tool as well: it gets this long to end by itself. */
+const CTRL_C_GRACE_MS = 2000
+const STOP_GRACE_MS = 7000
+
+/**
+ * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells pass
+ * no signal on, so the tool's process id is reported.
+ */
+const THROUGH_PIPE = `cat 3>&- | sh -c 'echo $$ >&3; exec 3>&-; exec "$0" "$@"' "$0" "$@"`
+
+/** The project's tool, else the one on the PATH, else undefined. */
+export function findTool({ name, npm }: Deployment['tool'], cwd: string): DeployTool | undefined {
+  if (npm !== undefined) {
+    try {
+      return resolveBin(npm, cwd, name)
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+    }
+  }
+  return findProgram(name)
+}
+
+/** For `mayfly doctor`: nothing can be deployed without it. */
+export function toolFinding(tool: Deployment['tool'], cwd: string): Finding {
+  return findTool(tool, cwd) === undefined
+    ? { level: 'warning', message: `${tool.name} is not installed, and deploy needs it: run ${tool.install}` }
+    : { level: 'ok', message: `${tool.name} is installed` }
+}
+
+/** Whether there is a token in the environment (the tool itself will check it), or the tool says within 30 seconds that there is a login. */
+export async function isLoggedIn(
+  tool: DeployTool,
+  { tool: { whoami, token } }: Deployment,
+  cwd: string,
+): Promise<boolean> {
+  if (process.env[token]) return true
+  const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
+  const child = spawn(tool, whoami, {
+    cwd,
+    env: environment(),
+    stdio: 'ignore',
+    signal,
+    // A tool that waits for its platform may ignore a gentler signal.
+    killSignal: 'SIGKILL',
+  })
+  return (await codeOf(child, 'exit')) === 0
+}
+
+/** The exit code of a tool that only prints something; undefined if it could not be run, or took too long. */
+async function codeOf(child: ChildProcess, end: 'exit' | 'close'): Promise<number | null | undefined> {
+  const forget = atExit(() => void child.kill('SIGKILL'))
+  try {
+    const [code] = (await once(child, end)) as [number | null]
+    return code
+  } catch {
+    return undefined
+  } finally {
+    forget()
+  }
+}
+
+export interface RunOptions {
+  /** Where the tool's stdout goes. Default 2: our own stdout is for what scripts read. */
+  readonly stdout?: 1 | 2
+}
+
+export interface Ran {
+  readonly code: number
+  /** The result that it reported (`tells`); empty for a step that reports none. */
+  readonly told: string
+}
+
+/**
+ * Runs it in the foreground and resolves with its exit code. What it prints is on stderr. A signal ends the tool, and then this
+ * process. Throws `CliError` when there is no such program.
+ */
+export async function runStep(
+  step: DeployStep,
+  tool: DeployTool,
+  { stdout = 2 }: RunOptions = {},
+): Promise<Ran> {
+  const { secretFile, tells } = step
+  const isFileTold = typeof tells === 'object'
+  if (secretFile === undefined && !isFileTold) return run(step, tool, stdout)
+  const { folder, dispose } = createTempFolder()
+  const path = join(folder, 'secrets.env')
+  const report = join(folder, 'report')
+  try {
+    if (secretFile !== undefined) writeFileSync(path, secretFile, { mode: 0o600, flag: 'wx' })
+    const args = step.args.map((arg) => (arg === SECRET_FILE ? path : arg))
+    const env = { ...step.env, ...(isFileTold && { [tells.variable]: report }) }
+    const { code, told } = await run({ ...step, args, env }, tool, stdout)
+    return { code, told: isFileTold && existsSync(report) ? readFileSync(report, 'utf8') : told }
+  } finally {
+    dispose()
+  }
+}
+
+async function run(
+  { command: other, args, cwd, stdin, tells, ...step }: DeployStep,
+  tool: DeployTool,
+  output: 1 | 2,
+): Promise<Ran> {
+  const command = other ?? tool
+  const env = { ...environment(), ...step.env }
+  const stdout = tells === 'stdout' ? 'pipe' : output
+  const child: ChildProcess =
+    stdin === undefined
+      ? spawn(command, args, { cwd, env, stdio: ['inherit', stdout, 'inherit'] })
+      : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
+          cwd,
+          env,
+          stdio: ['pipe', stdout, 'inherit', 'pipe'],
+        })
+  const ending = endWith(child)
+  let told = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+    terminal.pass(text)
+  })
+  // A tool that ends without reading its stdin prints why.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(stdin)
+  try {
+    const [code] = (await once(child, tells === 'stdout' ? 'close' : 'exit')) as [number | null]
+    if (ending.interruption !== undefined) process.exit(interruptedCode(ending.interruption))
+    return { code: code ?? 1, told }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CliError(`cannot run ${command} (${code}): install it, then deploy again`)
+  } finally {
+    ending.forget()
+  }
+}
+
+/** The stdout of a step that only looks something up; undefined if it fails. */
+export async function lookUp(
+  { command, args, cwd, env }: DeployStep,
+  tool: DeployTool,
+): Promise<string | undefined> {
+  const child = spawn(command ?? tool, args, {
+    cwd,
+    env: { ...environment(), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: AbortSignal.timeout(LOGIN_TIMEOUT_MS),
+    killSignal: 'SIGKILL',
+  })
+  let found = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    found += text
+  })
+  return (await codeOf(child, 'close')) === 0 ? found.trim() : undefined
+}
+
+interface Ending {
+  /** The first signal that came, if any. */
+  readonly interruption: Interruption | undefined
+  forget(): void
+}
+
+/** Until `forget` is called, a signal to this process ends the tool; a second signal, or a long wait, kills it. */
+function endWith(child: ChildProcess): Ending {
+  let pid = child.pid
+  child.stdio[3]?.once('data', (line: Buffer) => {
+    pid = Number.parseInt(line.toString(), 10)
+  })
+  const kill = (signal: 'SIGTERM' | 'SIGKILL'): void => {
+    try {
+      if (pid !== undefined) process.kill(pid, signal)
+    } catch {
+      // It has ended.
+    }
+  }
+  const timers: NodeJS.Timeout[] = []
+  let interruption: Interruption | undefined
+  const restore = onInterrupt((signal) => {
+    if (interruption !== undefined) return kill('SIGKILL')
+    interruption = signal
+    const graceMs = signal === 'SIGINT' ? CTRL_C_GRACE_MS : 0
+    timers.push(
+      setTimeout(() => kill('SIGTERM'), graceMs),
+      setTimeout(() => kill('SIGKILL'), graceMs + STOP_GRACE_MS),
+    )
+  })
+  return {
+    get interruption() {
+      return interruption
+    },
+    forget: () => {
+      restore()
+      for (const timer of timers) clearTimeout(timer)
+    },
+  }
+}
+
+/** The Node that runs this comes first: tools on npm find theirs by name, and some need a newer one than the machine's. */
+function environment(): NodeJS.ProcessEnv {
+  const path = [dirname(process.execPath), process.env.PATH].filter((part) => part).join(delimiter)
+  return { ...process.env, PATH: path }
+}

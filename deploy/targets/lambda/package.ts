@@ -1,0 +1,73 @@
+/** The deployment package: one bundle in one zip, the same bytes for the same server. */
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zipSync } from 'fflate'
+import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { FACTS, sizeLimit } from '../../contract/facts.ts'
+import type { Artefact, Project } from '../../contract/target.ts'
+import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
+import { nearestDeclared } from '../../project/project.ts'
+import { SECRETS_TEMPLATE, template } from './template.ts'
+
+export const ZIP = 'function.zip'
+export const TEMPLATE_FILE = 'template.yaml'
+export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
+
+/** SAM uploads through S3, so the size limit of a direct upload does not apply. */
+const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
+
+/** Imports the server only after the secrets are variables, since it may read them while it loads. */
+const main = (
+  cron: Cron | undefined,
+  hasTasks: boolean,
+): string => `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
+
+const { MAYFLY_SECRETS: secrets = '{}' } = process.env
+delete process.env.MAYFLY_SECRETS
+Object.assign(process.env, JSON.parse(secrets))
+const { default: server } = await import('mayfly:entry')
+export const handler = lambda(server)
+export const streamingHandler = streamingLambda(server)
+${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = ${cronCall(cron, CALL)}\n`}`
+
+const QUEUE = `const { queue } = await import('mayfly:exports')
+export const queueHandler = queue ?? (() => {
+  throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks.md')
+})
+`
+
+/** With the time that this call has left. */
+const CALL = `(request) =>
+    server.handle?.(request, { env: process.env, deadline: Date.now() + context.getRemainingTimeInMillis() }) ??
+    server.fetch(request, process.env)`
+
+/** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment makes a table and a queue for tasks. */
+export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
+  return nearestDeclared(project, 'tasks') === 'dynamodb'
+}
+
+/** A regular file that all users can read: Lambda's user is not its owner. */
+const FILE_MODE = 0o100644
+
+export async function buildPackage(project: Project, outDir: string): Promise<Artefact> {
+  const outfile = join(outDir, 'index.mjs')
+  const cron = cronOf(project)
+  const hasTasks = keepsTasks(project)
+  const size = await bundleServer(project, {
+    main: main(cron, hasTasks),
+    outfile,
+    platform: 'node',
+    banner: NODE_BANNER,
+  })
+  // The earliest date of the zip format, in local time as the format requires: the same bytes in every time zone.
+  const mtime = new Date(1980, 0, 1)
+  const zipped = zipSync({
+    'index.mjs': [readFileSync(outfile), { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 }],
+  })
+  rmSync(outfile)
+  writeFileSync(join(outDir, ZIP), zipped)
+  writeFileSync(join(outDir, TEMPLATE_FILE), template({ schedule: cron?.schedule, hasTasks }))
+  writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
+  return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }
+}

@@ -1,0 +1,279 @@
+/** AWS Lambda: one zip and one template, which AWS SAM deploys; here it runs on AWS's own runtime interface client, or on Mayfly's. */
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FACTS, shownValue } from '../../contract/facts.ts'
+import {
+  type Deployment,
+  type DeploymentOptions,
+  type DeployStep,
+  type Finding,
+  FOUND,
+  type Launch,
+  type Logs,
+  type PreviewOptions,
+  type Project,
+  type Target,
+} from '../../contract/target.ts'
+import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { pickOptions } from '../tool-options.ts'
+import { githubRole } from './github-role.ts'
+import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
+
+const RIC = 'aws-lambda-ric'
+const OLDEST_NODE = 22
+const { lambda: facts } = FACTS
+/** For all of a function's, with their names. */
+const MAX_SECRETS_BYTES = facts.variablesBytes.value
+/** Options of `sam` that the AWS CLI has too. */
+const AWS_OPTIONS = ['--region', '--profile']
+const INSTALL_AWS =
+  'pip install aws-sam-cli, and install version 2 of the AWS CLI (https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)'
+
+const artefact: Pick<Target, 'build' | 'preview'> = { build: buildPackage, preview }
+
+export const lambda: Target = {
+  title: 'AWS Lambda',
+  tasks: 'dynamodb',
+  defaultPort: 3000,
+  marks: { files: ['samconfig.toml', 'samconfig.yaml'] },
+  limits: [
+    'a call may take as long as the function’s timeout',
+    `a whole response may have 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one ${shownValue(facts.streamedBytes)}`,
+  ],
+  start: artefactDev(artefact),
+  ...artefact,
+  deployment,
+  logs,
+  examine,
+  // No file of the project configures the deployment: the built template and its parameters do.
+  files: ({ name, hasTasks }) => ({
+    files: { 'aws/github-role.yaml': githubRole(name, hasTasks) },
+    scripts: {},
+    dependencies: {},
+    devDependencies: {},
+    // Where it does not compile, npm goes on without it.
+    optionalDependencies: { [RIC]: '^4.0.2' },
+    ignored: [],
+    ci: {
+      setUp: [
+        'variable AWS_ROLE_ARN: of the stack of aws/github-role.yaml, which says how to make it; no key is kept anywhere',
+        'variable AWS_REGION: such as eu-west-1',
+      ],
+      variables: ['AWS_REGION'],
+      hasIdToken: true,
+      steps: CI_STEPS,
+    },
+  }),
+}
+
+/** GitHub's own token becomes credentials of an hour: https://docs.github.com/actions/concepts/security/openid-connect */
+const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v6
+  with:
+    role-to-assume: \${{ vars.AWS_ROLE_ARN }}
+    aws-region: \${{ vars.AWS_REGION }}
+- uses: aws-actions/setup-sam@v3
+  with:
+    use-installer: true
+`
+
+/** `.ts` from source, `.js` from dist/. */
+const ownFile = (name: string): string =>
+  fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
+
+/** Behind a Function URL that streams, with the timeout of the template. */
+function preview(outDir: string, { port, project }: PreviewOptions): Launch {
+  const aws = awsClient(project.cwd)
+  return {
+    command: ownFile('local'),
+    args: [
+      join(outDir, ZIP),
+      '--ric',
+      'file' in aws ? aws.file : ownFile('runtime-client'),
+      '--port',
+      String(port),
+      ...localTable(project),
+    ],
+    cwd: project.cwd,
+    ...('missing' in aws && { note: `${aws.missing}: ${OWN_CLIENT}` }),
+  }
+}
+
+/** Each environment has a memory of its own, so that tasks need a table here, too. */
+function localTable(project: Project): string[] {
+  return process.env.TASKS_TABLE || !keepsTasks(project)
+    ? []
+    : ['--dynalite', resolveTool('dynalite', project.cwd)]
+}
+
+const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'
+
+/** AWS's runtime interface client: the file to run, or why there is none. */
+function awsClient(cwd: string): { file: string } | { missing: string } {
+  if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+    return { missing: `${RIC} needs Node ${OLDEST_NODE} or newer, and this is ${process.version}` }
+  }
+  try {
+    const file = resolveBin(RIC, cwd)
+    if (existsSync(join(dirname(file), 'rapid-client.node'))) return { file }
+    return {
+      missing: `${RIC} is installed without its native part (it compiles on Linux, with its install script allowed)`,
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return { missing: `${RIC} is not installed (Linux, with cmake and a C++ compiler)` }
+  }
+}
+
+/** The file of AWS's runtime interface client. Throws `CliError` where it is not installed, or cannot be. */
+export function runtimeClient(cwd: string): string {
+  const aws = awsClient(cwd)
+  if ('file' in aws) return aws.file
+  throw new CliError(aws.missing)
+}
+
+/** SAM uploads, but only the AWS CLI can say whether the user is logged in. */
+const TOOL: Deployment['tool'] = {
+  name: 'aws',
+  install: INSTALL_AWS,
+  // Short-lived credentials, which SAM takes, too: https://github.com/aws/aws-sam-cli/pull/8456
+  login: 'aws login',
+  whoami: ['sts', 'get-caller-identity'],
+  token: 'AWS_ACCESS_KEY_ID',
+}
+
+function deployment(
+  outDir: string,
+  { name, cwd }: Project,
+  { secrets, extra }: DeploymentOptions,
+): Deployment {
+  const secretId = `${name}-secrets`
+  const versionId = randomUUID()
+  const { overrides, others } = splitOverrides(extra)
+  // Both tools must use the same account and region.
+  const common = pickOptions(others, AWS_OPTIONS)
+  if (secrets.size > 0) overrides.push(`StoredVariables=${secretId}`, `StoredVersion=${versionId}`)
+  const upload: DeployStep = {
+    title: 'upload the function and its trigger',
+    command: 'sam',
+    args: [
+      'deploy',
+      ...['--template-file', join(outDir, TEMPLATE_FILE)],
+      ...['--stack-name', name],
+      '--resolve-s3',
+      ...['--capabilities', 'CAPABILITY_IAM'],
+      '--no-confirm-changeset',
+      '--no-fail-on-empty-changeset',
+      ...others,
+      // A parameter that is not named stays as it was at the last deployment.
+      ...(overrides.length === 0 ? [] : ['--parameter-overrides', ...overrides]),
+    ],
+    cwd,
+  }
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    notes: concurrencyNotes(overrides),
+    steps: secrets.size === 0 ? [upload] : [...storeSecrets(), upload],
+    endpoint: {
+      step: outputsOf(name, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
+      find: (told) => /https:\/\/\S+/.exec(told)?.[0],
+    },
+  }
+
+  /** AWS has one command to create a secret and another to change it; deploying a stack does both. */
+  function storeSecrets(): DeployStep[] {
+    const value = JSON.stringify(Object.fromEntries(secrets))
+    if (Buffer.byteLength(value) > MAX_SECRETS_BYTES) {
+      throw new CliError(
+        'these secrets are too large together: Lambda allows 4 KB of environment variables; keep large ones in a store and read them at run time',
+      )
+    }
+    return [
+      {
+        title: 'make a store for the secrets, unless there is one',
+        args: [
+          ...['cloudformation', 'deploy', '--template-file', join(outDir, SECRETS_TEMPLATE_FILE)],
+          ...['--stack-name', secretId, '--no-fail-on-empty-changeset'],
+          ...['--parameter-overrides', `StoreName=${secretId}`],
+          ...common,
+        ],
+        cwd,
+      },
+      {
+        title: 'store the secrets',
+        args: ['secretsmanager', 'put-secret-value', '--cli-input-json', 'file:///dev/stdin', ...common],
+        cwd,
+        // The version is named, so that the function's configuration changes with its secrets.
+        stdin: JSON.stringify({ SecretId: secretId, ClientRequestToken: versionId, SecretString: value }),
+      },
+    ]
+  }
+}
+
+/** Outputs of the stack, as text. `query`: what of them, as JMESPath. */
+function outputsOf(stack: string, query: string, common: readonly string[], cwd: string): DeployStep {
+  return {
+    title: 'read what the stack says',
+    args: [
+      ...['cloudformation', 'describe-stacks', '--stack-name', stack],
+      ...['--query', `Stacks[0].Outputs${query}`, '--output', 'text', ...common],
+    ],
+    cwd,
+  }
+}
+
+function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
+  const common = pickOptions(extra, AWS_OPTIONS)
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    lookup: outputsOf(name, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
+    step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...extra], cwd },
+  }
+}
+
+/** New accounts have few executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */
+function concurrencyNotes(overrides: readonly string[]): string[] {
+  const asked = overrides.map((word) => /^MaxConcurrency=([1-9]\d*)$/.exec(word)?.[1]).find(Boolean)
+  if (asked === undefined) return []
+  const { value } = facts.unreservedExecutions
+  return [
+    `MaxConcurrency=${asked} fails the stack unless ${value} executions of the account stay unreserved, which new accounts have not: aws lambda get-account-settings must show UnreservedConcurrentExecutions of ${value + Number(asked)} or more`,
+  ]
+}
+
+/** SAM accepts the option for parameters once: those of the command line and Mayfly's become one list. */
+function splitOverrides(extra: readonly string[]): { overrides: string[]; others: string[] } {
+  const overrides: string[] = []
+  const others: string[] = []
+  let isOverride = false
+  for (const word of extra) {
+    if (word.startsWith('-')) isOverride = word === '--parameter-overrides'
+    if (word === '--parameter-overrides') continue
+    if (isOverride) overrides.push(word)
+    else others.push(word)
+  }
+  return { overrides, others }
+}
+
+async function examine({ cwd }: Project): Promise<Finding[]> {
+  return [examineRuntimeClient(cwd), examineProgram('sam'), examineProgram('aws')]
+}
+
+function examineRuntimeClient(cwd: string): Finding {
+  const aws = awsClient(cwd)
+  // Deploying needs no runtime on this machine.
+  if ('missing' in aws) return { level: 'warning', message: `${aws.missing}: here ${OWN_CLIENT}` }
+  const { version } = JSON.parse(readFileSync(resolveTool(`${RIC}/package.json`, cwd), 'utf8')) as {
+    version: string
+  }
+  return { level: 'ok', message: `${RIC} ${version}` }
+}
+
+function examineProgram(name: string): Finding {
+  return findProgram(name) === undefined
+    ? { level: 'warning', message: `${name} is not installed: to deploy, run ${INSTALL_AWS}` }
+    : { level: 'ok', message: `${name} found` }
+}

@@ -1,0 +1,98 @@
+/** What a deployment with a schedule, or with tasks, has besides: a function for each, the table and the queue. */
+import { CliError } from '../../terminal/cli-error.ts'
+import { functionOf } from './function-template.ts'
+
+export const TASK_POLICY = `        - PolicyName: keep-tasks
+          PolicyDocument:
+            Version: '2012-10-17'
+            Statement:
+              - Effect: Allow
+                Action: [dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:DeleteItem, dynamodb:Query]
+                Resource: [!GetAtt Tasks.Arn, !Sub '\${Tasks.Arn}/index/due']
+              - Effect: Allow
+                Action:
+                  - sqs:SendMessage
+                  - sqs:ReceiveMessage
+                  - sqs:DeleteMessage
+                  - sqs:ChangeMessageVisibility
+                  - sqs:GetQueueAttributes
+                Resource: !GetAtt TasksQueue.Arn
+`
+
+/** As `dynamoTaskStore` and `sqsRunner` need it. */
+export const TASK_RESOURCES = `  Tasks:
+    Type: AWS::DynamoDB::Table
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions:
+        - { AttributeName: pk, AttributeType: S }
+        - { AttributeName: dueShard, AttributeType: S }
+        - { AttributeName: dueAt, AttributeType: N }
+      KeySchema:
+        - { AttributeName: pk, KeyType: HASH }
+      GlobalSecondaryIndexes:
+        - IndexName: due
+          KeySchema:
+            - { AttributeName: dueShard, KeyType: HASH }
+            - { AttributeName: dueAt, KeyType: RANGE }
+          Projection: { ProjectionType: INCLUDE, NonKeyAttributes: [expiresAt] }
+      TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }
+
+  # A message for each time at which a task is due.
+  TasksQueue:
+    Type: AWS::SQS::Queue
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      # The timeout of what reads it.
+      VisibilityTimeout: 300
+      MessageRetentionPeriod: 1209600
+      SqsManagedSseEnabled: true
+
+${functionOf('QueueFunction', true, { handler: 'index.queueHandler', timeout: 300 })}      Events:
+        Wake:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt TasksQueue.Arn
+            BatchSize: 1
+            FunctionResponseTypes: [ReportBatchItemFailures]
+
+`
+
+export const cronFunction = (schedule: string, hasTasks: boolean): string =>
+  `${functionOf('CronFunction', hasTasks, { handler: 'index.cronHandler', timeout: 60 })}      Events:
+        Cron:
+          Type: ScheduleV2
+          Properties:
+            ScheduleExpression: ${toSchedule(schedule)}
+            RetryPolicy: { MaximumRetryAttempts: 0 }
+
+`
+
+/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html Throws `CliError` for what it cannot say. */
+function toSchedule(schedule: string): string {
+  if (schedule === '* * * * *') return 'rate(1 minute)'
+  const [minute, hour, day, month, weekday] = schedule.split(' ') as [string, string, string, string, string]
+  if (weekday === '*') return `cron(${minute} ${hour} ${day} ${month} ? *)`
+  if (day !== '*')
+    throw new CliError(
+      `AWS has no schedule for a day of the month and one of the week at once ("${schedule}"): make one of them *`,
+    )
+  return `cron(${minute} ${hour} ? ${month} ${weekdays(weekday)} *)`
+}
+
+const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+
+/** By name, since there Sunday is another number. */
+function weekdays(field: string): string {
+  const days = field.split(',').flatMap((part) => {
+    const [range = '*', step = '1'] = part.split('/')
+    const [from = 0, to = from] = range === '*' ? [0, 6] : range.split('-').map(Number)
+    return DAYS.concat(DAYS)
+      .slice(from, to + 1)
+      .filter((_day, index) => index % Number(step) === 0)
+  })
+  return [...new Set(days)].join(',')
+}

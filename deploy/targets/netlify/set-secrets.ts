@@ -1,0 +1,112 @@
+/**
+ * Run as `set-secrets.ts <netlify-cli's program> <site> <options>...` with `{ NAME: value }` on stdin: stores each variable of the site
+ * as a secret, for its functions. What the CLI prints is dropped: `netlify api` prints what Netlify answers, `env:import` a table.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { terminal } from '../../terminal/terminal.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const API_CALL = fileURLToPath(new URL(`./api-call${extname(import.meta.url)}`, import.meta.url))
+
+/** A secret may not be for all contexts (`dev` would show it): https://docs.netlify.com/build/environment-variables/secrets-controller/ */
+const CONTEXTS = ['production', 'deploy-preview', 'branch-deploy']
+const FUNCTIONS = ['functions']
+/** Free plans refuse chosen scopes (403), and allow only these for a secret: netlify/terraform-provider-netlify#131. */
+const FREE_PLAN = ['builds', 'functions', 'runtime']
+
+interface Call {
+  readonly isDone: boolean
+  /** What Netlify answered, as text. */
+  readonly answer: string
+  /** Such as `403`, if Netlify refused the call. */
+  readonly status: string | undefined
+}
+
+const [, , program = '', site = '', ...options] = process.argv
+process.exit(await setSecrets(JSON.parse(readFileSync(0, 'utf8')) as Record<string, string>))
+
+async function setSecrets(variables: Record<string, string>): Promise<number> {
+  if (site === '') {
+    return refuse(
+      'there is no site to hand the secrets to: run npx netlify link, or pass -- --site <name or id>',
+    )
+  }
+  const found = await call('getSite', { site_id: site })
+  const { id, account_slug } = found.isDone ? siteOf(found.answer) : {}
+  if (id === undefined || account_slug === undefined) {
+    return refuse(`Netlify does not show the site ${site}${shown(found)}: run npx netlify status`)
+  }
+  const place = { account_id: account_slug, site_id: id }
+  for (const [key, value] of Object.entries(variables)) {
+    const stored = await store(place, key, value)
+    if (!stored.isDone) {
+      return refuse(
+        `Netlify did not take ${key}${shown(stored)}: set it in Netlify's dashboard, as a secret, and deploy again without --secret ${key}`,
+      )
+    }
+  }
+  return 0
+}
+
+async function store(place: object, key: string, value: string): Promise<Call> {
+  const { isDone } = await call('getEnvVar', { ...place, key })
+  let last: Call = { isDone: false, answer: '', status: undefined }
+  for (const scopes of [FUNCTIONS, FREE_PLAN]) {
+    const values = CONTEXTS.map((context) => ({ context, value }))
+    const body = { key, is_secret: true, scopes, values }
+    last = isDone
+      ? await call('updateEnvVar', { ...place, key, body })
+      : await call('createEnvVars', { ...place, body: [body] })
+    if (last.status !== '403') return last
+  }
+  return last
+}
+
+async function call(method: string, data: object): Promise<Call> {
+  const child = spawn(process.execPath, [API_CALL, program, ...options], {
+    // With CI set, it sends no usage or error reports, which would pass values to other processes on command lines.
+    env: { ...process.env, CI: '1', NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let answer = ''
+  let complaint = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    answer += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text
+  })
+  // If it ends without reading its stdin, its exit code says so.
+  child.stdin.on('error', () => {})
+  child.stdin.end(JSON.stringify({ method, data }))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { isDone: code === 0, answer, status: statusOf(answer + complaint) }
+}
+
+/** As its errors name it. */
+function statusOf(output: string): string | undefined {
+  if (/Upgrade your Netlify account|\bForbidden\b/.test(output)) return '403'
+  if (/\bUnauthorized\b/.test(output)) return '401'
+  return /\b(?:HTTP |status:? |Error: )([45]\d\d)\b/i.exec(output)?.[1]
+}
+
+function siteOf(answer: string): { id?: string; account_slug?: string } {
+  try {
+    return JSON.parse(answer) as { id?: string; account_slug?: string }
+  } catch {
+    return {}
+  }
+}
+
+function shown({ status }: Call): string {
+  return status === undefined ? '' : ` (HTTP ${status})`
+}
+
+function refuse(line: string): number {
+  terminal.warn(line)
+  return 1
+}

@@ -1,0 +1,256 @@
+/** Netlify: a site without pages, whose one function or edge function serves every path. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
+import type {
+  Artefact,
+  Deployment,
+  DeploymentOptions,
+  DeployStep,
+  Finding,
+  Launch,
+  Logs,
+  Project,
+  Target,
+} from '../../contract/target.ts'
+import { cronCall, cronOf } from '../../project/cron.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
+import { findTool, toolFinding } from '../deploy-tool.ts'
+import { optionValue, pickOptions } from '../tool-options.ts'
+import { EDGE_HOST } from './edge-host.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const FUNCTION_HOST = fileURLToPath(new URL(`./function-host${extname(import.meta.url)}`, import.meta.url))
+
+const SET_SECRETS = fileURLToPath(new URL(`./set-secrets${extname(import.meta.url)}`, import.meta.url))
+
+const main = (adapter: string): string => `import server from 'mayfly:entry'
+import { ${adapter} } from 'mayfly-mcp/netlify'
+
+export default ${adapter}(server)
+export const config = { path: '/*' }
+`
+
+const { netlify: facts } = FACTS
+const FUNCTION_LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'gzip')]
+const EDGE_LIMITS: Artefact['limits'] = [sizeLimit(facts.edgeFunctionBytes, 'gzip')]
+
+const FUNCTION_FOLDER = 'netlify/functions'
+const EDGE_FOLDER = 'netlify/edge-functions'
+
+const FUNCTIONS = `[functions]\ndirectory = "${FUNCTION_FOLDER}"\n`
+
+const asFunction: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const file = join(FUNCTION_FOLDER, 'mcp.mjs')
+    writeSite(outDir, FUNCTION_FOLDER, FUNCTIONS)
+    writeCron(project, outDir)
+    const size = await bundleServer(project, {
+      main: main('netlify'),
+      outfile: join(outDir, file),
+      platform: 'node',
+      banner: NODE_BANNER,
+    })
+    return { main: file, size, limits: FUNCTION_LIMITS }
+  },
+  preview: (outDir, { port }): Launch => ({
+    command: FUNCTION_HOST,
+    args: [String(port), join(outDir, FUNCTION_FOLDER, 'mcp.mjs')],
+    cwd: outDir,
+  }),
+}
+
+const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const file = join(EDGE_FOLDER, 'mcp.js')
+    const hasCron = writeCron(project, outDir)
+    writeSite(outDir, EDGE_FOLDER, hasCron ? FUNCTIONS : '')
+    const size = await bundleServer(project, {
+      main: main('netlifyEdge'),
+      outfile: join(outDir, file),
+      platform: 'node',
+      conditions: ['deno', 'netlify'],
+      banner: NODE_BANNER,
+    })
+    return { main: file, size, limits: EDGE_LIMITS }
+  },
+  preview: (outDir, { port, project }): Launch => {
+    // Netlify's own bootstrap is not on npm: this runs Deno, as Netlify does, with its calling convention.
+    const host = join(outDir, '.netlify/preview.js')
+    mkdirSync(join(outDir, '.netlify'), { recursive: true })
+    writeFileSync(host, EDGE_HOST)
+    return {
+      command: denoProgram(project.cwd),
+      args: [...DENO_RUN, host],
+      cwd: outDir,
+      env: { ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}` },
+    }
+  },
+}
+
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
+  defaultPort: 8888,
+  hasPreviews: true,
+  deployment,
+  logs,
+  examine,
+}
+
+/** `tools`: the packages that the preview needs. */
+const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
+  return () => ({
+    files: {},
+    scripts: {},
+    dependencies: {},
+    devDependencies: { 'netlify-cli': '^27.10.2', ...tools },
+    ignored: ['.netlify/'],
+    ci: {
+      setUp: [
+        'secret NETLIFY_AUTH_TOKEN: a personal access token with an end date',
+        'variable NETLIFY_SITE_ID: of .netlify/state.json, which netlify link writes',
+      ],
+      secrets: ['NETLIFY_AUTH_TOKEN'],
+      variables: ['NETLIFY_SITE_ID'],
+    },
+  })
+}
+
+export const netlify: Target = {
+  marks: { files: ['netlify.toml', '.netlify/state.json'] },
+  title: 'Netlify Functions',
+  tasks: 'cron',
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}`,
+    `a buffered response may have ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
+  ],
+  start: artefactDev(asFunction),
+  ...asFunction,
+  ...common,
+  files: filesWith({ '@hono/node-server': '^2.1.8' }),
+}
+
+export const netlifyEdge: Target = {
+  title: 'Netlify Edge Functions',
+  limits: [
+    `a response must begin within ${shownValue(facts.edgeFirstByteMs)}, with ${shownValue(facts.edgeCpuMs)} of CPU time`,
+  ],
+  start: artefactDev(asEdgeFunction),
+  ...asEdgeFunction,
+  ...common,
+  files: filesWith({ deno: '^2.9.5' }),
+}
+
+function writeSite(outDir: string, folder: string, more: string): void {
+  mkdirSync(join(outDir, folder), { recursive: true })
+  mkdirSync(join(outDir, 'public'), { recursive: true })
+  // A site must publish something; every path is the function's.
+  writeFileSync(join(outDir, 'public/robots.txt'), 'User-agent: *\nDisallow: /\n')
+  writeFileSync(join(outDir, 'netlify.toml'), `[build]\npublish = "public"\n\n${more}`.trimEnd().concat('\n'))
+}
+
+/** A scheduled function, which calls the site: https://docs.netlify.com/build/functions/scheduled-functions/ */
+function writeCron(project: Project, outDir: string): boolean {
+  const cron = cronOf(project)
+  if (cron === undefined) return false
+  mkdirSync(join(outDir, FUNCTION_FOLDER), { recursive: true })
+  writeFileSync(
+    join(outDir, FUNCTION_FOLDER, 'cron.mjs'),
+    `export default ${cronCall(cron, 'fetch', 'process.env.URL')}
+export const config = { schedule: '${cron.schedule}' }
+`,
+  )
+  return true
+}
+
+const TOOL: Deployment['tool'] = {
+  name: 'netlify',
+  npm: 'netlify-cli',
+  install: 'npm install --save-dev netlify-cli',
+  login: 'npx netlify login && npx netlify link',
+  whoami: ['api', 'getCurrentUser'],
+  token: 'NETLIFY_AUTH_TOKEN',
+}
+
+/** Options that every command of the CLI has. */
+const COMMON_OPTIONS = ['--auth', '--http-proxy', '--http-proxy-certificate-filename']
+const SITE_OPTIONS = ['-s', '--site']
+const SITE_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** https://cli.netlify.com/commands/deploy */
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const common = pickOptions(extra, COMMON_OPTIONS)
+  const setSecrets = (): DeployStep => ({
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    command: process.execPath,
+    args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, siteOf(project, extra), ...common],
+    cwd: outDir,
+    stdin: JSON.stringify(Object.fromEntries(secrets)),
+  })
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    steps: [
+      ...(secrets.size > 0 ? [setSecrets()] : []),
+      {
+        title: 'upload the site with its function',
+        args: ['deploy', ...(isPreview ? [] : ['--prod']), '--json', ...extra],
+        cwd: outDir,
+        tells: 'stdout' as const,
+      },
+    ],
+    endpoint: { find: (told) => endpointIn(told, isPreview) },
+  }
+}
+
+/** The draft's own address, or the site's. */
+function endpointIn(told: string, isPreview: boolean): string | undefined {
+  const [, name, url] =
+    new RegExp(`"(${isPreview ? 'deploy_url' : 'url|site_url'})":\\s*"(https?://[^"]+)"`).exec(told) ?? []
+  return name !== undefined && url !== undefined ? new URL('/mcp', url).href : undefined
+}
+
+function logs({ cwd }: Project, extra: readonly string[]): Logs {
+  const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, COMMON_OPTIONS)] }
+  const args = ['logs', '--follow', '--source', 'functions', 'edge-functions', ...extra]
+  return { tool, step: { title: 'show the log', args, cwd } }
+}
+
+/** The id that Netlify's API needs. In the CLI's order: its option, the environment, what `netlify link` has written. */
+function siteOf({ cwd }: Project, extra: readonly string[]): string {
+  // GitHub makes an empty variable of one that is not set; the CLI takes none from it, too.
+  const named = optionValue(extra, SITE_OPTIONS) ?? (process.env.NETLIFY_SITE_ID || linkedSite(cwd))
+  // `set-secrets.ts` then says what to do: a dry run needs no site.
+  if (named === undefined) return ''
+  return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
+}
+
+/** In this folder or above it, as the CLI looks for it. */
+function linkedSite(cwd: string): string | undefined {
+  const path = join(cwd, '.netlify/state.json')
+  if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd))
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as { siteId?: string }).siteId
+  } catch {
+    throw new CliError(`cannot read ${path}: run npx netlify link again`)
+  }
+}
+
+async function examine({ cwd }: Project): Promise<Finding[]> {
+  const isLinked = Boolean(process.env.NETLIFY_SITE_ID) || existsSync(join(cwd, '.netlify/state.json'))
+  if (isLinked) return [toolFinding(TOOL, cwd), { level: 'ok', message: 'linked to a Netlify site' }]
+  return [
+    toolFinding(TOOL, cwd),
+    {
+      level: 'warning',
+      message: 'not linked to a Netlify site: run npx netlify link, or set NETLIFY_SITE_ID',
+    },
+  ]
+}

@@ -1,0 +1,60 @@
+/** Bundles a server's own files for Node; packages stay where they are installed. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BuildOptions } from 'esbuild'
+import {
+  buildErrors,
+  installedPackages,
+  isBuildFailure,
+  loadEsbuild,
+  requireDefaultExport,
+} from '../../build/bundler.ts'
+import { createWorkFolder } from '../../build/work-folder.ts'
+import { isSystemError, systemError } from '../../terminal/system-error.ts'
+
+/** Bundles once, into a folder of its own. Throws `CliError` for what does not build. */
+export async function bundleOnce(entry: string, cwd: string): Promise<{ file: string; dispose(): void }> {
+  const { folder, dispose } = createWorkFolder(cwd, 'run')
+  const file = join(folder, 'server.mjs')
+  try {
+    await bundleForNode(entry, cwd, file)
+    return { file, dispose }
+  } catch (error) {
+    dispose()
+    throw error
+  } finally {
+    await (await loadEsbuild(cwd)).stop()
+  }
+}
+
+/** Writes the bundle, with its source map inside. Throws `CliError` for what does not build. */
+export async function bundleForNode(entry: string, cwd: string, file: string): Promise<void> {
+  const esbuild = await loadEsbuild(cwd)
+  try {
+    const { metafile, outputFiles } = await esbuild.build(optionsFor(entry, cwd, file))
+    requireDefaultExport(metafile, entry)
+    for (const { contents } of outputFiles) writeFileSync(file, contents)
+  } catch (error) {
+    if (isBuildFailure(error)) throw buildErrors(error.errors)
+    throw isSystemError(error) ? systemError('the build cannot be written', error) : error
+  }
+}
+
+function optionsFor(entry: string, cwd: string, outfile: string) {
+  return {
+    entryPoints: [entry],
+    absWorkingDir: cwd,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // Not esbuild's default condition `module`, which Node itself does not know.
+    conditions: [],
+    sourcemap: 'inline',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    outfile,
+    plugins: [installedPackages({ mayMiss: false })],
+  } as const satisfies BuildOptions
+}

@@ -1,0 +1,28 @@
+/** `mayfly dev --target node`: as for other platforms, but with source maps and with packages where they are installed. */
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { RunningTarget, StartOptions } from '../../contract/target.ts'
+import { resolveTool } from '../../project/project-tool.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { bundleForNode } from './bundle.ts'
+
+/** `.ts` from source, `.js` from dist/. */
+const HOST = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url))
+
+const MAIN = 'server.mjs'
+
+const startBundles = artefactDev({
+  build: ({ entry, cwd }, outDir) => bundleForNode(entry, cwd, join(outDir, MAIN)),
+  preview: (outDir, { port, project: { cwd, entry } }) => ({
+    command: HOST,
+    args: [join(outDir, MAIN), entry],
+    cwd,
+    env: { PORT: String(port) },
+  }),
+})
+
+export async function startDev(options: StartOptions): Promise<RunningTarget> {
+  // The adapter imports it, from where Mayfly is installed.
+  resolveTool('@hono/node-server', fileURLToPath(new URL('.', import.meta.url)))
+  return startBundles(options)
+}

@@ -1,0 +1,54 @@
+/**
+ * The gateway of Supabase's Edge Functions, for local use: serves `/functions/v1/<name>/…` from a deno process that sees
+ * `/<name>/…`. Run as `gateway.ts <port> <name> <deno> <file>`.
+ */
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { freePort, untilListening } from '../../run/port.ts'
+import { DENO_OFFLINE, DENO_RUN } from '../deno/program.ts'
+
+const PREFIX = '/functions/v1'
+
+const [port = '', name = '', deno = '', file = ''] = process.argv.slice(2)
+const functionPort = await freePort(0)
+const child = spawn(deno, [...DENO_RUN, file], {
+  env: { ...process.env, ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${functionPort}` },
+  stdio: ['ignore', 'inherit', 'inherit'],
+})
+child.once('exit', (code) => process.exit(code ?? 1))
+await untilListening(functionPort)
+createServer(forward).listen(Number(port), '127.0.0.1')
+
+function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method, url = '/', headers, socket } = incoming
+  if (!(url === `${PREFIX}/${name}` || url.startsWith(`${PREFIX}/${name}/`))) {
+    outgoing.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Function not found"}')
+    return
+  }
+  const forwarded = request(
+    {
+      hostname: '127.0.0.1',
+      port: functionPort,
+      method,
+      path: url.slice(PREFIX.length),
+      headers: {
+        ...headers,
+        'x-forwarded-host': headers.host,
+        'x-forwarded-proto': 'http',
+        'x-forwarded-for': socket.remoteAddress,
+      },
+    },
+    (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
+      // If the function breaks off, the response must not look complete.
+      response.once('error', () => outgoing.destroy())
+    },
+  )
+  incoming.pipe(forwarded)
+  outgoing.once('close', () => forwarded.destroy())
+  forwarded.once('error', () => {
+    if (outgoing.headersSent) outgoing.destroy()
+    else outgoing.writeHead(503, { 'content-type': 'application/json' }).end('{"message":"No function yet"}')
+  })
+}

@@ -1,0 +1,239 @@
+/** Supabase Edge Functions: a function's folder, as `supabase functions deploy` expects it. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
+import {
+  type Artefact,
+  type Deployment,
+  type DeploymentOptions,
+  type DeployStep,
+  type Finding,
+  type Launch,
+  type Logs,
+  type Project,
+  SECRET_FILE,
+  type Target,
+} from '../../contract/target.ts'
+import { cronOf } from '../../project/cron.ts'
+import { toEnvFile } from '../../project/secrets.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { denoProgram } from '../deno/program.ts'
+import { toolFinding } from '../deploy-tool.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
+
+const MAIN = `import server from 'mayfly:entry'
+import { supabase } from 'mayfly-mcp/supabase'
+
+Deno.serve(supabase(server))
+`
+
+/** `.ts` from source, `.js` from dist/. */
+const GATEWAY = fileURLToPath(new URL(`./gateway${extname(import.meta.url)}`, import.meta.url))
+
+const { supabase: facts } = FACTS
+const LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'raw')]
+
+const artefact: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const folder = join('supabase/functions', project.name)
+    mkdirSync(join(outDir, folder), { recursive: true })
+    const main = join(folder, 'index.js')
+    const size = await bundleServer(project, {
+      main: MAIN,
+      outfile: join(outDir, main),
+      platform: 'node',
+      conditions: ['deno'],
+      banner: NODE_BANNER,
+    })
+    writeFileSync(join(outDir, folder, 'deno.json'), '{ "imports": {} }\n')
+    writeFileSync(join(outDir, 'supabase/config.toml'), configFor(project.name, './functions'))
+    return { main, size, limits: LIMITS }
+  },
+  preview: (outDir, { port, project }): Launch => ({
+    command: GATEWAY,
+    args: [
+      String(port),
+      project.name,
+      denoProgram(project.cwd),
+      join(outDir, 'supabase/functions', project.name, 'index.js'),
+    ],
+    cwd: outDir,
+    path: pathOf(project.name),
+  }),
+}
+
+const pathOf = (name: string): string => `/functions/v1/${name}/mcp`
+
+export const supabase: Target = {
+  title: 'Supabase Edge Functions',
+  tasks: 'cron',
+  defaultPort: 54321,
+  marks: { files: ['supabase/config.toml'] },
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}, ${shownValue(facts.paidCallMs)} on paid plans (MAYFLY_MAX_DURATION_MS), with ${shownValue(facts.cpuMs)} of CPU time`,
+  ],
+  start: artefactDev(artefact),
+  ...artefact,
+  deployment,
+  logs,
+  examine,
+  files: ({ name, hasTasks = false }) => ({
+    files: {
+      'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions'),
+      ...(hasTasks && { 'supabase/cron.sql': cronSql(name) }),
+    },
+    path: pathOf(name),
+    scripts: {},
+    dependencies: {},
+    devDependencies: { supabase: '^3.1.0', deno: '^2.9.5' },
+    ignored: ['supabase/.temp/', 'supabase/.branches/'],
+    ci: {
+      setUp: [
+        'secret SUPABASE_ACCESS_TOKEN: of a user who may deploy functions',
+        'variable SUPABASE_PROJECT_ID: the reference of the project',
+      ],
+      secrets: ['SUPABASE_ACCESS_TOKEN'],
+      // The CLI reads it, too.
+      variables: ['SUPABASE_PROJECT_ID'],
+    },
+  }),
+}
+
+/** https://supabase.com/docs/guides/functions/schedule-functions */
+const cronSql = (
+  name: string,
+): string => `-- Has the database call the function each minute, which runs the tasks that are due. Run it once in the SQL editor, with your own
+-- values for the two secrets.
+create extension if not exists pg_cron;
+create extension if not exists pg_net;
+select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/tasks', 'tasks_url');
+select vault.create_secret('<CRON_SECRET of .env>', 'tasks_secret');
+select cron.schedule('mayfly-tasks', '* * * * *', $$
+  select net.http_post(
+    url := (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_url'),
+    headers := jsonb_build_object(
+      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_secret')
+    ),
+    timeout_milliseconds := 60000
+  )
+$$);
+`
+
+/**
+ * MCP clients send their own tokens, or none: the platform's gateway would refuse their requests before the server sees them.
+ *
+ * @param functions where `build` puts them, as seen from the configuration.
+ */
+function configFor(name: string, functions: string): string {
+  return `[functions.${name}]
+enabled = true
+verify_jwt = false
+entrypoint = "${functions}/${name}/index.js"
+import_map = "${functions}/${name}/deno.json"
+`
+}
+
+const TOOL: Deployment['tool'] = {
+  name: 'supabase',
+  npm: 'supabase',
+  install: 'npm install --save-dev supabase',
+  login: 'npx supabase login',
+  whoami: ['projects', 'list'],
+  token: 'SUPABASE_ACCESS_TOKEN',
+}
+
+const LINK_FILE = 'supabase/.temp/project-ref'
+
+/** Which project: `--remote=<ref>`, as the CLI calls it since 3.1; the other one goes with its version 4. */
+const PROJECT_OPTIONS = ['--remote', '--project-ref']
+
+/** Options that `secrets set` has too. */
+const GLOBAL_OPTIONS = [...PROJECT_OPTIONS, '--profile', '--dns-resolver', '--debug', '--experimental']
+
+/** What stands in a project's host. Branches have names, and a host that only Supabase knows. */
+const PROJECT_REF = /^[a-z]{20}$/
+
+function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
+  // `supabase link` writes into the user's project, which is not the built folder.
+  const linked = join(project.cwd, LINK_FILE)
+  if (existsSync(linked)) {
+    mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
+    writeFileSync(join(outDir, LINK_FILE), readFileSync(linked))
+  }
+  const own = ['--workdir', outDir, '--yes']
+  const common = pickOptions(extra, GLOBAL_OPTIONS)
+  const setSecrets: DeployStep = {
+    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...own, ...common],
+    cwd: project.cwd,
+    secretFile: toEnvFile(secrets, { expands: false }),
+  }
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, PROJECT_OPTIONS)] },
+    steps: [
+      ...(secrets.size > 0 ? [setSecrets] : []),
+      {
+        title: 'upload the function',
+        // Bundled by the platform's API: no Docker is needed here.
+        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...own, ...extra],
+        cwd: project.cwd,
+      },
+    ],
+    endpoint: { find: () => endpointOf(project, refOf(project, extra)) },
+  }
+}
+
+/** The reference of the project, as the CLI finds it: its option, the environment, what `supabase link` has written. */
+function refOf({ cwd }: Project, extra: readonly string[]): string | undefined {
+  const linked = join(cwd, LINK_FILE)
+  // GitHub makes an empty variable of one that is not set.
+  const named = optionValue(extra, PROJECT_OPTIONS) || process.env.SUPABASE_PROJECT_ID
+  const ref = named || (existsSync(linked) ? readFileSync(linked, 'utf8').trim() : '')
+  return PROJECT_REF.test(ref) ? ref : undefined
+}
+
+function endpointOf({ name }: Project, ref: string | undefined): string | undefined {
+  return ref === undefined ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
+}
+
+/** Of the last hour: in a viewer on a terminal, else once. It does not follow. */
+function logs(project: Project, extra: readonly string[]): Logs {
+  const common = pickOptions(extra, GLOBAL_OPTIONS)
+  const ref = refOf(project, extra)
+  const isNamed = pickOptions(extra, PROJECT_OPTIONS).length > 0
+  const which = isNamed ? [] : [ref === undefined ? '--remote' : `--remote=${ref}`]
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, PROJECT_OPTIONS)] },
+    step: {
+      title: 'show the log',
+      args: ['logs', ...which, '--service', 'functions', ...extra],
+      cwd: project.cwd,
+    },
+  }
+}
+
+async function examine(project: Project): Promise<Finding[]> {
+  const { cwd, name } = project
+  const findings: Finding[] = [toolFinding(TOOL, cwd)]
+  if (cronOf(project) !== undefined) {
+    const message = 'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks.md'
+    findings.push({ level: 'ok', message })
+  }
+  try {
+    findings.push({ level: 'ok', message: `deno found, for mayfly dev: ${denoProgram(cwd)}` })
+  } catch (error) {
+    findings.push({ level: 'warning', message: (error as Error).message })
+  }
+  const config = join(cwd, 'supabase/config.toml')
+  const gate = new RegExp(`\\[functions\\.${name}\\][^[]*verify_jwt\\s*=\\s*true`)
+  if (existsSync(config) && gate.test(readFileSync(config, 'utf8'))) {
+    findings.push({
+      level: 'warning',
+      message: `verify_jwt is on for ${name}: MCP clients without a Supabase token are refused before they reach the server; set it to false in supabase/config.toml`,
+    })
+  }
+  return findings
+}

@@ -1,0 +1,101 @@
+/** Uploads the build to Vercel, with its own CLI. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FACTS, shownValue } from '../../contract/facts.ts'
+import type { Deployment, DeploymentOptions, Logs, Project } from '../../contract/target.ts'
+import { readEnvFiles } from '../../project/env-files.ts'
+import { pickOptions } from '../tool-options.ts'
+
+const { vercel: facts } = FACTS
+
+export const TOOL: Deployment['tool'] = {
+  name: 'vercel',
+  npm: 'vercel',
+  install: 'npm install --save-dev vercel',
+  login: 'npx vercel login && npx vercel link',
+  whoami: ['whoami'],
+  token: 'VERCEL_TOKEN',
+}
+
+/** Options that every command of the CLI has: https://vercel.com/docs/cli/global-options */
+const GLOBAL_OPTIONS = [
+  ...['-t', '--token', '-S', '--scope', '-T', '--team', '--api', '-A', '--local-config'],
+  ...['-Q', '--global-config', '-d', '--debug'],
+]
+
+/** https://vercel.com/docs/cli/deploy */
+export function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, isPreview = false }: DeploymentOptions,
+): Deployment {
+  const linked = join(project.cwd, '.vercel/project.json')
+  // `vercel link` has written to another folder than the built one.
+  if (existsSync(linked)) writeFileSync(join(outDir, '.vercel/project.json'), readFileSync(linked))
+  const common = pickOptions(extra, GLOBAL_OPTIONS)
+  return {
+    tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
+    notes: durationNotes(maxDurationOf(project)),
+    steps: [
+      ...[...secrets].map(([name, value]) => ({
+        title: `hand over ${name}`,
+        args: [
+          'env',
+          'add',
+          name,
+          isPreview ? 'preview' : 'production',
+          '--sensitive',
+          '--force',
+          '--yes',
+          ...common,
+        ],
+        cwd: outDir,
+        stdin: value,
+      })),
+      {
+        title: 'upload the function',
+        args: ['deploy', '--prebuilt', ...(isPreview ? [] : ['--prod']), '--yes', ...extra],
+        cwd: outDir,
+        // When piped, stdout is only the URL: https://vercel.com/docs/cli/deploy#standard-output-usage
+        tells: 'stdout' as const,
+      },
+    ],
+    endpoint: { find: endpointIn, headers: bypassHeaders() },
+  }
+}
+
+/** The header that lets `--check` pass Deployment Protection, with the project's automation secret; never on a command line. */
+function bypassHeaders(): { readonly [name: string]: string } {
+  const secret = process.env.VERCEL_AUTOMATION_BYPASS_SECRET
+  return secret ? { 'x-vercel-protection-bypass': secret } : {}
+}
+
+/** The deployment's own address, which never changes. */
+function endpointIn(told: string): string | undefined {
+  const [url] = /https:\/\/\S+/.exec(told) ?? []
+  return url !== undefined && URL.canParse(url) ? new URL('/mcp', url).href : undefined
+}
+
+export function logs({ cwd }: Project, extra: readonly string[]): Logs {
+  const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, GLOBAL_OPTIONS)] }
+  return { tool, step: { title: 'show the log', args: ['logs', '--follow', ...extra], cwd } }
+}
+
+/** In seconds, from the environment or the project's files of variables; undefined leaves it to the platform. */
+export function maxDurationOf(project: Project): number | undefined {
+  const named = process.env.MAYFLY_MAX_DURATION_MS ?? readEnvFiles(project).variables.MAYFLY_MAX_DURATION_MS
+  const seconds = Math.ceil(Number(named) / 1000)
+  return seconds > 0 && Number.isSafeInteger(seconds) ? seconds : undefined
+}
+
+/** What a deployment with this `maxDuration` needs. */
+function durationNotes(seconds = 0): string[] {
+  const isOver = ({ value }: { readonly value: number }): boolean => seconds * 1000 > value
+  if (!isOver(facts.callMs)) return []
+  const plan = isOver(facts.betaCallMs)
+    ? `more than the ${shownValue(facts.betaCallMs)} that Vercel gives`
+    : isOver(facts.proCallMs)
+      ? 'in beta, on Fluid compute with a Pro or Enterprise plan'
+      : 'for Pro and Enterprise plans'
+  return [`a maxDuration of ${seconds} s (MAYFLY_MAX_DURATION_MS) is ${plan}`]
+}

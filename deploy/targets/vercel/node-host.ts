@@ -1,0 +1,32 @@
+/**
+ * Runs a function of the Build Output API on this machine, as its `.vc-config.json` says: `node-host.ts <port> <folder>`.
+ * `waitUntil` is where Vercel's Node runtime keeps it.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type FetchServer, serve } from '../../../adapters/node.ts'
+
+const [port = '', folder = ''] = process.argv.slice(2)
+const { handler } = JSON.parse(readFileSync(join(folder, '.vc-config.json'), 'utf8')) as { handler: string }
+
+const outliving = new Set<Promise<unknown>>()
+const context = {
+  waitUntil: (promise: Promise<unknown>): void => {
+    outliving.add(promise)
+    promise.catch(console.error).finally(() => outliving.delete(promise))
+  },
+}
+Object.assign(globalThis, { [Symbol.for('@vercel/request-context')]: { get: () => context } })
+
+const { default: server } = (await import(pathToFileURL(join(folder, handler)).href)) as {
+  default: FetchServer
+}
+const running = await serve({ fetch: (request) => server.fetch(request) }, { port: Number(port) })
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    await running.close()
+    await Promise.allSettled(outliving)
+    process.exit(0)
+  })
+}

@@ -1,0 +1,198 @@
+/** Vercel, by the Build Output API v3: one function that serves every path, on Node (fluid compute) or on the Edge runtime. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
+import type { Artefact, Finding, Launch, Project, Target } from '../../contract/target.ts'
+import { cronOf } from '../../project/cron.ts'
+import { resolveTool } from '../../project/project-tool.ts'
+import { artefactDev } from '../artefact-dev.ts'
+import { toolFinding } from '../deploy-tool.ts'
+import { deployment, logs, maxDurationOf, TOOL } from './deployment.ts'
+
+const OUTPUT = '.vercel/output'
+const FUNCTION = 'functions/mcp.func'
+
+/** `.ts` from source, `.js` from dist/. */
+const EXTENSION = extname(import.meta.url)
+const NODE_HOST = fileURLToPath(new URL(`./node-host${EXTENSION}`, import.meta.url))
+const EDGE_HOST = fileURLToPath(new URL(`./edge-host${EXTENSION}`, import.meta.url))
+
+/** With the limit that the function is given, where it is another than the platform's own. */
+const nodeMain = (seconds: number | undefined): string => `import server from 'mayfly:entry'
+import { vercel } from 'mayfly-mcp/vercel'
+
+export default vercel(server${seconds === undefined ? '' : `, { maxDurationMs: ${seconds * 1000} }`})
+`
+
+const EDGE_MAIN = `import server from 'mayfly:entry'
+import { vercel } from 'mayfly-mcp/vercel'
+
+export default vercel(server).fetch
+`
+
+/** Every path goes to the server, which has its own page, health check and endpoint. */
+const CONFIG = { version: 3, routes: [{ src: '/(.*)', dest: '/mcp' }] }
+
+const { vercel: facts } = FACTS
+const NODE_LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'raw')]
+const EDGE_LIMITS: Artefact['limits'] = [
+  sizeLimit(facts.edgeHobbyBytes, 'gzip'),
+  sizeLimit(facts.edgeProBytes, 'gzip'),
+]
+
+const onNode: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const maxDuration = maxDurationOf(project)
+    const main = writeOutput(project, outDir, 'index.mjs', {
+      ...(maxDuration !== undefined && { maxDuration }),
+      runtime: 'nodejs24.x',
+      handler: 'index.mjs',
+      launcherType: 'Nodejs',
+      shouldAddHelpers: false,
+      supportsResponseStreaming: true,
+      supportsCancellation: true,
+    })
+    const outfile = join(outDir, main)
+    const size = await bundleServer(project, {
+      main: nodeMain(maxDuration),
+      outfile,
+      platform: 'node',
+      banner: NODE_BANNER,
+    })
+    return { main, size, limits: NODE_LIMITS }
+  },
+  preview: (outDir, { port }): Launch => ({
+    command: NODE_HOST,
+    args: [String(port), join(outDir, OUTPUT, FUNCTION)],
+    cwd: outDir,
+  }),
+}
+
+const onEdge: Pick<Target, 'build' | 'preview'> = {
+  build: async (project, outDir) => {
+    const main = writeOutput(project, outDir, 'index.js', { runtime: 'edge', entrypoint: 'index.js' })
+    const outfile = join(outDir, main)
+    const size = await bundleServer(project, {
+      main: EDGE_MAIN,
+      outfile,
+      platform: 'neutral',
+      conditions: ['edge-light', 'worker', 'browser'],
+    })
+    return { main, size, limits: EDGE_LIMITS }
+  },
+  preview: (outDir, { port, project }): Launch => ({
+    command: EDGE_HOST,
+    args: [
+      String(port),
+      join(outDir, OUTPUT, FUNCTION),
+      resolveTool('edge-runtime', project.cwd),
+      resolveTool('esbuild', project.cwd),
+    ],
+    cwd: outDir,
+  }),
+}
+
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
+  defaultPort: 3000,
+  hasPreviews: true,
+  deployment,
+  logs,
+  examine,
+}
+
+/**
+ * The newest whose packages are all on the registry, as of 2026-11-22: 59 to 64 lack some of other systems, so that `npm ci` refuses
+ * the lockfile, and 61 to 64 the version of `sandbox` that they want, so that `npm install` fails.
+ */
+const CLI_VERSION = '58.10.0'
+
+/** `tools` are what the preview runs on. */
+const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
+  return () => ({
+    files: { 'vercel.json': `${JSON.stringify({ framework: null }, null, 2)}\n` },
+    scripts: {},
+    dependencies: {},
+    devDependencies: { '@hono/node-server': '^2.1.8', vercel: CLI_VERSION, ...tools },
+    ignored: ['.vercel/'],
+    ci: {
+      setUp: [
+        'secret VERCEL_TOKEN: for one team, with an end date',
+        'secret VERCEL_AUTOMATION_BYPASS_SECRET: of Settings, Deployment Protection, so that --check gets past it',
+        'variables VERCEL_ORG_ID and VERCEL_PROJECT_ID: of .vercel/project.json, which vercel link writes',
+      ],
+      secrets: ['VERCEL_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
+      variables: ['VERCEL_ORG_ID', 'VERCEL_PROJECT_ID'],
+    },
+  })
+}
+
+export const vercel: Target = {
+  marks: { files: ['vercel.json', '.vercel/project.json'] },
+  title: 'Vercel',
+  tasks: 'cron',
+  limits: [
+    `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time gives it up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
+    `a request may have ${shownValue(facts.requestBytes)}`,
+  ],
+  start: artefactDev(onNode),
+  ...onNode,
+  ...common,
+  files: filesWith({}),
+}
+
+export const vercelEdge: Target = {
+  title: 'Vercel Edge',
+  limits: [
+    `a response must begin within ${shownValue(facts.edgeFirstByteMs)} and may take ${shownValue(facts.edgeCallMs)}`,
+    `a request may have ${shownValue(facts.requestBytes)}`,
+  ],
+  start: artefactDev(onEdge),
+  ...onEdge,
+  ...common,
+  examine: async (project) => [...(await examine(project)), EDGE_IS_DEPRECATED],
+  files: filesWith({ 'edge-runtime': '^4.0.1' }),
+}
+
+/** https://vercel.com/docs/functions/runtimes/edge/edge-functions */
+const EDGE_IS_DEPRECATED: Finding = {
+  level: 'warning',
+  message: 'Vercel has deprecated Edge Functions: use --target vercel, which runs on Node',
+}
+
+/** Returns the path of the function's main file. */
+function writeOutput(project: Project, outDir: string, file: string, config: object): string {
+  const folder = join(OUTPUT, FUNCTION)
+  const cron = cronOf(project)
+  mkdirSync(join(outDir, folder), { recursive: true })
+  writeFileSync(
+    join(outDir, OUTPUT, 'config.json'),
+    JSON.stringify({ ...CONFIG, ...(cron !== undefined && { crons: [cron] }) }),
+  )
+  writeFileSync(join(outDir, folder, '.vc-config.json'), JSON.stringify(config))
+  return join(folder, file)
+}
+
+async function examine(project: Project): Promise<Finding[]> {
+  const { cwd } = project
+  const findings = [toolFinding(TOOL, cwd), ...cronFindings(project)]
+  if (existsSync(join(cwd, '.vercel/project.json'))) {
+    return [...findings, { level: 'ok', message: 'linked to a Vercel project' }]
+  }
+  return [
+    ...findings,
+    {
+      level: 'warning',
+      message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy makes a new one',
+    },
+  ]
+}
+
+/** https://vercel.com/docs/cron-jobs/usage-and-pricing */
+function cronFindings(project: Project): Finding[] {
+  const schedule = cronOf(project)?.schedule
+  if (schedule === undefined || /^\d+ \d+ /.test(schedule)) return []
+  const message = `the schedule ${schedule} needs the Pro plan: on Hobby a deployment with one of more than once a day fails; "cron": { "path": …, "schedule": "0 3 * * *" } in package.json`
+  return [{ level: 'warning', message }]
+}
