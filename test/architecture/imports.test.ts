@@ -133,9 +133,9 @@ describe('the arrows', () => {
     const roomOf = (file: string) => /^deploy\/([^/]+)\//.exec(file)?.[1] ?? file
     const floor = (file: string) => ['deploy/cli.ts', ...ROOMS].indexOf(roomOf(file))
     expect(deploy.map(({ file }) => file).filter((file) => floor(file) === -1)).toEqual([])
-    expect(
-      violations(deploy, (from, to) => !to.startsWith('deploy/') || floor(from) <= floor(to)),
-    ).toEqual([])
+    expect(violations(deploy, (from, to) => !to.startsWith('deploy/') || floor(from) <= floor(to))).toEqual(
+      [],
+    )
   })
 
   it('no imports in a circle, not even of types', () => {
