@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   createGraphRAGTool,
+  createMemoryVectorStore,
   type LibSqlClient,
   libSqlVector,
-  memoryVectorStore,
   pgVector,
   type QueryingClient,
   type VectorStore,
@@ -133,9 +133,9 @@ console.log(
   `${''.padEnd(40)} ${'recall@10'.padStart(9)} ${'median ms'.padStart(9)} ${'filled s'.padStart(9)}`,
 )
 
-const memory = memoryVectorStore()
+const memory = createMemoryVectorStore()
 const memorySeconds = await fill(memory, vectors)
-print('memoryVectorStore', await measure(memory, queries, expected), memorySeconds)
+print('createMemoryVectorStore', await measure(memory, queries, expected), memorySeconds)
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-bench-'))
 const libsql = await openLibSql(`file:${join(folder, 'bench.db')}`)
@@ -161,7 +161,7 @@ for (const ef of [40, 200, 400])
   )
 await pglite.close()
 
-const many = memoryVectorStore()
+const many = createMemoryVectorStore()
 await fill(
   many,
   Array.from({ length: isQuick ? ROWS : MANY_ROWS }, (_, at) => near(at)),
@@ -187,7 +187,7 @@ for (const [name, filter] of [
   )
 }
 
-const small = memoryVectorStore()
+const small = createMemoryVectorStore()
 await fill(small, vectors.slice(0, 1000))
 const graph = createGraphRAGTool({
   vectorStore: small,

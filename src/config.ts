@@ -204,7 +204,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
     checkToolShape(name, tool)
     if (tool.task !== undefined && config.tasks === undefined)
       throw new TypeError(
-        `Tool "${name}" has "task", and the server no "tasks": pass a store, such as memoryTasks().`,
+        `Tool "${name}" has "task", and the server no "tasks": pass a store, such as createMemoryTasks().`,
       )
   }
   const unknown = unknownOption(config, OPTIONS)

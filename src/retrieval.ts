@@ -26,7 +26,11 @@ export type {
   RetrievalOutput,
   Source,
 } from './retrieval/input.ts'
-export { type MemorySnapshot, type MemoryVectorStore, memoryVectorStore } from './retrieval/memory-store.ts'
+export {
+  createMemoryVectorStore,
+  type MemorySnapshot,
+  type MemoryVectorStore,
+} from './retrieval/memory-store.ts'
 export type { DatabaseConfig, RequestValues, RetrievalCaller, RetrievalOptions } from './retrieval/options.ts'
 export { provideRetrieval, type RetrievalValues } from './retrieval/provide.ts'
 export type {

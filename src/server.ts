@@ -99,7 +99,7 @@ export class MCPServer {
   /** The tasks of this server: sends events to them and runs them. @throws TypeError without the option `tasks`. */
   get tasks(): TaskControls {
     if (this.#config.tasks !== undefined) return this.#config.tasks
-    throw new TypeError('This server has no "tasks": pass a store, such as memoryTasks().')
+    throw new TypeError('This server has no "tasks": pass a store, such as createMemoryTasks().')
   }
 
   /**

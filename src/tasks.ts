@@ -5,7 +5,7 @@ export type { TaskContext, TaskMode, TaskOption, TaskOptions } from './definitio
 export type { SlicePlatform, TaskControls, TaskSupport } from './request/task-support.ts'
 export { createTaskEndpoint, type TaskEndpoint, type TaskEndpointOptions } from './tasks/endpoint.ts'
 export { createMemoryTaskStore } from './tasks/memory-store.ts'
-export { memoryTasks } from './tasks/memory-tasks.ts'
+export { createMemoryTasks } from './tasks/memory-tasks.ts'
 export type { TasksOptions } from './tasks/settings.ts'
 export type { StoredTask, TaskRunner, TaskStore } from './tasks/store.ts'
 export { createTasks } from './tasks/tasks.ts'

@@ -14,7 +14,7 @@ import { terminal } from '../terminal/terminal.ts'
 
 const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> --model <model>
 
-  --store       pgvector, libsql, upstash, pinecone, qdrant, chroma or vectorize; a .json file, for memoryVectorStore(snapshot);
+  --store       pgvector, libsql, upstash, pinecone, qdrant, chroma or vectorize; a .json file, for createMemoryVectorStore(snapshot);
                 or a module whose default export is a store
   --index       the index, which is created if it does not exist
   --model       openai/<model>, or a module whose default export is an embedding model

@@ -1,7 +1,7 @@
 /** The store that the command line names, with what the environment says of it. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type MemorySnapshot, memoryVectorStore } from '../../src/retrieval/memory-store.ts'
+import { createMemoryVectorStore, type MemorySnapshot } from '../../src/retrieval/memory-store.ts'
 import { chromaVector } from '../../src/retrieval/stores/chroma.ts'
 import { type LibSqlClient, libSqlVector } from '../../src/retrieval/stores/libsql.ts'
 import { pgVector } from '../../src/retrieval/stores/pgvector.ts'
@@ -63,7 +63,7 @@ export async function openStore(cwd: string, name: string): Promise<OpenedStore>
 
 function openSnapshot(cwd: string, name: string): OpenedStore {
   const path = resolve(cwd, name)
-  const store = memoryVectorStore(existsSync(path) ? readSnapshot(path, name) : undefined)
+  const store = createMemoryVectorStore(existsSync(path) ? readSnapshot(path, name) : undefined)
   const save = async (): Promise<void> => {
     try {
       // Whole or not at all: a server may be reading it.

@@ -159,11 +159,11 @@ declare module 'cloudflare:workers' {
 `
 
 const inProcess = `import { postgresTaskStore } from 'mayfly-mcp/postgres'
-import { createTasks, memoryTasks, pollingRunner, type TaskSupport } from 'mayfly-mcp/tasks'
+import { createMemoryTasks, createTasks, pollingRunner, type TaskSupport } from 'mayfly-mcp/tasks'
 import postgres from 'postgres'
 
 /** Without a database they end with the process, which is enough for trying it out. */
-export const tasks = process.env.DATABASE_URL ? await inPostgres(process.env.DATABASE_URL) : memoryTasks()
+export const tasks = process.env.DATABASE_URL ? await inPostgres(process.env.DATABASE_URL) : createMemoryTasks()
 
 async function inPostgres(url: string): Promise<TaskSupport> {
   const store = postgresTaskStore(postgres(url))
@@ -173,7 +173,7 @@ async function inPostgres(url: string): Promise<TaskSupport> {
 `
 
 const withCron = `import { postgresTaskStore } from 'mayfly-mcp/postgres'
-import { createTasks, memoryTasks } from 'mayfly-mcp/tasks'
+import { createMemoryTasks, createTasks } from 'mayfly-mcp/tasks'
 import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
@@ -181,7 +181,7 @@ const { DATABASE_URL } = process.env
 /** Without a database they end with the process, which is enough for trying it out. */
 export const tasks = DATABASE_URL
   ? createTasks({ store: postgresTaskStore(postgres(DATABASE_URL), { table: 'mayfly.tasks' }) })
-  : memoryTasks()
+  : createMemoryTasks()
 `
 
 /** A schema of its own: Supabase serves what is in `public` to anybody with the public key. */

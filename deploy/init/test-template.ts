@@ -41,9 +41,9 @@ ${hasAuth ? refused(server) : ''}${isAsking ? asks(connect('answers')) : ''}${ha
 function imports(hasApp: boolean, hasTasks: boolean, isAsking: boolean): string {
   const testing = isAsking ? 'accept, connect' : 'connect'
   const server = hasTasks
-    ? "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(memoryTasks())\n"
+    ? "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(createMemoryTasks())\n"
     : `import ${hasApp ? 'app' : 'server'} from '../src/server.ts'\n`
-  return `${hasTasks ? "import { memoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { ${testing} } from 'mayfly-mcp/testing'
+  return `${hasTasks ? "import { createMemoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { ${testing} } from 'mayfly-mcp/testing'
 import { expect, it } from 'vitest'
 ${server}`
 }

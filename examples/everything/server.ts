@@ -1,10 +1,10 @@
 /** Everything, in one process: `npx mayfly dev examples/everything/server.ts --target node`. */
 import { createMemoryBus, createMemoryRendezvous } from 'mayfly-mcp'
-import { memoryTasks } from 'mayfly-mcp/tasks'
+import { createMemoryTasks } from 'mayfly-mcp/tasks'
 import { createEverything } from './everything.ts'
 
 export default createEverything({
   bus: createMemoryBus(),
   rendezvous: createMemoryRendezvous(),
-  tasks: memoryTasks(),
+  tasks: createMemoryTasks(),
 })

@@ -6,14 +6,14 @@
 import { MCPServer } from 'mayfly-mcp'
 import {
   createGraphRAGTool,
+  createMemoryVectorStore,
   createVectorQueryTool,
   type MemorySnapshot,
-  memoryVectorStore,
 } from 'mayfly-mcp/retrieval'
 import index from './docs-index.json' with { type: 'json' }
 import embed from './embed.ts'
 
-const vectorStore = memoryVectorStore(index as MemorySnapshot)
+const vectorStore = createMemoryVectorStore(index as MemorySnapshot)
 
 const search = createVectorQueryTool({
   id: 'search',

@@ -1,5 +1,5 @@
 /** Tasks in the memory of one process: `npx mayfly dev memory.ts --target node`. */
-import { memoryTasks } from 'mayfly-mcp/tasks'
+import { createMemoryTasks } from 'mayfly-mcp/tasks'
 import { createReports } from './reports.ts'
 
-export default createReports(memoryTasks())
+export default createReports(createMemoryTasks())

@@ -153,7 +153,7 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   },
   tasks: {
     reason: 'The server has no "tasks".',
-    remedy: 'Pass `tasks: memoryTasks()`, or tasks in a shared store.',
+    remedy: 'Pass `tasks: createMemoryTasks()`, or tasks in a shared store.',
   },
   client: {
     reason: 'The client did not declare that it can do this.',

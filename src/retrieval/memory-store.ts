@@ -39,7 +39,7 @@ interface IndexSnapshot {
 
 /** A store in memory, which can also be saved. */
 export interface MemoryVectorStore extends VectorStore {
-  /** This store as JSON, for `memoryVectorStore(snapshot)`. */
+  /** This store as JSON, for `createMemoryVectorStore(snapshot)`. */
   snapshot(): MemorySnapshot
 }
 
@@ -50,12 +50,12 @@ export interface MemoryVectorStore extends VectorStore {
  * @throws TypeError for a snapshot of another version.
  *
  * ```ts
- * const store = memoryVectorStore()
+ * const store = createMemoryVectorStore()
  * ```
  */
-export function memoryVectorStore(snapshot?: MemorySnapshot): MemoryVectorStore {
+export function createMemoryVectorStore(snapshot?: MemorySnapshot): MemoryVectorStore {
   if (snapshot !== undefined && snapshot.version !== 1)
-    throw new TypeError('The snapshot is not one of this version of memoryVectorStore.')
+    throw new TypeError('The snapshot is not one of this version of createMemoryVectorStore.')
   const saved = new Map(Object.entries(snapshot?.indexes ?? {}))
   const indexes = new Map<string, MemoryIndex>()
   const find = (indexName: string): MemoryIndex => {
@@ -151,7 +151,7 @@ class MemoryIndex {
       index.#rows.set(id, row)
     })
     if (index.#vectors.length !== ids.length * dimension || index.#lengths.length !== ids.length)
-      throw new TypeError('The snapshot of memoryVectorStore is damaged: make it again.')
+      throw new TypeError('The snapshot of createMemoryVectorStore is damaged: make it again.')
     return index
   }
 

@@ -11,9 +11,9 @@ import { createTimerRunner } from './timer-runner.ts'
  * Creates tasks that end with their process: for development and tests, and for servers that may lose them.
  *
  * ```ts
- * export default new MCPServer({ name: 'Reports', version: '1.0.0', tools: { report }, tasks: memoryTasks() })
+ * export default new MCPServer({ name: 'Reports', version: '1.0.0', tools: { report }, tasks: createMemoryTasks() })
  * ```
  */
-export function memoryTasks(options: TasksOptions = {}): TaskSupport {
+export function createMemoryTasks(options: TasksOptions = {}): TaskSupport {
   return createTasks({ runner: createTimerRunner(), ...options, store: createMemoryTaskStore() })
 }

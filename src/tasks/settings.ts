@@ -43,7 +43,7 @@ export function toSettings(options: TasksOptions & { readonly store: TaskStore }
   }
   const settings = { ...numbers, ...rest, store, runner, ttlMs }
   if (typeof store?.replace !== 'function')
-    throw new TypeError('Tasks need a "store", for example that of memoryTasks().')
+    throw new TypeError('Tasks need a "store", for example that of createMemoryTasks().')
   for (const name of Object.keys(numbers) as (keyof typeof numbers)[]) checkNumber(name, settings[name])
   if (ttlMs !== null) checkNumber('ttlMs', ttlMs)
   checkAtLeast('maxRunMs', settings.maxRunMs, MIN_RUN_MS)

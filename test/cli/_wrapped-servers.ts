@@ -13,8 +13,8 @@ export default withServerCard(new MCPServer(config), ${CARD})`,
   ],
   [
     'an endpoint of tasks',
-    `${SERVER}import { createTaskEndpoint, memoryTasks } from 'mayfly-mcp/tasks'
-const server = new MCPServer({ ...config, tasks: memoryTasks() })
+    `${SERVER}import { createTaskEndpoint, createMemoryTasks } from 'mayfly-mcp/tasks'
+const server = new MCPServer({ ...config, tasks: createMemoryTasks() })
 export default createTaskEndpoint({ server, secret: 'x'.repeat(40) }).mount()`,
   ],
   [

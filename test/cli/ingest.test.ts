@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type MemorySnapshot, memoryVectorStore } from '../../src/retrieval.ts'
+import { createMemoryVectorStore, type MemorySnapshot } from '../../src/retrieval.ts'
 
 const CLI = join(import.meta.dirname, '../../deploy/cli.ts')
 const run = promisify(execFile)
@@ -59,7 +59,7 @@ function embedded(): number {
 }
 
 async function rows(index = 'docs') {
-  const store = memoryVectorStore(
+  const store = createMemoryVectorStore(
     JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as MemorySnapshot,
   )
   const found = await store.query({ indexName: index, queryVector: [1, 1, 1], topK: 1000 })

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { serve } from '../../adapters/node.ts'
 import { createTool, MCPServer } from '../../src/index.ts'
-import { memoryTasks } from '../../src/tasks.ts'
+import { createMemoryTasks } from '../../src/tasks.ts'
 
 const MODERN = '2026-07-28'
 const TASKS = 'io.modelcontextprotocol/tasks'
@@ -64,7 +64,7 @@ function createDispatch(url: string): RawClientDispatch {
 }
 
 async function start(): Promise<string> {
-  const tasks = memoryTasks({ pollIntervalMs: 100 })
+  const tasks = createMemoryTasks({ pollIntervalMs: 100 })
   const server = new MCPServer({
     id: 'm',
     name: 'M',

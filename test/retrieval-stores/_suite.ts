@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createGraphRAGTool,
+  createMemoryVectorStore,
   createVectorQueryTool,
   type Filter,
-  memoryVectorStore,
   type VectorStore,
 } from '../../src/retrieval.ts'
 import { comparison, filtersOf, negation } from '../unit/retrieval/_filters.ts'
@@ -113,7 +113,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>, { filte
 
     it('any filter finds the same rows as in memory', async () => {
       const { store, indexName } = await filled()
-      const memory = memoryVectorStore()
+      const memory = createMemoryVectorStore()
       await memory.createIndex({ indexName, dimension: 3 })
       await memory.upsert({ indexName, vectors: VECTORS, metadata: ROWS, ids: ROWS.map((_, at) => `r${at}`) })
       await fc.assert(

@@ -8,7 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromaVector, createVectorQueryTool, type Filter, memoryVectorStore } from '../../src/retrieval.ts'
+import {
+  chromaVector,
+  createMemoryVectorStore,
+  createVectorQueryTool,
+  type Filter,
+} from '../../src/retrieval.ts'
 import { eventually } from '../_eventually.ts'
 import { testPort } from '../_port.ts'
 import { comparison, filtersOf } from '../unit/retrieval/_filters.ts'
@@ -69,7 +74,7 @@ describe.skipIf(!canRun)('chromaVector on a real Chroma', () => {
 
   async function filled(metric: 'cosine' | 'euclidean' | 'dotproduct' = 'cosine') {
     const indexName = `mayfly-${Date.now()}-${++indexes}`
-    const [store, memory] = [chromaVector({ url }), memoryVectorStore()]
+    const [store, memory] = [chromaVector({ url }), createMemoryVectorStore()]
     for (const one of [store, memory]) {
       await one.createIndex({ indexName, dimension: 3, metric })
       await one.upsert({ indexName, vectors: VECTORS, metadata: ROWS, ids: ROWS.map((_, at) => `r${at}`) })

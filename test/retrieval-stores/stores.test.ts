@@ -8,7 +8,7 @@ import { createClient } from '@libsql/client'
 import pg from 'pg'
 import postgres from 'postgres'
 import { expect, it } from 'vitest'
-import { libSqlVector, memoryVectorStore, pgVector } from '../../src/retrieval.ts'
+import { createMemoryVectorStore, libSqlVector, pgVector } from '../../src/retrieval.ts'
 import { testPort } from '../_port.ts'
 import { storeSuite } from './_suite.ts'
 
@@ -16,7 +16,10 @@ async function openPglite() {
   return PGlite.create({ extensions: { vector } })
 }
 
-storeSuite('memoryVectorStore', async () => ({ store: memoryVectorStore(), close: async () => {} }))
+storeSuite('createMemoryVectorStore', async () => ({
+  store: createMemoryVectorStore(),
+  close: async () => {},
+}))
 
 storeSuite('pgVector on PGlite', async () => {
   const client = await openPglite()
@@ -127,7 +130,7 @@ it('pgVector: ef and probes are set for their statement alone', async () => {
   expect(plan).toMatch(/One-Time Filter[\s\S]*many_vector_idx/)
 
   const queries = Array.from({ length: 30 }, () => Array.from({ length: 8 }, random))
-  const exact = memoryVectorStore()
+  const exact = createMemoryVectorStore()
   await exact.createIndex({ indexName, dimension: 8 })
   await exact.upsert({ indexName, vectors, ids: vectors.map((_, row) => `v${row}`) })
   const recall = async (options: object) => {

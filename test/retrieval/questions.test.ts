@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import embed from '../../examples/retrieval/embed.ts'
-import { createVectorQueryTool, type MemorySnapshot, memoryVectorStore } from '../../src/retrieval.ts'
+import { createMemoryVectorStore, createVectorQueryTool, type MemorySnapshot } from '../../src/retrieval.ts'
 import { INDEX, ingestDocs, ROOT } from './_index.ts'
 import { countRight } from './_questions.ts'
 
@@ -11,7 +11,7 @@ it('of twenty questions about docs/, at least 18 have the right page among the f
   ingestDocs()
   const snapshot = JSON.parse(readFileSync(join(ROOT, INDEX), 'utf8')) as MemorySnapshot
   const search = createVectorQueryTool({
-    vectorStore: memoryVectorStore(snapshot),
+    vectorStore: createMemoryVectorStore(snapshot),
     indexName: 'docs',
     model: embed,
   })

@@ -9,7 +9,7 @@ import { lambda } from '../../adapters/lambda.ts'
 import { createSessions } from '../../adapters/node.ts'
 import { bearer, honoAuth, staticTokens } from '../../src/auth.ts'
 import { createTool, MCPServer } from '../../src/index.ts'
-import { createTaskEndpoint, memoryTasks } from '../../src/tasks.ts'
+import { createMemoryTasks, createTaskEndpoint } from '../../src/tasks.ts'
 import { connect } from '../../src/testing.ts'
 
 interface AppEnv {
@@ -406,7 +406,7 @@ describe('tasks', () => {
   const authorization = `Bearer ${secret}`
 
   it('mount and fetch of an endpoint run what is due', async () => {
-    const server = create({ tasks: memoryTasks() })
+    const server = create({ tasks: createMemoryTasks() })
     const endpoint = createTaskEndpoint({ server, secret })
     const mounted = mcp(endpoint.mount('/tasks'))
     const app = new Hono().all('/mcp', mounted).all('/tasks', mounted).all('/api/run', mcp(endpoint))

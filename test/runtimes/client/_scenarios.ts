@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createTool } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { deadUrl, startMayfly, startSessionServer, startSseServer } from '../../unit/client/_servers.ts'
 
 /** `_worker.ts`, running on a platform. */
@@ -64,7 +64,7 @@ export function clientScenarios(
 
     it('waits through a task, and answers what it asks', async () => {
       const tools = { add, ask: createTool({ ...ask, task: { mode: 'required', fallback: 'refuse' } }) }
-      const url = await startMayfly({ tools, tasks: memoryTasks({ pollIntervalMs: 100 }) })
+      const url = await startMayfly({ tools, tasks: createMemoryTasks({ pollIntervalMs: 100 }) })
 
       const { answers, errors } = await run({ mayfly: { url } })
 

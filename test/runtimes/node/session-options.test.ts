@@ -9,7 +9,7 @@ import {
 } from '../../../adapters/node.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { withServerCard } from '../../../src/server-card.ts'
-import { createTaskEndpoint, memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks, createTaskEndpoint } from '../../../src/tasks.ts'
 import { createFixture } from './_session-server.ts'
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -265,7 +265,7 @@ it('every answer forbids sniffing, and none is stored [http.no-sniff]', async ()
 describe('what is around sessions', () => {
   it('a server card and an endpoint of tasks are served beside them', async () => {
     const secret = 'x'.repeat(40)
-    const { server } = createFixture({ description: 'Sells things', tasks: memoryTasks() })
+    const { server } = createFixture({ description: 'Sells things', tasks: createMemoryTasks() })
     const sessions = createSessions(server)
     running.push(sessions)
     const mounted = createTaskEndpoint({ server: sessions, secret }).mount()

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import * as z from 'zod'
 import { type NodeServer, serve } from '../../../adapters/node.ts'
 import { createTool, MCPServer } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 
 const INSPECTOR = fileURLToPath(new URL('inspector/node_modules/.bin/mcp-inspector', import.meta.url))
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
     version: '1.0.0',
     log: false,
     tools: { job },
-    tasks: memoryTasks(),
+    tasks: createMemoryTasks(),
   })
   served = await serve(server, { port: 0 })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { type DetailedTask, MCPClient, type ServerConfig } from '../../../src/client.ts'
 import { createTool, MCPServer, type MCPServerConfig, ProtocolError } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { createClient, startFetchServer, startMayfly, startSessionServer } from './_servers.ts'
 
 const confirm = z.object({ confirm: z.boolean() })
@@ -84,7 +84,7 @@ const CONFIG: Partial<MCPServerConfig> = {
 }
 
 async function start(config: Partial<ServerConfig> = {}) {
-  const url = await startMayfly({ ...CONFIG, tasks: memoryTasks({ pollIntervalMs: 100 }) })
+  const url = await startMayfly({ ...CONFIG, tasks: createMemoryTasks({ pollIntervalMs: 100 }) })
   const servers = { m: { url, timeoutMs: 5000, ...config } as ServerConfig }
   return { url, client: createClient({ id: crypto.randomUUID(), servers }) }
 }
@@ -285,7 +285,7 @@ describe('client.tasks', () => {
       task: 'required',
       execute: (_input, ctx) => ctx.sleep('long', 60_000),
     })
-    const tasks = memoryTasks({ ttlMs: 400, pollIntervalMs: 100 })
+    const tasks = createMemoryTasks({ ttlMs: 400, pollIntervalMs: 100 })
     const client = createClient({ servers: { m: { url: await startMayfly({ tools: { long }, tasks }) } } })
 
     await expect(client.callTool('m', 'long')).rejects.toMatchObject({

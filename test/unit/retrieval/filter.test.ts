@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Filter, FilterError, memoryVectorStore } from '../../../src/retrieval.ts'
+import { createMemoryVectorStore, type Filter, FilterError } from '../../../src/retrieval.ts'
 
 /** One row per metadata; the ids of those that the filter finds. */
 async function found(filter: unknown, rows: readonly Record<string, unknown>[]): Promise<number[]> {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName: 'i', dimension: 1 })
   await store.upsert({
     indexName: 'i',

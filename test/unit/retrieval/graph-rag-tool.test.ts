@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   createGraphRAGTool,
+  createMemoryVectorStore,
   type GraphOptions,
-  memoryVectorStore,
   type QueryParams,
 } from '../../../src/retrieval.ts'
 
 const indexName = 'g'
 
 async function filled(vectors: readonly (readonly number[])[]) {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName, dimension: vectors[0]!.length })
   await store.upsert({
     indexName,
@@ -183,7 +183,7 @@ describe('createGraphRAGTool', () => {
     ])
     const { tool, store } = await setUp(vectors, [1, 1, 1])
     const first = await tool.execute({ queryText: 'x' })
-    const other = memoryVectorStore()
+    const other = createMemoryVectorStore()
     await other.createIndex({ indexName, dimension: 3 })
     const rows = (
       await store.query({ indexName, queryVector: [-1, 0, 1], topK: 100, includeVector: true })
@@ -339,7 +339,7 @@ describe('createGraphRAGTool', () => {
   })
 
   it('an empty index has an empty answer', async () => {
-    const store = memoryVectorStore()
+    const store = createMemoryVectorStore()
     await store.createIndex({ indexName, dimension: 2 })
     const tool = createGraphRAGTool({ vectorStore: store, indexName, model: () => [[1, 0]] })
     expect(await tool.execute({ queryText: 'x' })).toEqual({ relevantContext: [], sources: [] })

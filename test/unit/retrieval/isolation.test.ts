@@ -1,7 +1,7 @@
 /** Two tenants in one index: whatever a model asks for, it sees no row of the other. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createGraphRAGTool, createVectorQueryTool, memoryVectorStore } from '../../../src/retrieval.ts'
+import { createGraphRAGTool, createMemoryVectorStore, createVectorQueryTool } from '../../../src/retrieval.ts'
 import { DIMENSION, embed, embedText } from './_embed.ts'
 import { comparison, filtersOf, negation } from './_filters.ts'
 
@@ -101,7 +101,7 @@ it.each([
 })
 
 async function storeOf(rows: readonly { tenant: string; text: string; page: number }[]) {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName: 'i', dimension: DIMENSION })
   await store.upsert({
     indexName: 'i',

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Metric, memoryVectorStore, VectorStoreError } from '../../../src/retrieval.ts'
+import { createMemoryVectorStore, type Metric, VectorStoreError } from '../../../src/retrieval.ts'
 
 const indexName = 'i'
 
 async function filled(vectors: number[][], metric?: Metric) {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName, dimension: vectors[0]!.length, metric })
   await store.upsert({
     indexName,
@@ -30,7 +30,7 @@ const EXPECTED: Record<Metric, (one: number[], other: number[]) => number> = {
   euclidean: (one, other) => 1 / (1 + Math.hypot(...one.map((value, at) => value - other[at]!))),
 }
 
-describe('memoryVectorStore', () => {
+describe('createMemoryVectorStore', () => {
   it.each(Object.keys(EXPECTED) as Metric[])(
     'by %s finds the same as comparing and sorting all',
     async (metric) => {
@@ -71,7 +71,7 @@ describe('memoryVectorStore', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(change), async (changes) => {
-        const store = memoryVectorStore()
+        const store = createMemoryVectorStore()
         await store.createIndex({ indexName, dimension: 2, metric: 'dotproduct' })
         const model = new Map<string, number[]>()
         for (const { id, vector } of changes) {
@@ -101,7 +101,7 @@ describe('memoryVectorStore', () => {
       [1, 0],
       [-2, 5],
     ])
-    const copy = memoryVectorStore(JSON.parse(JSON.stringify(store.snapshot())))
+    const copy = createMemoryVectorStore(JSON.parse(JSON.stringify(store.snapshot())))
     const query = { indexName, queryVector: [1, 2], includeVector: true }
 
     expect(await copy.query(query)).toEqual(await store.query(query))
@@ -123,7 +123,7 @@ describe('memoryVectorStore', () => {
 
   it('what a caller changes in a result or in its metadata changes nothing in the store', async () => {
     const metadata = { text: 'a', tags: ['x'] }
-    const store = memoryVectorStore()
+    const store = createMemoryVectorStore()
     await store.createIndex({ indexName, dimension: 1 })
     await store.upsert({ indexName, vectors: [[1]], metadata: [metadata] })
     metadata.tags.push('y')

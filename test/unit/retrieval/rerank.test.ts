@@ -1,12 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createVectorQueryTool, memoryVectorStore, type RerankerConfig } from '../../../src/retrieval.ts'
+import {
+  createMemoryVectorStore,
+  createVectorQueryTool,
+  type RerankerConfig,
+} from '../../../src/retrieval.ts'
 
 const indexName = 'i'
 const query = { queryText: 'what' }
 
 /** Three chunks, whose scores are 1, 0.8 and 0.6. */
 async function tool(reranker: RerankerConfig) {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName, dimension: 2 })
   await store.upsert({
     indexName,

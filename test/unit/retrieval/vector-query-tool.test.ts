@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createTool, MCPServer } from '../../../src/index.ts'
 import {
   createGraphRAGTool,
+  createMemoryVectorStore,
   createVectorQueryTool,
-  memoryVectorStore,
   provideRetrieval,
   type QueryParams,
   type RetrievalOptions,
@@ -20,7 +20,7 @@ const TEXTS = [
 ]
 
 async function fruit() {
-  const store = memoryVectorStore()
+  const store = createMemoryVectorStore()
   await store.createIndex({ indexName: 'docs', dimension: DIMENSION })
   await store.upsert({
     indexName: 'docs',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createTool } from '../../../src/index.ts'
 import type { TaskOptions } from '../../../src/tasks.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { type Answer, legacy, META, modern, textOf } from '../_client.ts'
 import { ABLE, TASKS, TaskClient } from './_tasks.ts'
 
@@ -21,7 +21,7 @@ function server(task: TaskOptions, maxCallMs = 2000): TaskClient {
       return ask ? (await ctx.elicit('Sure?', confirm)).action : 'done'
     },
   })
-  return new TaskClient({ tools: { job }, tasks: memoryTasks(), http: { maxCallMs } })
+  return new TaskClient({ tools: { job }, tasks: createMemoryTasks(), http: { maxCallMs } })
 }
 
 test.each([
@@ -117,7 +117,7 @@ test('task_status and task_answer are listed to clients without the extension al
   const { server: refusing } = server({ fallback: 'refuse' })
   expect(await list(modern(refusing, 'tools/list', {}, { meta: ABLE }))).toEqual(['job', 'public'])
   const own = createTool({ id: 'task_status', task: 'auto', execute: () => 1 })
-  const { server: other } = new TaskClient({ tools: { task_status: own }, tasks: memoryTasks() })
+  const { server: other } = new TaskClient({ tools: { task_status: own }, tasks: createMemoryTasks() })
   expect(await list(modern(other, 'tools/list', {}, { meta: ABLE }))).toEqual(['task_status', 'private'])
 })
 
@@ -127,7 +127,7 @@ test('a result with _meta of its own keeps it in task_status', async () => {
     task: 'required',
     execute: () => ({ content: [], _meta: { own: 1 } }),
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   await client.until(taskId, 'completed')
   const status = await legacy(client.server, 'tools/call', { name: 'task_status', arguments: { taskId } })

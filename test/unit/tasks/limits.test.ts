@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
-import { createMemoryTaskStore, createTasks, memoryTasks, type TaskStore } from '../../../src/tasks.ts'
+import { createMemoryTaskStore, createMemoryTasks, createTasks, type TaskStore } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
 
 const waiting = createTool({
@@ -33,7 +33,7 @@ describe('whose it is', () => {
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
     '%s of somebody else → -32602, as of an unknown id',
     async (method) => {
-      const client = new TaskClient({ tools: { secret }, tasks: memoryTasks(), auth })
+      const client = new TaskClient({ tools: { secret }, tasks: createMemoryTasks(), auth })
       const { taskId } = await client.call('secret', {}, as('anne'))
       const params = { taskId, inputResponses: {} }
       const foreign = await client.send(method, params, as('bert'))
@@ -47,7 +47,7 @@ describe('whose it is', () => {
   )
 
   test('task_status and task_answer with a token that lacks the scope of the tool → refused', async () => {
-    const client = new TaskClient({ tools: { secret }, tasks: memoryTasks(), auth })
+    const client = new TaskClient({ tools: { secret }, tasks: createMemoryTasks(), auth })
     const { taskId } = await client.call('secret', {}, as('anne'))
     const call = async (name: string, token: string) =>
       (await client.send('tools/call', { name, arguments: { taskId, answers: {} } }, as(token))).result
@@ -65,7 +65,7 @@ describe('whose it is', () => {
 test.each(['', 'a'.repeat(65), 'x/../y', 'é', "x'; DROP TABLE"])(
   'tasks/get of %j → -32602',
   async (taskId) => {
-    const client = new TaskClient({ tools: { waiting }, tasks: memoryTasks() })
+    const client = new TaskClient({ tools: { waiting }, tasks: createMemoryTasks() })
     const { error } = await client.send(
       'tasks/get',
       { taskId },
@@ -76,14 +76,14 @@ test.each(['', 'a'.repeat(65), 'x/../y', 'é', "x'; DROP TABLE"])(
 )
 
 test('an Mcp-Name that is not the id → -32020', async () => {
-  const client = new TaskClient({ tools: { waiting }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { waiting }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('waiting')
   const { error } = await client.send('tasks/get', { taskId }, { headers: { 'mcp-name': 'other' } })
   expect(error?.code).toBe(-32020)
 })
 
 test('more open tasks than maxOpenTasks → refused, until one has ended', async () => {
-  const client = new TaskClient({ tools: { waiting }, tasks: memoryTasks({ maxOpenTasks: 2 }) })
+  const client = new TaskClient({ tools: { waiting }, tasks: createMemoryTasks({ maxOpenTasks: 2 }) })
   const { taskId } = await client.call('waiting')
   await client.call('waiting')
   await expect(client.call('waiting')).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test('after ttlMs → -32602', async () => {
     task: { mode: 'required', ttlMs: 1000 },
     execute: () => 'done',
   })
-  const client = new TaskClient({ tools: { short }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { short }, tasks: createMemoryTasks() })
   const created = await client.call('short')
   expect(created.ttlMs).toBe(1000)
   vi.setSystemTime(Date.now() + 999)
@@ -151,7 +151,7 @@ test('runs that finish nothing → failed after maxIdleRuns, saying so', async (
       await ctx.step('endless', () => new Promise(() => {}))
     },
   })
-  const tasks = memoryTasks({ maxRunMs: 2000, maxIdleRuns: 3 })
+  const tasks = createMemoryTasks({ maxRunMs: 2000, maxIdleRuns: 3 })
   const client = new TaskClient({ tools: { stuck }, tasks })
   const { taskId } = await client.call('stuck')
   // Digests are made by another thread, which may take any number of turns.
@@ -188,11 +188,11 @@ test.each([
   ['a boolean', { task: true }, /"task" of tool "job" must be "auto"/],
 ])('%s → a TypeError when the server is made', (_what, option, message) => {
   const job = { id: 'job', description: '', execute: () => 1, ...option } as never
-  expect(() => new TaskClient({ tools: { job }, tasks: memoryTasks() })).toThrow(message)
+  expect(() => new TaskClient({ tools: { job }, tasks: createMemoryTasks() })).toThrow(message)
 })
 
 test('a run that is too short for a step → a TypeError when the tasks are made', () => {
-  expect(() => memoryTasks({ maxRunMs: 1999 })).toThrow(
+  expect(() => createMemoryTasks({ maxRunMs: 1999 })).toThrow(
     /"maxRunMs" must be 2000 or more milliseconds, not 1999/,
   )
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createMemoryBus, createTool } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { META, modernRequest, StreamReader, type WireMessage } from '../_client.ts'
 import { ABLE, TaskClient } from './_tasks.ts'
 
@@ -32,7 +32,7 @@ async function nextStatus(stream: StreamReader, status: string): Promise<Record<
 }
 
 test('each change of a task → the whole task, with the id of the subscription', async () => {
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), bus: createMemoryBus() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), bus: createMemoryBus() })
   const { taskId } = await client.call('job')
   const stream = await listen(client, { taskIds: [taskId, 'unknown'] })
   expect(await stream.next()).toMatchObject({ params: { notifications: { taskIds: [taskId] } } })
@@ -49,7 +49,7 @@ test('each change of a task → the whole task, with the id of the subscription'
 })
 
 test("somebody else's task → not acknowledged, also by the name that the bus has for it", async () => {
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), bus: createMemoryBus(), auth })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), bus: createMemoryBus(), auth })
   const { taskId } = await client.call('job', {}, token('anne'))
   const filter = { taskIds: [taskId], resourceSubscriptions: [`mayfly-task:${taskId}`] }
   const stream = await listen(client, filter, token('bert'))
@@ -58,7 +58,7 @@ test("somebody else's task → not acknowledged, also by the name that the bus h
 })
 
 test('a client without the extension → -32021; without a bus nothing is acknowledged', async () => {
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   const params = { notifications: { taskIds: [taskId] } }
   const refused = await client.send('subscriptions/listen', params, {
@@ -70,7 +70,7 @@ test('a client without the extension → -32021; without a bus nothing is acknow
 })
 
 test.each([['one'], [{}], [[1]], [Array(101).fill('a')]])('taskIds %j → -32602', async (taskIds) => {
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), bus: createMemoryBus() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), bus: createMemoryBus() })
   const { error } = await client.send('subscriptions/listen', { notifications: { taskIds } })
   expect(error?.code).toBe(-32602)
 })

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { createTool } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
 
 afterEach(() => {
@@ -20,7 +20,7 @@ test.each(['required', 'auto'] as const)('%s: a sleep beside a step → slept on
       return 'done'
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   await expect(client.until(taskId, 'completed')).resolves.toMatchObject({ status: 'completed' })
 })
@@ -37,7 +37,7 @@ test.each(['required', 'auto'] as const)('%s: an event or a time, then steps →
       return first
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   const { result } = await client.until(taskId, 'completed')
   expect(result!.content[0]!.text).toBe('late')
@@ -60,7 +60,7 @@ test('a timeout that was decided stays so after a step, also if the event comes 
       return first
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   await isLate
   await client.server.tasks.send(taskId, 'x', 'in time')
@@ -87,7 +87,7 @@ test.each([
       return 'done'
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   expect(await client.until(taskId, status, 'failed')).toMatchObject({ status })
 })

@@ -1,7 +1,7 @@
 /** Tools that return their questions, as callbacks of the official SDK do. */
 import { expect, test } from 'vitest'
 import { createTool } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
 
 const asks = (key: string, requestState?: string) => ({
@@ -35,7 +35,7 @@ const job = (task: 'required' | 'auto', runs: string[]) =>
 
 test('required: the answers stay while the tool pauses, and go when it returns other questions', async () => {
   const runs: string[] = []
-  const client = new TaskClient({ tools: { job: job('required', runs) }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job: job('required', runs) }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   const asked: string[] = []
   for (let round = 0; round < 2; round++) {
@@ -53,7 +53,7 @@ test('required: the answers stay while the tool pauses, and go when it returns o
 
 test('auto: answered in an ordinary round, the tool has the answer in the task, too', async () => {
   const runs: string[] = []
-  const tasks = memoryTasks()
+  const tasks = createMemoryTasks()
   const client = new TaskClient({ tools: { job: job('auto', runs) }, tasks, secret: 's'.repeat(32) })
   const first = await client.send('tools/call', { name: 'job', arguments: {} })
   expect(Object.keys(first.result!.inputRequests as object)).toEqual(['first'])
@@ -80,7 +80,7 @@ test('a result without a question → run again after pollIntervalMs, with its s
       return count === 3 ? 'done' : { resultType: 'input_required' as const, requestState: String(count + 1) }
     },
   })
-  const client = new TaskClient({ tools: { counting }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { counting }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('counting')
   expect((await client.until(taskId, 'completed')).result!.content[0]!.text).toBe('done')
 })

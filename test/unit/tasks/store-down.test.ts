@@ -1,7 +1,7 @@
 /** A store that is down for a moment costs time, and nothing else. */
 import { expect, test } from 'vitest'
 import { createTool, ProtocolError } from '../../../src/index.ts'
-import { createMemoryTaskStore, createTasks, memoryTasks, type TaskStore } from '../../../src/tasks.ts'
+import { createMemoryTaskStore, createMemoryTasks, createTasks, type TaskStore } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
 
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -122,7 +122,7 @@ test.each([
       throw toError()
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), ...quiet })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), ...quiet })
   const { taskId } = await client.call('job')
   expect(await client.until(taskId, 'failed')).toMatchObject({ status: 'failed' })
 })
@@ -140,7 +140,7 @@ test('the key of a step is the same before and after the call became a task', as
       return 'done'
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks({ maxRunMs: 2000 }) })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks({ maxRunMs: 2000 }) })
   const { taskId } = await client.call('job')
   await client.until(taskId, 'completed')
   expect(keys).toEqual([keys[0], keys[0]])
@@ -156,7 +156,7 @@ test('tasks/cancel of a call that became a task → its signal aborts at once', 
       await delay(1000)
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   await client.cancel(taskId)
   expect(signal!.aborted).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createTool, ProtocolError } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { META } from '../_client.ts'
 import { TASKS, TaskClient } from './_tasks.ts'
 
@@ -19,7 +19,7 @@ test('a required task → created first, run after the response, its result in t
       return `${first} ${ctx.taskId !== undefined}`
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const created = await client.call('job', { n: 4 })
   expect(created).toMatchObject({ resultType: 'task', status: 'working', ttlMs: 86_400_000 })
   expect(created).not.toHaveProperty('result')
@@ -46,7 +46,7 @@ test('questions, steps and sleeps → each step once, each answer under a new ke
       return [answer.action, a.action, b.action, done.join()].join(' ')
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   const first = await client.until(taskId, 'input_required')
   const [key] = Object.keys(first.inputRequests!)
@@ -78,7 +78,7 @@ test('auto: a quick call is answered at once; one that asks first goes the ordin
       return action
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), secret: 's'.repeat(32) })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), secret: 's'.repeat(32) })
   expect(await client.call('job', { kind: 'quick' })).toMatchObject({ resultType: 'complete' })
   const asked = await client.send('tools/call', { name: 'job', arguments: { kind: 'ask' } })
   expect(asked.result).toMatchObject({ resultType: 'input_required' })
@@ -109,7 +109,7 @@ test('auto: a call that takes longer than afterMs becomes a task and goes on', a
       return 'done'
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const created = await client.call('job')
   expect(created.resultType).toBe('task')
   expect((await client.until(created.taskId, 'completed')).result!.content[0]!.text).toBe('done')
@@ -126,7 +126,7 @@ test('a tool error completes, a ProtocolError fails', async () => {
       throw new ProtocolError(-32000, 'no protocol')
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), onError: () => {} })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), onError: () => {} })
   const tool = await client.call('job', { how: 'tool' })
   expect((await client.until(tool.taskId, 'completed')).result).toMatchObject({ isError: true })
   const protocol = await client.call('job', { how: 'protocol' })
@@ -148,7 +148,7 @@ test('tasks/cancel → cancelled at once, the tool aborted; again: the same answ
         })
       }),
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   expect((await client.cancel(taskId)).result).toMatchObject({ resultType: 'complete' })
   expect((await client.cancel(taskId)).result).toMatchObject({ resultType: 'complete' })
@@ -167,7 +167,7 @@ test('ctx.waitFor → an event before or after, and a timeout that stays one', a
       return `${paid.amount} ${late}`
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   await client.settle()
   expect(await client.server.tasks.send(taskId, 'paid', { amount: 7 })).toBe(true)
@@ -185,7 +185,7 @@ test('progress just before the tool sleeps or asks → the status message all th
       return (await ctx.elicit('Go on?', confirm)).action
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const { taskId } = await client.call('job')
   expect((await client.until(taskId, 'input_required')).statusMessage).toBe('loaded (1/3)')
 })
@@ -196,7 +196,7 @@ test('a question to a client that has declared no elicitation → the task waits
     task: 'required',
     execute: async (_input, ctx) => (await ctx.elicit('Go on?', confirm)).action,
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const unable = { meta: { [META.clientCapabilities]: { extensions: { [TASKS]: {} } } } }
   const { taskId } = await client.call('job', {}, unable)
   const [key] = Object.keys((await client.until(taskId, 'input_required')).inputRequests!)

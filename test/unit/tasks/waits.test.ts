@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { createTool, type RequestContext } from '../../../src/index.ts'
 import {
   createMemoryTaskStore,
+  createMemoryTasks,
   createTasks,
-  memoryTasks,
   type TaskContext,
   type TaskStore,
 } from '../../../src/tasks.ts'
@@ -34,7 +34,7 @@ test.each<[string, (ctx: TaskContext) => Promise<unknown>, RegExp]>([
     task: 'required',
     execute: async (_input, ctx) => void (await run(ctx)),
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks(), onError: () => {} })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), onError: () => {} })
   const { taskId } = await client.call('job')
   const { result } = await client.until(taskId, 'completed')
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] })
@@ -102,7 +102,7 @@ test('a task that was cancelled while it slept leaves no timer', async () => {
       return ctx.sleep('long', 86_400_000)
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: memoryTasks() })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   let hasBegun = false
   const { taskId } = await client.call('job')
   // Digests are made by another thread, which may take any number of turns: the run has timers of its own until it is over.

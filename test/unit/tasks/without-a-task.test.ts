@@ -1,7 +1,7 @@
 /** Tools with `task` that are called by code, and not over MCP. */
 import { expect, test } from 'vitest'
 import { createTool, TaskNeededError } from '../../../src/index.ts'
-import { memoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
 import { createServer, modern } from '../_client.ts'
 
 const job = createTool({
@@ -15,7 +15,7 @@ const job = createTool({
 })
 
 test('tool.execute and server.executeTool of a tool that sleeps → TaskNeededError, what to do', async () => {
-  const server = createServer({ tools: { job }, tasks: memoryTasks() })
+  const server = createServer({ tools: { job }, tasks: createMemoryTasks() })
   for (const call of [() => job.execute({}), () => server.executeTool('job', {})]) {
     const error = await call().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(TaskNeededError)
@@ -35,7 +35,7 @@ test('with a sleep and a waitFor of its own, such a call runs to its end', async
 
 test('called by a tool without "task" → an isError result that says so', async () => {
   const outer = createTool({ id: 'outer', execute: (_input, ctx) => job.execute({}, ctx) })
-  const server = createServer({ tools: { job, outer }, tasks: memoryTasks(), onError: () => {} })
+  const server = createServer({ tools: { job, outer }, tasks: createMemoryTasks(), onError: () => {} })
   const { result } = await modern(server, 'tools/call', { name: 'outer', arguments: {} })
   expect(result).toMatchObject({
     isError: true,
