@@ -42,9 +42,9 @@ export type {
   Feature,
   Implementation,
   LogLevel,
+  MastraMcp,
   McpContext,
   Progress,
-  RequestContext,
   RequestContextEntries,
   RequestContextValues,
 } from './definition/context.ts'

@@ -1,17 +1,17 @@
 /**
  * The tools and the prompt with which the conformance suite is asked something.
  */
-import { createPrompt, createTool, type ElicitAnswer, type RequestContext } from 'mayfly-mcp'
+import { createPrompt, createTool, type ElicitAnswer, type McpContext } from 'mayfly-mcp'
 import * as z from 'zod'
 
 const say = (answer: ElicitAnswer<unknown>) =>
   `Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.action === 'accept' ? answer.content : {})}`
 
-const askName = (ctx: RequestContext) =>
+const askName = (ctx: McpContext) =>
   ctx.elicit('What is your name?', z.object({ name: z.string() }), { key: 'user_name' })
 
 /** The same question under a name that is ours to choose: returned, not waited for, as with the SDK v2. */
-const returnName = ({ mcpReq }: RequestContext) => {
+const returnName = ({ mcpReq }: McpContext) => {
   const answer = mcpReq.inputResponses?.user_name as ElicitAnswer<unknown> | undefined
   if (typeof answer?.action === 'string') return say(answer)
   const properties = { name: { type: 'string' } }
@@ -23,13 +23,13 @@ const returnName = ({ mcpReq }: RequestContext) => {
   }
 }
 
-const askModel = (ctx: RequestContext, text: string) =>
+const askModel = (ctx: McpContext, text: string) =>
   ctx.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 100 })
 
 /** Something to remember, so that the round has a state. */
-const remember = (ctx: RequestContext) => ctx.step('remember', () => 'remembered')
+const remember = (ctx: McpContext) => ctx.step('remember', () => 'remembered')
 
-const asking = (description: string, execute: (ctx: RequestContext) => Promise<unknown>) =>
+const asking = (description: string, execute: (ctx: McpContext) => Promise<unknown>) =>
   createTool({ id: description, description, execute: (_input, ctx) => execute(ctx) })
 
 export const askingTools = {

@@ -3,7 +3,7 @@
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { type CallToolResult, errorResult } from './content.ts'
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Anything that answers a message. Its description must not be empty: models choose tools by it. */
@@ -66,7 +66,7 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
     id: `ask_${key}`,
     description: `Ask agent '${agent.name ?? key}' a question. Agent description: ${description}`,
     inputSchema: MESSAGE,
-    execute: async ({ message }: { message: string }, context: RequestContext) => {
+    execute: async ({ message }: { message: string }, context: McpContext) => {
       const { signal: abortSignal, requestContext } = context
       const answer = await agent.generate(message, { abortSignal, requestContext })
       const text = (answer as { text?: unknown } | null | undefined)?.text
@@ -93,7 +93,7 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
     id: `run_${key}`,
     description: `Run workflow '${workflow.id ?? key}'. Workflow description: ${workflow.description}`,
     ...(workflow.inputSchema !== undefined && { inputSchema: workflow.inputSchema }),
-    execute: async (inputData: unknown, context: RequestContext) => {
+    execute: async (inputData: unknown, context: McpContext) => {
       const run = await (workflow.createRunAsync?.() ?? workflow.createRun!())
       const cancel = async (): Promise<unknown> => run.cancel?.()
       context.signal.addEventListener('abort', () => context.waitUntil(cancel()), { once: true })

@@ -1,7 +1,7 @@
 /**
  * Argument completion, shared by prompts and resource templates (MCP 2026-07-28, "Completion").
  */
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 
 /**
  * Suggests values for one argument.
@@ -11,7 +11,7 @@ import type { RequestContext } from './context.ts'
  */
 export type Complete = (
   value: string,
-  options: { arguments: Readonly<Record<string, string>>; context: RequestContext },
+  options: { arguments: Readonly<Record<string, string>>; context: McpContext },
 ) => readonly string[] | Promise<readonly string[]>
 
 /** One completer per argument name. */
@@ -29,7 +29,7 @@ export async function complete(
   completers: Completers | undefined,
   argument: { name: string; value: string },
   known: Readonly<Record<string, string>>,
-  context: RequestContext,
+  context: McpContext,
 ): Promise<CompleteResult> {
   const completer =
     completers !== undefined && Object.hasOwn(completers, argument.name)

@@ -95,7 +95,7 @@ export interface Env {
 }
 
 /** What tools, resources, prompts and `setup` receive with each request. */
-export interface RequestContext {
+export interface McpContext {
   /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
   readonly requestId: string
   /** Legacy era: the `Mcp-Session-Id` that the client sent, if this server created it. Without sessions it identifies no state. */
@@ -150,7 +150,7 @@ export interface RequestContext {
    */
   step<Value>(name: string, fn: (step: StepInfo) => Value | Promise<Value>): Promise<Jsonified<Value>>
   /** The same functions under the names that other frameworks use. */
-  readonly mcp: McpContext
+  readonly mcp: MastraMcp
 
   /** `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. */
   elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
@@ -198,12 +198,12 @@ export interface StepInfo {
  * ```
  */
 export interface RequestContextEntries {
-  'mcp.extra': McpContext['extra']
+  'mcp.extra': MastraMcp['extra']
 }
 
 /** Values by name, for one request: Mastra's `RequestContext`. `setup` fills it; tools, agents and workflows read it. */
 export interface RequestContextValues {
-  get(key: 'mcp.extra'): McpContext['extra']
+  get(key: 'mcp.extra'): MastraMcp['extra']
   get<Key extends keyof RequestContextEntries>(key: Key): RequestContextEntries[Key] | undefined
   // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller states the type of the value.
   get(key: string): any
@@ -220,7 +220,7 @@ export interface RequestContextValues {
 }
 
 /** Members that tools written for other frameworks use. */
-export interface McpContext {
+export interface MastraMcp {
   /** The second argument of the official SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
   readonly extra: SdkV1Extra & SdkV2Context
   readonly elicitation: {

@@ -1,7 +1,7 @@
 /**
  * The `requestContext` that Mastra's tools, agents and workflows read: the methods of its `RequestContext`, without its class.
  */
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 
 /** Contains the members of `ctx.mcp.extra` by name, and `user` if the verifier attached one. */
 export class MastraRequestContext {
@@ -9,7 +9,7 @@ export class MastraRequestContext {
   /** The names that tools have set. Only these are stored and traced: the built-in values contain the caller's token. */
   readonly #given: Set<string>
 
-  constructor(context: RequestContext) {
+  constructor(context: McpContext) {
     const { extra } = context.mcp
     this.#values = new Map(Object.entries({ ...extra, 'mcp.extra': extra }))
     const user = context.auth?.extra?.user

@@ -4,7 +4,7 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorResult } from './content.ts'
-import type { McpContext, RequestContext, RequestContextValues } from './context.ts'
+import type { MastraMcp, McpContext, RequestContextValues } from './context.ts'
 import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
 import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
 
@@ -21,11 +21,11 @@ interface MastraTool {
 /** The members that are replaced; the others are copied unchanged. */
 interface ConvertedTool {
   readonly inputSchema: unknown
-  readonly execute: (input: unknown, context: RequestContext) => Promise<unknown>
+  readonly execute: (input: unknown, context: McpContext) => Promise<unknown>
 }
 
 interface MastraContext {
-  readonly mcp: McpContext
+  readonly mcp: MastraMcp
   readonly requestContext: RequestContextValues
   readonly abortSignal: AbortSignal
   readonly suspend: (payload: unknown) => Promise<void>
@@ -51,7 +51,7 @@ export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool
   const converted = {
     ...tool,
     inputSchema: checkedOnly(tool.inputSchema),
-    execute: (input: unknown, context: RequestContext) => run(name, tool, form, input, context),
+    execute: (input: unknown, context: McpContext) => run(name, tool, form, input, context),
   }
   // Without the marker it is not converted again.
   Reflect.deleteProperty(converted, marker())
@@ -70,7 +70,7 @@ async function run(
   tool: MastraTool,
   requestedSchema: JsonSchema,
   input: unknown,
-  context: RequestContext,
+  context: McpContext,
 ): Promise<unknown> {
   const { mcpReq, mcp, signal, requestContext } = context
   const state = mcpReq.requestState()

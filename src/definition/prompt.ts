@@ -4,7 +4,7 @@
 
 import type { Completers } from './completion.ts'
 import type { GetPromptResult, Icon, Meta, PromptMessage } from './content.ts'
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 import { present } from './present.ts'
 import {
   type CompiledSchema,
@@ -50,20 +50,20 @@ export interface PromptConfig<Args extends Schema | undefined = Schema | undefin
   scopes?: readonly string[]
   get(
     args: Args extends Schema ? InferOutput<Args> : Record<string, string>,
-    context: RequestContext,
+    context: McpContext,
   ): PromptOutput | Promise<PromptOutput>
 }
 
 /** A declared prompt with any schema. */
 export type AnyPrompt = Omit<PromptConfig, 'get'> & {
   // biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so only `any` accepts every prompt.
-  get(args: any, context: RequestContext): PromptOutput | Promise<PromptOutput>
+  get(args: any, context: McpContext): PromptOutput | Promise<PromptOutput>
 }
 
 /** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
 export interface PromptRequest {
-  context: RequestContext
-  extra: RequestContext['mcp']['extra']
+  context: McpContext
+  extra: McpContext['mcp']['extra']
 }
 
 /** A prompt with an optional version, under Mastra's name. */

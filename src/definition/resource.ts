@@ -5,7 +5,7 @@
 import { toBase64 } from './base64.ts'
 import type { Completers } from './completion.ts'
 import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
 
 interface ResourceFacts {
@@ -47,7 +47,7 @@ export type ReadOutput =
 export type ReadAnswer = ReadOutput | undefined | null
 
 /** The caller that subscribes. */
-export type SubscribeContext = Pick<RequestContext, 'auth' | 'env'>
+export type SubscribeContext = Pick<McpContext, 'auth' | 'env'>
 
 /** A caller for whom it is not true, or that it throws for, hears nothing of that URI, and is not told so. */
 export type CanSubscribe = (
@@ -64,7 +64,7 @@ export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   canSubscribe?: CanSubscribe
   read(
     request: { uri: string; variables: Record<string, string> },
-    context: RequestContext,
+    context: McpContext,
   ): ReadAnswer | Promise<ReadAnswer>
 }
 
@@ -79,7 +79,7 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   complete?: Completers
   read(
     request: { uri: string; variables: Record<string, string> },
-    context: RequestContext,
+    context: McpContext,
   ): ReadAnswer | Promise<ReadAnswer>
 }
 
@@ -88,8 +88,8 @@ export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
 
 /** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
 export interface ResourceRequest {
-  context: RequestContext
-  extra: RequestContext['mcp']['extra']
+  context: McpContext
+  extra: McpContext['mcp']['extra']
 }
 
 /** Resources that your code lists and reads. */

@@ -1,7 +1,7 @@
 /**
  * The option `task` of a tool, and what its context has more than that of other tools.
  */
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 
 /**
  * When calls of a tool become tasks (extension `io.modelcontextprotocol/tasks`).
@@ -37,7 +37,7 @@ export interface TaskOptions {
 }
 
 /** What the context of a tool with `task` has more. */
-export interface TaskContext extends RequestContext {
+export interface TaskContext extends McpContext {
   /** The id of the task, once the call is one. */
   readonly taskId: string | undefined
   /** Reads tasks of this server, as tools of other kits expect it. */
@@ -66,4 +66,4 @@ export interface TaskReader {
 }
 
 /** The context of a tool, by its option `task`. */
-export type ToolContext<Task> = Task extends undefined ? RequestContext : TaskContext
+export type ToolContext<Task> = Task extends undefined ? McpContext : TaskContext

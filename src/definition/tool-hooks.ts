@@ -1,14 +1,14 @@
 /**
  * The hooks of a tool, which observe its calls.
  */
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 import type { InferInput, InferOutput, Schema } from './schema.ts'
 
 /** The call that a hook observes. */
 export interface ToolHookEvent {
   /** The name that clients see. */
   toolName: string
-  context: RequestContext
+  context: McpContext
   /** This and the next two: the members of `context` with the same names. */
   toolCallId: string
   messages: readonly unknown[]

@@ -2,7 +2,7 @@
  * Tools as they are written: the configuration for `createTool` and `registerTool`.
  */
 import type { Icon, Meta } from './content.ts'
-import type { RequestContext } from './context.ts'
+import type { McpContext } from './context.ts'
 import { present } from './present.ts'
 import type { InferOutput, JsonSchema, PlainJsonSchema, Schema } from './schema.ts'
 import type { TaskOption, ToolContext } from './task-option.ts'
@@ -115,8 +115,8 @@ export type ToolCallback<
   Input extends Schema | undefined,
   Output extends Schema | undefined,
 > = Input extends Schema
-  ? (input: InferOutput<Input>, context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
-  : (context: RequestContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+  ? (input: InferOutput<Input>, context: McpContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+  : (context: McpContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
 const REGISTER_OPTIONS: { readonly [option in keyof RegisterToolConfig<Schema, Schema>]-?: 1 } = {
   title: 1,

@@ -18,9 +18,9 @@ import type {
   Feature,
   Implementation,
   LogLevel,
+  MastraMcp,
   McpContext,
   Progress,
-  RequestContext,
   RequestContextValues,
 } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
@@ -46,7 +46,7 @@ import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}
 
-export class Context extends Taskless implements RequestContext {
+export class Context extends Taskless implements McpContext {
   readonly requestId: string
   /** See `authInfo`. */
   readonly sessionId: string
@@ -64,7 +64,7 @@ export class Context extends Taskless implements RequestContext {
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #isClosed = false
-  #mcp: McpContext | undefined
+  #mcp: MastraMcp | undefined
   #values: RequestContextValues | undefined
   #round: AnsweredRound | undefined
   #begun: Interaction | undefined
@@ -111,7 +111,7 @@ export class Context extends Taskless implements RequestContext {
     return this.signal
   }
 
-  get mcp(): McpContext {
+  get mcp(): MastraMcp {
     this.#mcp ??= createMcpContext(this, this.#wire, this.#round ?? roundOf(this.#wire))
     return this.#mcp
   }
@@ -131,15 +131,15 @@ export class Context extends Taskless implements RequestContext {
     return this.mcp.extra.requestInfo!
   }
 
-  get sendNotification(): RequestContext['sendNotification'] {
+  get sendNotification(): McpContext['sendNotification'] {
     return this.mcp.extra.sendNotification
   }
 
-  get sendRequest(): RequestContext['sendRequest'] {
+  get sendRequest(): McpContext['sendRequest'] {
     return this.mcp.extra.sendRequest
   }
 
-  get mcpReq(): RequestContext['mcpReq'] {
+  get mcpReq(): McpContext['mcpReq'] {
     return this.mcp.extra.mcpReq
   }
 

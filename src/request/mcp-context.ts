@@ -3,7 +3,7 @@
  * do not pay for it.
  */
 import type { ElicitParams } from '../definition/ask.ts'
-import type { LogLevel, McpContext, Progress, RequestContext } from '../definition/context.ts'
+import type { LogLevel, MastraMcp, McpContext, Progress } from '../definition/context.ts'
 import { isStandardSchema } from '../definition/schema.ts'
 import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/sdk-context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
@@ -12,7 +12,7 @@ import type { ContextWire } from './wire.ts'
 /** The part of a context that is used here. */
 interface Context
   extends Pick<
-    RequestContext,
+    McpContext,
     'signal' | 'sessionId' | 'auth' | 'request' | 'era' | 'log' | 'elicit' | 'reportProgress'
   > {
   askAsSent(method: string, params: object, options: object | undefined): Promise<unknown>
@@ -34,7 +34,7 @@ export function createMcpContext(
   context: Context,
   wire: ContextWire,
   round: AnsweredRound | undefined,
-): McpContext {
+): MastraMcp {
   const { signal, sessionId, auth, request, era } = context
   const { _meta, envelope } = splitMeta(wire.meta, era)
   // biome-ignore lint/suspicious/noExplicitAny: see SdkSendRequest.

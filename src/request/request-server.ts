@@ -5,7 +5,7 @@
 
 import type { Definition } from '../definition/compile.ts'
 import { type CompiledTool, compileTool, updateTool } from '../definition/compiled-tool.ts'
-import type { RequestContext } from '../definition/context.ts'
+import type { McpContext } from '../definition/context.ts'
 import type { Schema } from '../definition/schema.ts'
 import { type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
 import type { Access, Guarded } from './access.ts'
@@ -14,7 +14,7 @@ import { createToolHandle, type ToolHandle } from './tool-handle.ts'
 
 /** What `setup` receives. */
 export interface RequestServer {
-  readonly context: RequestContext
+  readonly context: McpContext
   /** The names of the tools this request could see, disabled ones included. */
   readonly toolNames: readonly string[]
   /** @throws TypeError if the tool does not exist. */

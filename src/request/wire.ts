@@ -1,7 +1,7 @@
 /**
  * The parts of a context: the facts of its request, and its access to the wire.
  */
-import type { LogLevel, RequestContext } from '../definition/context.ts'
+import type { LogLevel, McpContext } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Journal } from '../interaction/journal.ts'
@@ -10,7 +10,7 @@ import type { SendNotification } from './notifier.ts'
 
 /** What is known of a request from the start: the plain members of its context. */
 export type ContextFacts = Pick<
-  RequestContext,
+  McpContext,
   | 'requestId'
   | 'era'
   | 'protocolVersion'

@@ -1,7 +1,7 @@
 /**
  * `createGraphRAGTool`: chunks that are near the question, and those that are connected with them.
  */
-import type { RequestContext } from '../definition/context.ts'
+import type { McpContext } from '../definition/context.ts'
 import { createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
 import type { ChunkGraph } from './graph.ts'
@@ -73,7 +73,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): RetrievalTool 
     inputSchema: createInputSchema({ withFilter: options.enableFilter === true }),
     outputSchema: createOutputSchema(),
     mcp: { annotations: { readOnlyHint: true } },
-    async execute(input: RetrievalInput, context: RequestContext): Promise<RetrievalOutput> {
+    async execute(input: RetrievalInput, context: McpContext): Promise<RetrievalOutput> {
       const settings = await settingsOf(NAME, options, input, context)
       const forRequest = { ...graphs, ...walkOf(context) }
       checkWalk(forRequest)
@@ -103,7 +103,7 @@ function checkWalk(options: Graphs): void {
 }
 
 /** What the request context overrides. */
-function walkOf({ requestContext }: RequestContext): Partial<Graphs> {
+function walkOf({ requestContext }: McpContext): Partial<Graphs> {
   const names = ['randomWalkSteps', 'restartProb', 'threshold'] as const
   const entries = names.map((name) => [name, read<number>(requestContext, name, 'number')] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))

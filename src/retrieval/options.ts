@@ -1,7 +1,7 @@
 /**
  * The options of both tools, and what they become for one request: some may be given, or overridden, in the request context.
  */
-import type { AuthInfo, Env, RequestContext } from '../definition/context.ts'
+import type { AuthInfo, Env, McpContext } from '../definition/context.ts'
 import { type EmbeddingModel, type ProviderOptions, toEmbed } from './embed.ts'
 import { allOf, type Condition, type Filter, parseFilter } from './filter.ts'
 import { isTopK, MAX_TOP_K, type RetrievalInput } from './input.ts'
@@ -106,7 +106,7 @@ export async function settingsOf(
   tool: string,
   options: RetrievalOptions,
   input: RetrievalInput,
-  context: RequestContext,
+  context: McpContext,
 ): Promise<Settings> {
   const caller = callerOf(context)
   const { requestContext } = caller
@@ -160,7 +160,7 @@ export function read<Value>(
   throw new TypeError(`"${key}" in the request context must be of type ${type}.`)
 }
 
-function callerOf({ requestContext, auth, env }: RequestContext): RetrievalCaller {
+function callerOf({ requestContext, auth, env }: McpContext): RetrievalCaller {
   return { requestContext, auth, env }
 }
 

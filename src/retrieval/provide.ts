@@ -1,7 +1,7 @@
 /**
  * What a server gives its retrieval tools: stores by name, and values from the client's `_meta`.
  */
-import type { RequestContext } from '../definition/context.ts'
+import type { McpContext } from '../definition/context.ts'
 import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
 import type { SearchableStore } from './store.ts'
 
@@ -31,9 +31,7 @@ const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'pro
 export function provideRetrieval({
   vectorStores,
   fromMeta = [],
-}: RetrievalValues): (server: {
-  readonly context: Pick<RequestContext, 'requestContext' | '_meta'>
-}) => void {
+}: RetrievalValues): (server: { readonly context: Pick<McpContext, 'requestContext' | '_meta'> }) => void {
   const wrong = fromMeta.find((key) => NEVER.includes(key) || key.startsWith('mcp.'))
   if (wrong !== undefined)
     throw new TypeError(`"fromMeta" must not contain "${wrong}": a client must not set it.`)

@@ -1,7 +1,7 @@
 /**
  * `createVectorQueryTool`: search by meaning, as a tool.
  */
-import type { RequestContext } from '../definition/context.ts'
+import type { McpContext } from '../definition/context.ts'
 import { type CreatedTool, createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
 import { allOf, type Condition, toFilter } from './filter.ts'
@@ -46,7 +46,7 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): Retrieva
     inputSchema: createInputSchema({ withFilter: options.enableFilter === true }),
     outputSchema: createOutputSchema(),
     mcp: { annotations: { readOnlyHint: true } },
-    async execute(input: RetrievalInput, context: RequestContext): Promise<RetrievalOutput> {
+    async execute(input: RetrievalInput, context: McpContext): Promise<RetrievalOutput> {
       const settings = await settingsOf(NAME, options, input, context)
       const vector = await embedText(embed, input.queryText, settings)
       const found = await search(settings, vector)

@@ -9,7 +9,7 @@ import {
   createResource,
   createTool,
   MCPServer,
-  type RequestContext,
+  type McpContext,
 } from 'mayfly-mcp'
 import * as z from 'zod'
 
@@ -47,7 +47,7 @@ function countingBus(): Bus {
 }
 
 /** Runs until its client goes away. */
-function untilAborted({ signal }: RequestContext, call: string): Promise<string> {
+function untilAborted({ signal }: McpContext, call: string): Promise<string> {
   running.add(call)
   signal.addEventListener('abort', () => aborted.add(call))
   return until(() => signal.aborted).then(() => 'aborted')

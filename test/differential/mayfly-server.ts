@@ -1,5 +1,5 @@
 /** The fixture as a Mayfly server. */
-import { createMemoryBus, MCPServer, type ReportError, type RequestContext } from '../../src/index.ts'
+import { createMemoryBus, MCPServer, type McpContext, type ReportError } from '../../src/index.ts'
 import {
   type FixtureTool,
   INSTRUCTIONS,
@@ -66,7 +66,7 @@ export function createMayflyPeer(onError: ReportError): Peer {
 }
 
 function addTool(server: MCPServer, { name, input, output, call, ...facts }: FixtureTool): void {
-  const run = (args: Record<string, unknown>, context: RequestContext) =>
+  const run = (args: Record<string, unknown>, context: McpContext) =>
     call(args, {
       log: (level, data) => context.log(level, data),
       progress: (progress, total) => context.reportProgress({ progress, total }),

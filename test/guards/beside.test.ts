@@ -7,7 +7,7 @@ import {
   createTool,
   MCPServer,
   type MCPServerConfig,
-  type RequestContext,
+  type McpContext,
   type RequestPlatform,
 } from '../../src/index.ts'
 import { eventually } from '../_eventually.ts'
@@ -286,7 +286,7 @@ describe('what a caller makes up', () => {
 
   const sampled = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1n } }
   const form = { type: 'object', properties: { count: { type: 'number', default: 1n } } }
-  it.each<[string, (ctx: RequestContext) => unknown]>([
+  it.each<[string, (ctx: McpContext) => unknown]>([
     ['ctx.elicit', (ctx) => ctx.elicit({ message: 'How many?', requestedSchema: form as never })],
     ['ctx.createMessage', (ctx) => ctx.createMessage({ messages: [], maxTokens: 1n as never })],
     ['mcpReq.send', (ctx) => ctx.mcp.extra.mcpReq.send(sampled)],

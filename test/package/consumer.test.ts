@@ -16,7 +16,7 @@ afterAll(() => packed.remove())
 
 const CONSUMER = `
 import { createMemoryBus, createPrompt, createResource, createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
-import type { CallToolResult, Env, RequestContext } from 'mayfly-mcp'
+import type { CallToolResult, Env, McpContext } from 'mayfly-mcp'
 import { cloudflare } from 'mayfly-mcp/cloudflare'
 import { nodeListener, serve } from 'mayfly-mcp/node'
 import * as z from 'zod'
@@ -52,7 +52,7 @@ export const server = new MCPServer({
     if (headers.has('x-admin')) request.tool('add').disable()
   },
 })
-server.registerTool('who', { inputSchema: { loud: z.boolean() } }, ({ loud }, ctx: RequestContext) => String(loud && ctx.era))
+server.registerTool('who', { inputSchema: { loud: z.boolean() } }, ({ loud }, ctx: McpContext) => String(loud && ctx.era))
 export const worker = { fetch: cloudflare(server) }
 export const listener = nodeListener(server)
 export const started = serve(server, { port: 0 })

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTool, MCPServer, type RequestContext } from '../../src/index.ts'
+import { createTool, MCPServer, type McpContext } from '../../src/index.ts'
 import { answerOf, type JsonObject, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
 
@@ -49,7 +49,7 @@ async function pass(count: number): Promise<void> {
 }
 
 /** How one branch runs in one round. */
-async function run(ops: readonly Op[], name: string, round: number, ctx: RequestContext, faults: Faults) {
+async function run(ops: readonly Op[], name: string, round: number, ctx: McpContext, faults: Faults) {
   for (const [index, one] of ops.entries()) {
     const step = `${name}.${index}`
     if (one.kind === 'work') await pass(one.turns[round % one.turns.length]!)

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { createTool, MCPServer, type RequestContext, type RequestServer } from '../../src/index.ts'
+import { createTool, MCPServer, type McpContext, type RequestServer } from '../../src/index.ts'
 import { answerOf, legacyRequest, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
 
@@ -68,7 +68,7 @@ function createGround(visits: readonly Visit[], turn: () => Promise<void>): Grou
   const signals = new Map<number, AbortSignal>()
   const work =
     (label: string) =>
-    async ({ visitor }: { visitor: number }, context: RequestContext) => {
+    async ({ visitor }: { visitor: number }, context: McpContext) => {
       signals.set(visitor, context.signal)
       await turn()
       context.log('info', { visitor })

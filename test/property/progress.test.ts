@@ -1,7 +1,7 @@
 /** Progress, whatever a tool reports and when (MCP 2026-07-28, "Progress Flow"). */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MCPServer, type RequestContext } from '../../src/index.ts'
+import { MCPServer, type McpContext } from '../../src/index.ts'
 import { type JsonObject, legacyRequest, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
 
@@ -35,7 +35,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 function createServer(reports: readonly Report[]): MCPServer {
   const server = new MCPServer({ id: 'progress', name: 'Progress', version: '1.0.0', log: false })
-  server.registerTool('work', {}, async (context: RequestContext) => {
+  server.registerTool('work', {}, async (context: McpContext) => {
     for (const { afterMs, progress } of reports) {
       if (afterMs > 0) await wait(afterMs)
       context.reportProgress({ progress })

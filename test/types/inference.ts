@@ -9,7 +9,7 @@ import {
   createTool,
   jsonSchema,
   MCPServer,
-  type RequestContext,
+  type McpContext,
 } from '../../src/index.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -32,7 +32,7 @@ export const zodTool = createTool({
   outputSchema: z.object({ degrees: z.number() }),
   execute: (input, ctx) => {
     expectType<{ city: string; days: number; unit?: 'C' | 'F' | undefined }>()(input)
-    expectType<RequestContext>()(ctx)
+    expectType<McpContext>()(ctx)
     return { degrees: input.days }
   },
 })
@@ -174,11 +174,11 @@ server.registerTool(
   { inputSchema: { n: z.number() }, outputSchema: { n: z.number() } },
   ({ n }, ctx) => {
     expectType<number>()(n)
-    expectType<RequestContext>()(ctx)
+    expectType<McpContext>()(ctx)
     return { n }
   },
 )
-server.registerTool('contextual', {}, (ctx) => expectType<RequestContext>()(ctx))
+server.registerTool('contextual', {}, (ctx) => expectType<McpContext>()(ctx))
 // @ts-expect-error without an inputSchema there is no second parameter
 server.registerTool('two', {}, (_input, ctx) => String(ctx))
 // @ts-expect-error the output must match

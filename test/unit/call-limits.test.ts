@@ -4,7 +4,7 @@ import {
   createTool,
   type HttpConfig,
   jsonSchema,
-  type RequestContext,
+  type McpContext,
   type RequestPlatform,
 } from '../../src/index.ts'
 import { callTool, createServer, deferred, META, modernRequest, readAnswer, textOf } from './_client.ts'
@@ -19,7 +19,7 @@ async function waiting(
   options: Parameters<typeof modernRequest>[2] = { headers: JSON_ONLY },
 ) {
   const { promise, resolve: answer } = deferred<unknown>()
-  const started = deferred<RequestContext>()
+  const started = deferred<McpContext>()
   const tool = createTool({
     id: 'tool',
     execute: (_input, ctx) => {
@@ -32,7 +32,7 @@ async function waiting(
   return { ctx: await started.promise, answer, answered: response.then(readAnswer) }
 }
 
-type ToolFunction = (input: unknown, ctx: RequestContext) => unknown
+type ToolFunction = (input: unknown, ctx: McpContext) => unknown
 
 /** An `AbortController` whose `abort` can be passed on. */
 function controller() {

@@ -4,7 +4,7 @@ import {
   createTool,
   type Feature,
   type MCPServerConfig,
-  type RequestContext,
+  type McpContext,
 } from '../../src/index.ts'
 import { eventually } from '../_eventually.ts'
 import {
@@ -24,7 +24,7 @@ import {
 
 /** Calls a tool in the modern era and shows what `look` saw in its context. */
 async function seen<Value>(
-  look: (ctx: RequestContext) => Value,
+  look: (ctx: McpContext) => Value,
   options: SendOptions = {},
   config: Partial<MCPServerConfig> = {},
 ): Promise<Value> {
@@ -67,7 +67,7 @@ describe('ctx', () => {
   })
 
   it('legacy: what initialize declared, by the session id [context.facts] [legacy.session]', async () => {
-    const look = vi.fn((_input: unknown, _ctx: RequestContext) => '')
+    const look = vi.fn((_input: unknown, _ctx: McpContext) => '')
     const server = createServer({ tools: { look: createTool({ id: 'look', execute: look }) } })
     const { headers } = await initialize(server, { capabilities: { roots: { listChanged: true } } })
     const sessionId = headers.get('mcp-session-id')!
@@ -190,7 +190,7 @@ describe('ctx.can', () => {
   it('differs by era [context.can]', async () => {
     let said: unknown
     const tool: AnyTool = {
-      execute: (_input: unknown, ctx: RequestContext) => {
+      execute: (_input: unknown, ctx: McpContext) => {
         said = ctx.can('logLevel')
       },
     }
@@ -230,7 +230,7 @@ describe('ctx.waitUntil', () => {
 })
 
 describe('ctx.requireClientCapabilities', () => {
-  const require = (required: RequestContext['clientCapabilities'], declared: object) =>
+  const require = (required: McpContext['clientCapabilities'], declared: object) =>
     modern(
       createServer({
         tools: {

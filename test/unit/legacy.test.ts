@@ -7,7 +7,7 @@ import {
   createTool,
   ErrorCode,
   type MCPServerConfig,
-  type RequestContext,
+  type McpContext,
 } from '../../src/index.ts'
 import {
   CLIENT,
@@ -126,7 +126,7 @@ describe('Mcp-Session-Id', () => {
   )
 
   it('an id that is not ours is not handed to the tool [legacy.session]', async () => {
-    const execute = vi.fn((_input: unknown, _ctx: RequestContext) => '')
+    const execute = vi.fn((_input: unknown, _ctx: McpContext) => '')
     const server = createServer({ tools: { t: createTool({ id: 't', execute }) } })
     await legacy(server, 'tools/call', { name: 't' }, { headers: { 'mcp-session-id': 'another-server' } })
     expect(execute.mock.calls[0]?.[1].sessionId).toBeUndefined()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTool, ErrorCode, type LogLevel, type MCPServer, type RequestContext } from '../../src/index.ts'
+import { createTool, ErrorCode, type LogLevel, type MCPServer, type McpContext } from '../../src/index.ts'
 import {
   callTool,
   createServer,
@@ -12,7 +12,7 @@ import {
   type WireMessage,
 } from './_client.ts'
 
-function serverOf(execute: (ctx: RequestContext) => unknown): MCPServer {
+function serverOf(execute: (ctx: McpContext) => unknown): MCPServer {
   return createServer({ tools: { tool: createTool({ id: 'tool', execute: (_input, ctx) => execute(ctx) }) } })
 }
 
@@ -23,7 +23,7 @@ const progressOf = (notifications: readonly WireMessage[]) =>
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-const logAll = (ctx: RequestContext) => {
+const logAll = (ctx: McpContext) => {
   for (const level of LEVELS) ctx.log(level, { level }, 'unit')
   return 'ok'
 }
@@ -85,7 +85,7 @@ describe('ctx.reportProgress', () => {
 
   it('one in 100 ms, each the newest [progress.throttle]', async () => {
     const { promise, resolve } = deferred<string>()
-    const started = deferred<RequestContext>()
+    const started = deferred<McpContext>()
     const server = serverOf((ctx) => {
       started.resolve(ctx)
       return promise

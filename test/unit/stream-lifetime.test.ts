@@ -1,6 +1,6 @@
 /** A response that becomes a stream is one stream, ends once, and leaves nothing behind. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTool, type HttpConfig, type RequestContext } from '../../src/index.ts'
+import { createTool, type HttpConfig, type McpContext } from '../../src/index.ts'
 import { createServer, deferred, META, modernRequest, readAnswer, StreamReader, textOf } from './_client.ts'
 
 const LOGGING = { [META.logLevel]: 'debug' }
@@ -10,7 +10,7 @@ const ONLY_SSE = { accept: 'text/event-stream' }
 /** A tool that a test drives: it waits for `answer`, and shows its context. */
 function driven(http: HttpConfig = {}) {
   const { promise, resolve: answer } = deferred<unknown>()
-  const started = deferred<RequestContext>()
+  const started = deferred<McpContext>()
   const tool = createTool({
     id: 'tool',
     execute: (_input, ctx) => {

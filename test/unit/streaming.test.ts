@@ -6,8 +6,8 @@ import {
   ErrorCode,
   type HttpConfig,
   type MCPServer,
+  type McpContext,
   ProtocolError,
-  type RequestContext,
 } from '../../src/index.ts'
 import {
   callTool,
@@ -27,7 +27,7 @@ const LOGGING = { [META.logLevel]: 'debug' }
 /** A tool that a test drives: it waits for `answer`, and shows its context. */
 function driven(http: HttpConfig = {}) {
   const { promise, resolve: answer, reject: fail } = deferred<unknown>()
-  const started = deferred<RequestContext>()
+  const started = deferred<McpContext>()
   const tool = createTool({
     id: 'tool',
     execute: (_input, ctx) => {
@@ -38,7 +38,7 @@ function driven(http: HttpConfig = {}) {
   return { server: createServer({ tools: { tool }, http }), answer, fail, context: started.promise }
 }
 
-function serverOf(execute: (ctx: RequestContext) => unknown): MCPServer {
+function serverOf(execute: (ctx: McpContext) => unknown): MCPServer {
   const tool: AnyTool = createTool({ id: 'tool', execute: (_input, ctx) => execute(ctx) })
   return createServer({ tools: { tool } })
 }
@@ -71,8 +71,8 @@ describe('JSON or SSE', () => {
   })
 
   it.each([
-    ['a synchronous tool', (ctx: RequestContext) => tell(ctx)],
-    ['an asynchronous tool', async (ctx: RequestContext) => tell(ctx)],
+    ['a synchronous tool', (ctx: McpContext) => tell(ctx)],
+    ['an asynchronous tool', async (ctx: McpContext) => tell(ctx)],
   ])('%s that notifies → a stream with the result last [streaming.notify]', async (_kind, execute) => {
     const answer = await callTool(serverOf(execute), 'tool', {}, { meta: LOGGING })
     expect([answer.status, answer.isStream]).toEqual([200, true])
@@ -343,7 +343,7 @@ describe('a client that goes away', () => {
     'is no fault of the server: a %s that stops for it is not reported [streaming.disconnect]',
     async (method) => {
       const started = deferred()
-      const stop = (_input: unknown, { signal }: RequestContext) =>
+      const stop = (_input: unknown, { signal }: McpContext) =>
         new Promise<string>((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason))
           started.resolve()
@@ -438,7 +438,7 @@ describe('the platform’s deadline', () => {
   })
 })
 
-function tell(ctx: RequestContext): string {
+function tell(ctx: McpContext): string {
   ctx.log('info', 'hello')
   return 'told'
 }

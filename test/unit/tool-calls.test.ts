@@ -1,10 +1,10 @@
 /** What `createTool` returns can be called without a server; tools as other frameworks once had them are refused by name. */
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import { type AnyTool, createTool, MCPServer, type RequestContext } from '../../src/index.ts'
+import { type AnyTool, createTool, MCPServer, type McpContext } from '../../src/index.ts'
 import { callTool, createServer, ENDPOINT, META, modern, textOf } from './_client.ts'
 
-const look = vi.fn((_input: { city: string; days: number }, _context: RequestContext) => ({ degrees: 21 }))
+const look = vi.fn((_input: { city: string; days: number }, _context: McpContext) => ({ degrees: 21 }))
 const weather = createTool({
   id: 'weather',
   inputSchema: z.object({ city: z.string(), days: z.coerce.number().default(1) }),
@@ -194,7 +194,7 @@ it('a block of a type that MCP has not → isError that says which there are', a
 })
 
 describe('names that other frameworks use', () => {
-  const seen = async <Value>(see: (ctx: RequestContext) => Value, meta: object = {}): Promise<Value> => {
+  const seen = async <Value>(see: (ctx: McpContext) => Value, meta: object = {}): Promise<Value> => {
     let found: Value | undefined
     const tool = createTool({
       id: 'tool',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import { createTool, ErrorCode, ProtocolError, type RequestContext } from '../../src/index.ts'
+import { createTool, ErrorCode, type McpContext, ProtocolError } from '../../src/index.ts'
 import { eventually } from '../_eventually.ts'
 import { callTool, createServer, itemsIn, legacy, modern, namesIn, textOf } from './_client.ts'
 
@@ -177,7 +177,7 @@ describe('registerTool', () => {
 
   it('without an inputSchema the callback gets the context alone [tools.register]', async () => {
     const server = createServer()
-    const callback = vi.fn((context: RequestContext) => context.era)
+    const callback = vi.fn((context: McpContext) => context.era)
     server.registerTool('era', {}, callback)
     expect(textOf(await callTool(server, 'era', { stray: 1 }))).toBe('modern')
     expect(callback.mock.calls[0]).toHaveLength(1)

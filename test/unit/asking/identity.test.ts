@@ -1,7 +1,7 @@
 /** Which answer counts for which question: the one to the same content, wherever the question comes. */
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createTool, type RequestContext } from '../../../src/index.ts'
+import { createTool, type McpContext } from '../../../src/index.ts'
 import { createServer, deferred, textOf } from '../_client.ts'
 import { accept, askedIn, converse, round } from './_rounds.ts'
 
@@ -9,7 +9,7 @@ const secret = 'a-secret-of-the-tests-that-is-long-enough'
 const sure = z.object({ sure: z.boolean() })
 const yes = () => accept({ sure: true })
 
-const serverOf = (execute: (ctx: RequestContext) => unknown, config: { secret?: string } = { secret }) =>
+const serverOf = (execute: (ctx: McpContext) => unknown, config: { secret?: string } = { secret }) =>
   createServer({ ...config, tools: { t: createTool({ id: 't', execute: (_input, ctx) => execute(ctx) }) } })
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
@@ -214,7 +214,7 @@ describe('questions', () => {
     expect(unhandled).toEqual([])
   })
 
-  it.each<[string, (ctx: RequestContext) => unknown]>([
+  it.each<[string, (ctx: McpContext) => unknown]>([
     ['at once', () => 'done'],
     ['later', () => turn().then(() => 'done')],
   ])('asked, and not waited for by a tool that answers %s → the answer counts', async (_label, finish) => {

@@ -5,8 +5,8 @@ import {
   createPrompt,
   createTool,
   jsonSchema,
+  type McpContext,
   QuestionError,
-  type RequestContext,
   type Schema,
 } from '../../../src/index.ts'
 import { createServer, textOf } from '../_client.ts'
@@ -15,7 +15,7 @@ import { accept, askedIn, converse, round } from './_rounds.ts'
 const secret = 'a-secret-of-the-tests-that-is-long-enough'
 const form = z.object({ name: z.string(), age: z.number().max(7) })
 
-const serverOf = (execute: (ctx: RequestContext) => unknown, config = {}) =>
+const serverOf = (execute: (ctx: McpContext) => unknown, config = {}) =>
   createServer({
     secret,
     tools: { t: createTool({ id: 't', execute: (_input, ctx) => execute(ctx) }) },
@@ -271,7 +271,7 @@ describe('a validator', () => {
 })
 
 describe('an answer that is huge', () => {
-  const ask = async (ctx: RequestContext) => {
+  const ask = async (ctx: McpContext) => {
     await ctx.elicit('Story?', z.object({ text: z.string() }), { key: 'story' })
     await ctx.elicit('Go on?', z.object({}))
   }

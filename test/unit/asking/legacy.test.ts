@@ -1,7 +1,7 @@
 /** Asking legacy clients: by continuation, in a session, and what prompts and resource reads get instead. */
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createPrompt, createResource, createTool, type RequestContext } from '../../../src/index.ts'
+import { createPrompt, createResource, createTool, type McpContext } from '../../../src/index.ts'
 import { createServer, deferred, initialize, legacy, textOf } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
 import { openSession } from './_session.ts'
@@ -9,7 +9,7 @@ import { openSession } from './_session.ts'
 const secret = 'a-secret-of-the-tests-that-is-long-enough'
 const form = z.object({ name: z.string() })
 
-const whoIs = async (ctx: RequestContext) => {
+const whoIs = async (ctx: McpContext) => {
   const answer = await ctx.elicit('Which?', form)
   return answer.action === 'accept' ? answer.content.name : answer.action
 }

@@ -1,14 +1,14 @@
 /** Asking modern clients: replay, steps, validation of answers. MCP 2026-07-28, "Multi Round-Trip Requests". */
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createPrompt, createResource, createTool, type RequestContext } from '../../../src/index.ts'
+import { createPrompt, createResource, createTool, type McpContext } from '../../../src/index.ts'
 import { createServer, deferred, textOf } from '../_client.ts'
 import { accept, askedIn, converse, round } from './_rounds.ts'
 
 const secret = 'a-secret-of-the-tests-that-is-long-enough'
 const name = z.object({ name: z.string() })
 
-const serverOf = (execute: (ctx: RequestContext) => unknown, config = {}) =>
+const serverOf = (execute: (ctx: McpContext) => unknown, config = {}) =>
   createServer({
     secret,
     tools: { t: createTool({ id: 't', execute: (_input, ctx) => execute(ctx) }) },
@@ -109,7 +109,7 @@ describe('questions', () => {
   })
 
   it('prompts and resource reads ask too [ask.everywhere]', async () => {
-    const ask = async (ctx: RequestContext) => {
+    const ask = async (ctx: McpContext) => {
       const answer = await ctx.elicit('Which?', name)
       return answer.action === 'accept' ? answer.content.name : 'none'
     }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
-import { createTool, type MCPServerConfig, type RequestContext } from '../../../src/index.ts'
+import { createTool, type MCPServerConfig, type McpContext } from '../../../src/index.ts'
 import { createSeal } from '../../../src/interaction/seal.ts'
 import { CLIENT, callTool, createServer, legacy, modern } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
@@ -11,7 +11,7 @@ const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const OTHER = 'another-secret-of-the-tests-long-enough'
 
 const inputSchema = z.object({ order: z.string().optional() })
-const asks = async (_input: unknown, ctx: RequestContext) => {
+const asks = async (_input: unknown, ctx: McpContext) => {
   await ctx.step('load', () => 'loaded')
   return ctx.elicit('?', z.object({ ok: z.boolean() }))
 }

@@ -1,12 +1,12 @@
 /** What a question may be holds whichever way it is asked, and of clients of both eras. */
 import { describe, expect, it } from 'vitest'
-import { createTool, type RequestContext } from '../../../src/index.ts'
+import { createTool, type McpContext } from '../../../src/index.ts'
 import { createServer, textOf } from '../_client.ts'
 import { askedIn, round } from './_rounds.ts'
 import { openSession } from './_session.ts'
 
 /** Every way to ask by parameters as they are on the wire. */
-const WAYS: readonly (readonly [string, (ctx: RequestContext, params: never) => unknown])[] = [
+const WAYS: readonly (readonly [string, (ctx: McpContext, params: never) => unknown])[] = [
   ['ctx.elicit', (ctx, params) => ctx.elicit(params)],
   ['mcp.elicitation.sendRequest', (ctx, params) => ctx.mcp.elicitation.sendRequest(params)],
   ['mcpReq.elicitInput', (ctx, params) => ctx.mcpReq.elicitInput(params)],
@@ -34,7 +34,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ['a file', { mode: 'url', message: '?', url: 'file:///etc/passwd' }, /http\(s\) URL/],
 ]
 
-const serverOf = (ask: (ctx: RequestContext) => unknown) =>
+const serverOf = (ask: (ctx: McpContext) => unknown) =>
   createServer({
     secret: 'a-secret-of-the-tests-that-is-long-enough',
     tools: { t: createTool({ id: 't', execute: (_input, ctx) => ask(ctx) }) },

@@ -17,7 +17,7 @@ import {
   type HttpConfig,
   MCPServer,
   type MCPServerConfig,
-  type RequestContext,
+  type McpContext,
   type RequestPlatform,
 } from '../../../src/index.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from '../_client.ts'
@@ -525,7 +525,7 @@ describe('scopes', () => {
   })
 
   it('with them it is served, and the tool knows who calls [auth.context]', async () => {
-    const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+    const seen = vi.fn((_input: unknown, _ctx: McpContext) => 'ok')
     const tools = { who: createTool({ id: 'who', scopes: ['buy'], execute: seen }) }
     const request = modernRequest('tools/call', { name: 'who' }, { headers: { authorization: 'Bearer buy' } })
     expect((await readAnswer(await protectedServer({}, { tools }).fetch(request))).error).toBeUndefined()
@@ -679,7 +679,7 @@ describe('static tokens', () => {
   ])
 
   it('the right one is let in, with what it stands for [auth.static]', async () => {
-    const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+    const seen = vi.fn((_input: unknown, _ctx: McpContext) => 'ok')
     const server = createServer({ auth, tools: { who: createTool({ id: 'who', execute: seen }) } })
     const request = modernRequest(
       'tools/call',

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { bearer, createGate, VerifierMisconfiguredError, type VerifyToken } from '../../../src/auth.ts'
-import { createMemoryRateLimiter, createTool, type RequestContext } from '../../../src/index.ts'
+import { createMemoryRateLimiter, createTool, type McpContext } from '../../../src/index.ts'
 import { check } from '../../property/_seeded.ts'
 import { createServer, modernRequest } from '../_client.ts'
 import { discover } from './_issuer.ts'
@@ -13,8 +13,8 @@ const TOKEN = 'the-token'
 const answering = (answer: unknown, scopes: readonly string[] = []) =>
   bearer(() => answer as ReturnType<VerifyToken>, { scopes })
 
-async function authOf(answer: unknown, scopes: readonly string[] = []): Promise<RequestContext['auth']> {
-  const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+async function authOf(answer: unknown, scopes: readonly string[] = []): Promise<McpContext['auth']> {
+  const seen = vi.fn((_input: unknown, _ctx: McpContext) => 'ok')
   const server = createServer({
     auth: answering(answer, scopes),
     tools: { who: createTool({ id: 'who', execute: seen }) },

@@ -1,7 +1,7 @@
 import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type JwtOptions, jwt } from '../../../src/auth.ts'
-import { createTool, type RequestContext } from '../../../src/index.ts'
+import { createTool, type McpContext } from '../../../src/index.ts'
 import { createServer, modernRequest } from '../_client.ts'
 import { AUDIENCE, discover, type Issuer, startIssuer } from './_issuer.ts'
 
@@ -22,7 +22,7 @@ const seconds = (fromNow: number) => Math.floor(Date.now() / 1000) + fromNow
 
 describe('a good token', () => {
   it('is let in, and its claims reach the tool [auth.jwt]', async () => {
-    const seen = vi.fn((_input: unknown, _ctx: RequestContext) => 'ok')
+    const seen = vi.fn((_input: unknown, _ctx: McpContext) => 'ok')
     const own = createServer({
       auth: jwt({ issuer: issuer.url, audience: AUDIENCE }),
       tools: { who: createTool({ id: 'who', execute: seen }) },

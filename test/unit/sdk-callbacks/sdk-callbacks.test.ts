@@ -19,7 +19,7 @@ import {
   createMemoryRendezvous,
   DEGRADED_META,
   type MCPServer,
-  type RequestContext,
+  type McpContext,
 } from '../../../src/index.ts'
 import { createServer, ENDPOINT, modern } from '../_client.ts'
 import * as v1 from './_v1.ts'
@@ -312,7 +312,7 @@ describe('callbacks of SDK v2', () => {
 
   it('a question with nothing to remember needs no secret; one with a state says so [context.extra]', async () => {
     const server = createServer()
-    const ask = (requestState?: string) => (ctx: RequestContext) =>
+    const ask = (requestState?: string) => (ctx: McpContext) =>
       ctx.mcpReq.inputResponses ?? {
         resultType: 'input_required',
         inputRequests: { where: { method: 'roots/list' } },

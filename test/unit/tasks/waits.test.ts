@@ -1,7 +1,7 @@
 /** Sleeps and events in the wrong place, calls whose client goes away, and timers that nobody needs any more. */
 import { afterEach, expect, test, vi } from 'vitest'
 import * as z from 'zod'
-import { createTool, type RequestContext } from '../../../src/index.ts'
+import { createTool, type McpContext } from '../../../src/index.ts'
 import {
   createMemoryTaskStore,
   createMemoryTasks,
@@ -65,7 +65,7 @@ test.each([true, false])(
   'the client goes away while the call becomes a task: %s → the tool goes on only as a task',
   async (isCreated) => {
     const { store, creating, letGo } = slowToCreate(isCreated)
-    let ctx: RequestContext | undefined
+    let ctx: McpContext | undefined
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
       end = resolve
