@@ -32,8 +32,8 @@ import { type App, createApp, type Endpoint, faultResponse } from './http/app.ts
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
+import { createAnswerer } from './protocol/answerer.ts'
 import { createEngine } from './protocol/engine.ts'
-import { createEras } from './protocol/eras.ts'
 import type { SessionParts } from './protocol/session.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
@@ -281,7 +281,7 @@ export class MCPServer {
     const options = this.#requestOptions()
     const { definition } = options
     const limits = toCallLimits(this.#config)
-    const answerer = createEras({ ...options, feed: this.#feed, subscriptions, ...limits })
+    const answerer = createAnswerer({ ...options, feed: this.#feed, subscriptions, ...limits })
     return createApp(
       { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
       (checkpoint) =>

@@ -1,6 +1,7 @@
 /**
  * Lines about requests and server errors, as JSON objects without secrets: no arguments, results, tokens or query strings.
  */
+import type { Era } from '../definition/context.ts'
 import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { toJsonLine } from '../definition/json-line.ts'
@@ -19,7 +20,7 @@ export interface LogEntry {
   /** The JSON-RPC method, and the tool, prompt or URI that it names. */
   readonly method?: string
   readonly target?: string
-  readonly era?: 'modern' | 'legacy'
+  readonly era?: Era
   readonly protocolVersion?: string
   readonly client?: string
   /** The JSON-RPC error code, if the response is an error. */

@@ -5,9 +5,7 @@ import { cut } from '../definition/error-text.ts'
 import type { Params } from '../request/params.ts'
 import type { Incoming } from './engine-options.ts'
 import { hasEnvelope, META } from './envelope.ts'
-import { mismatch } from './headers.ts'
 import { isObject, type Message } from './json-rpc.ts'
-import { isModernVersion } from './versions.ts'
 
 /** The parameter with a method's target. Other parameters with these names are not a target. */
 const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
@@ -22,25 +20,18 @@ const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
 const MAX_CHARACTERS = 256
 
 /** Fills in the record of a message that has a method. */
-export function fillRecord(message: Message, { record, facts, versionHeader }: Incoming): void {
+export function fillRecord(message: Message, { era, record, facts, versionHeader }: Incoming): void {
   if (message.kind !== 'request' && message.kind !== 'notification') return
   const { method, params } = message
   record.method = clip(method)
   facts.arguments = params.arguments
   const target = targetOf(method, params)
   if (target !== undefined) record.target = clip(target)
-  const isEnveloped = hasEnvelope(params)
-  record.era = isEnveloped || (versionHeader !== null && isModernVersion(versionHeader)) ? 'modern' : 'legacy'
-  const version = isEnveloped
+  record.era = era
+  const version = hasEnvelope(params)
     ? (params._meta as Params)[META.protocolVersion]
     : (versionHeader ?? params.protocolVersion)
   if (typeof version === 'string') record.protocolVersion = clip(version)
-}
-
-/** @throws ProtocolError for `initialize`, which is legacy, with a modern version in the header. */
-export function checkEra({ method, params }: { method: string; params: Params }, { record }: Incoming): void {
-  if (method !== 'initialize' || record.era === 'legacy' || hasEnvelope(params)) return
-  throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header names a modern version')
 }
 
 /** Shortens a value for the log. */

@@ -3,7 +3,7 @@
  */
 
 import type { Meta } from '../definition/content.ts'
-import type { AuthInfo } from '../definition/context.ts'
+import type { AuthInfo, Era } from '../definition/context.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Wanted } from '../events/subscription.ts'
 import type { Access } from '../request/access.ts'
@@ -57,7 +57,7 @@ export interface RequestRecord {
   method?: string
   /** The tool, prompt or URI. */
   target?: string
-  era?: 'modern' | 'legacy'
+  era?: Era
   protocolVersion?: string
   client?: string
   /** The OAuth client that the caller's token was issued to. */
@@ -109,6 +109,8 @@ export interface Admitted {
 
 /** One message on its way through the engine. */
 export interface Incoming extends Admitted {
+  /** Decided by `eraOf`. A batch is legacy. */
+  readonly era: Era
   readonly record: RequestRecord
   readonly facts: RequestFacts
   /** `MCP-Protocol-Version`; null without the header. */

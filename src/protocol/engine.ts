@@ -4,9 +4,10 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
-import { checkEra, fillRecord } from './describe.ts'
+import { fillRecord } from './describe.ts'
 import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
+import { checkInitialize, eraOf } from './era.ts'
 import { CLIENT_GONE } from './exchange.ts'
 import { toFailure } from './failure.ts'
 import { checkStandardHeaders, mismatch } from './headers.ts'
@@ -100,7 +101,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
       leave?.(incoming.facts.rest)
       checkpoint.finish(incoming, status, extent)
     }
-    const incoming = toIncoming(sender, finish)
+    const incoming = toIncoming(sender, finish, message)
     let reply: Reply
     try {
       fillRecord(message, incoming)
@@ -177,22 +178,21 @@ function checkMessage(
   incoming: Incoming,
   { modernVersions }: Answerer,
 ): void {
-  const { record, isHttp, versionHeader, request } = incoming
+  const { era, isHttp, versionHeader, request } = incoming
   if (message.kind === 'response') {
     if (versionHeader !== null && isModernVersion(versionHeader))
       throw invalidRequest('clients do not send responses in this version')
     return
   }
   const { method, params } = message
-  const isLegacy = record.era !== 'modern'
-  if (isHttp && (isLegacy || message.kind === 'notification'))
+  if (isHttp && (era === 'legacy' || message.kind === 'notification'))
     checkStandardHeaders(request.headers, method, params, 'optional')
-  if (isLegacy) return
+  if (era === 'legacy') return
   if (message.kind === 'notification') {
     checkNotificationVersion(message, incoming, modernVersions)
     return
   }
-  checkEra(message, incoming)
+  checkInitialize(method, params)
   const envelope = readEnvelope(params)
   incoming.envelope = envelope
   const { protocolVersion } = envelope
@@ -228,13 +228,16 @@ function checkVersion(requested: string, supported: readonly string[] | undefine
   )
 }
 
-function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void): Incoming {
+/** Without a message for a batch, and for a body that is refused. */
+function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, message?: Message): Incoming {
   const { auth, isHttp, request } = sender
+  const versionHeader = isHttp ? request.headers.get('mcp-protocol-version') : null
   return {
     ...sender,
+    era: message === undefined ? 'legacy' : eraOf(message, versionHeader),
     record: auth === undefined ? {} : { clientId: auth.clientId },
     facts: {},
-    versionHeader: isHttp ? request.headers.get('mcp-protocol-version') : null,
+    versionHeader,
     envelope: undefined,
     onStreamEnd,
   }

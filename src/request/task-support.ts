@@ -3,7 +3,7 @@
  */
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
-import type { AuthInfo, ClientCapabilities } from '../definition/context.ts'
+import type { AuthInfo, ClientCapabilities, Era } from '../definition/context.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import type { Key } from '../events/subscription.ts'
 import type { Context } from './context.ts'
@@ -76,7 +76,7 @@ export const TASK_URI = 'mayfly-task:'
 
 /** Who sends a `subscriptions/listen`. */
 export interface TaskListener {
-  readonly era: 'modern' | 'legacy'
+  readonly era: Era
   readonly clientCapabilities: ClientCapabilities
   readonly auth: AuthInfo | undefined
   readonly hasBus: boolean

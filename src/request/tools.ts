@@ -4,6 +4,7 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
+import type { Era } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
@@ -47,7 +48,7 @@ function wholeList(
   let list = compiledLists.get(scope.definition)
   if (list === undefined) {
     const tools = scope.visibleTools()
-    const members = (era: 'modern' | 'legacy') =>
+    const members = (era: Era) =>
       pageMembers(
         'tools',
         tools.map((tool) => listed(tool, era, options)),
@@ -60,7 +61,7 @@ function wholeList(
   return list
 }
 
-function listed({ tool, json }: CompiledTool, era: 'modern' | 'legacy', { asking }: RequestOptions): string {
+function listed({ tool, json }: CompiledTool, era: Era, { asking }: RequestOptions): string {
   if (era === 'modern' || asking.legacyPolicy !== 'arguments') return json[era]
   const { properties, ...inputSchema } = tool.inputSchema
   return JSON.stringify({

@@ -1,6 +1,7 @@
 /**
  * Describes a server of another SDK for its page: sends it requests, as a client would.
  */
+import type { Era } from '../definition/context.ts'
 import type { Received } from '../http/admission.ts'
 import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
@@ -15,8 +16,6 @@ import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
 import type { RunForeign } from './run.ts'
 
 type Result = { readonly [name: string]: unknown }
-
-type Era = 'legacy' | 'modern'
 
 interface Identified {
   /** The era in which it has answered: some servers support only one. */

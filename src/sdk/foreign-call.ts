@@ -13,7 +13,7 @@ export type Sent = { readonly [name: string]: unknown }
 /** `signal` aborts when the call is over. */
 export function toCall(
   message: Message & { readonly value: unknown },
-  { request, platform, auth, waitUntil, record }: Incoming,
+  { request, platform, auth, waitUntil, era }: Incoming,
   signal: AbortSignal,
   isWhole: boolean,
 ): ForeignCall {
@@ -25,7 +25,7 @@ export function toCall(
   return {
     request: new Request(request.url, { method: 'POST', headers, body, signal }),
     message: message.value,
-    era: record.era ?? 'legacy',
+    era,
     isWhole,
     auth,
     env: platform.env,

@@ -1,14 +1,14 @@
 /**
  * The interface to a server of another SDK: takes an HTTP request, returns its response, and can be closed.
  */
-import type { AuthInfo } from '../definition/context.ts'
+import type { AuthInfo, Era } from '../definition/context.ts'
 
 export interface ForeignCall {
   /** A separate request: its body can be read, and its signal aborts when the call is over, for any reason. */
   readonly request: Request
   /** The same body, parsed. */
   readonly message: unknown
-  readonly era: 'modern' | 'legacy'
+  readonly era: Era
   /** Whether the answer is needed in one piece. */
   readonly isWhole: boolean
   readonly auth: AuthInfo | undefined

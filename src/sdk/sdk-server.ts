@@ -1,5 +1,5 @@
 /** A server of an official SDK, and the argument of its factory. */
-import type { AuthInfo } from '../definition/context.ts'
+import type { AuthInfo, Era } from '../definition/context.ts'
 
 /** An `McpServer` or `Server` of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x. */
 export interface SdkServer {
@@ -9,7 +9,7 @@ export interface SdkServer {
 
 /** The argument of a factory; the first three members as in SDK v2. */
 export interface SdkContext {
-  readonly era: 'modern' | 'legacy'
+  readonly era: Era
   readonly authInfo?: AuthInfo
   /** The HTTP request; its body has been read. */
   readonly requestInfo?: Request

@@ -1,7 +1,7 @@
 /**
  * What is kept of a task: its call, its journal, what it waits for, and how it ended.
  */
-import type { AuthInfo, ClientCapabilities, Implementation } from '../definition/context.ts'
+import type { AuthInfo, ClientCapabilities, Era, Implementation } from '../definition/context.ts'
 import type { Journal } from '../interaction/journal.ts'
 
 /** The statuses of the extension; the last three are final. */
@@ -63,7 +63,7 @@ export interface TaskRecord {
 /** Who called the tool, as far as it is kept: no token and no header. */
 export interface TaskCaller {
   readonly url: string | undefined
-  readonly era: 'modern' | 'legacy'
+  readonly era: Era
   readonly protocolVersion: string
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities

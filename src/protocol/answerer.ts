@@ -1,6 +1,5 @@
 /**
- * The answerer of an `MCPServer`: each message goes to the era it belongs to. Classification is by the body; the
- * `MCP-Protocol-Version` header is only checked against it (MCP 2026-07-28, "Versioning and Compatibility").
+ * The answerer of an `MCPServer`: each message is answered in its era.
  */
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
 import { principalOf } from '../request/principal.ts'
@@ -12,7 +11,7 @@ import { createListen } from './listen.ts'
 import { createModern } from './modern.ts'
 import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
-export function createEras(options: EngineOptions): Answerer {
+export function createAnswerer(options: EngineOptions): Answerer {
   const listen = createListen(options)
   const serveModern = createModern(options, listen.serve)
   const serveLegacy = createLegacy(options, listen.open)
@@ -21,12 +20,12 @@ export function createEras(options: EngineOptions): Answerer {
     // Responses and notifications must not wait for a place: the call that waits for a response has one already.
     runs: ({ kind }) => kind === 'request',
     answer(message, incoming) {
-      if (incoming.record.era === 'modern') return serveModern(message, incoming)
+      if (incoming.era === 'modern') return serveModern(message, incoming)
       checkLegacyVersion(incoming)
       return serveLegacy(message, incoming)
     },
     accept(message, incoming) {
-      if (incoming.record.era !== 'modern') checkLegacyVersion(incoming)
+      if (incoming.era === 'legacy') checkLegacyVersion(incoming)
       return message.kind === 'response' ? deliver(message, incoming, options) : undefined
     },
     close: listen.close,

@@ -1,0 +1,26 @@
+/**
+ * Decides whether a message is of the modern or of the legacy era.
+ */
+import type { Era } from '../definition/context.ts'
+import type { Params } from '../request/params.ts'
+import { hasEnvelope } from './envelope.ts'
+import { mismatch } from './headers.ts'
+import type { Message } from './json-rpc.ts'
+import { isModernVersion } from './versions.ts'
+
+/**
+ * The era of a message. A request or notification is modern if its body has a modern envelope, or if the `MCP-Protocol-Version` header
+ * names a modern version: then what the body lacks is an error of a modern client. Modern clients send no responses, so these are legacy.
+ * MCP 2026-07-28, "Versioning and Compatibility".
+ */
+export function eraOf(message: Message, versionHeader: string | null): Era {
+  if (message.kind !== 'request' && message.kind !== 'notification') return 'legacy'
+  if (hasEnvelope(message.params)) return 'modern'
+  return versionHeader !== null && isModernVersion(versionHeader) ? 'modern' : 'legacy'
+}
+
+/** @throws ProtocolError for `initialize`, which is legacy, with a modern version in the header. */
+export function checkInitialize(method: string, params: Params): void {
+  if (method !== 'initialize' || hasEnvelope(params)) return
+  throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header names a modern version')
+}
