@@ -12,7 +12,6 @@ export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
 export type { DiscoveryErrors, DiscoveryOptions } from './client/discovery.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
-export { createSimpleTokenProvider, MCPOAuthClientProvider } from './client/mastra-sign-in.ts'
 export {
   type ClientProgress,
   type ClientQuestions,
@@ -27,9 +26,8 @@ export {
   type ServerOAuthProvider,
 } from './client/oauth.ts'
 export type { ElicitationContext, ElicitationHandler } from './client/questions.ts'
-export type { ClientPrompts, ClientResources, PromptQuery, ResourceQuery } from './client/resources.ts'
+export type { ClientPrompts, ClientResources, PromptSettings } from './client/resources.ts'
 export type { ServerLogEntry } from './client/server-logs.ts'
-export type { ServerLogMessage } from './client/spellings.ts'
 export type { DetailedTask, Task, TaskInputRequest, TaskStatus } from './client/task.ts'
 export type { TaskInputResponses } from './client/task-requests.ts'
 export type { WaitSettings } from './client/task-wait.ts'

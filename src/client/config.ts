@@ -7,14 +7,12 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { MCPClientError } from './errors.ts'
-import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
+import type { ServerLogEntry } from './server-log-entry.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 interface AnyServerConfig {
   /** Milliseconds for each request, connecting included. Default: the client's `timeoutMs`. */
   timeoutMs?: number
-  /** The same as `timeoutMs`, under Mastra's name. */
-  timeout?: number
   /**
    * Maximum bytes of one response: a decompressed JSON body, an event of a stream, a line of a process, or a list over all its pages.
    * A larger one fails with `RESPONSE_TOO_LARGE`. Default: the client's `maxResponseBytes`.
@@ -24,12 +22,6 @@ interface AnyServerConfig {
   log?: (entry: ServerLogEntry) => void
   /** The lowest level that `log` receives. Default `info`. */
   logLevel?: LoggingLevel
-  /** Receives log messages in Mastra's form. */
-  logger?: (message: ServerLogMessage) => void
-  /** The same as `logLevel`, under Mastra's name. */
-  serverLogLevel?: LoggingLevel
-  /** Whether to request log messages for `log` or `logger`. Default `true`. */
-  enableServerLogs?: boolean
   /** Whether calls request progress, if there is a listener. Default `true`. */
   enableProgressTracking?: boolean
   /** What `execute` of a tool does with an `isError` result: `throw` (default) or `return` it. */
@@ -91,8 +83,6 @@ export interface MCPClientConfig<Name extends string = string> {
   servers: { readonly [name in Name]: ServerConfig }
   /** Milliseconds for each request, connecting included. Default 60 000. */
   timeoutMs?: number
-  /** The same as `timeoutMs`, under Mastra's name. */
-  timeout?: number
   /** Maximum bytes of one response. Default 8 388 608 (8 MiB). */
   maxResponseBytes?: number
   /** Maximum milliseconds to wait for the end of a task. Default 3 600 000, an hour. */
@@ -114,8 +104,20 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
+/** The names of the options. */
+const CLIENT_OPTIONS = [
+  ...['id', 'servers', 'timeoutMs', 'maxResponseBytes', 'maxTaskMs', 'clientInfo', 'onError'],
+]
+const SERVER_OPTIONS = [
+  ...['timeoutMs', 'maxResponseBytes', 'log', 'logLevel', 'enableProgressTracking', 'onToolError'],
+  ...['tasks', 'maxTaskMs', 'url', 'fetch', 'headers', 'requestInit', 'authProvider', 'token'],
+  ...['command', 'args', 'env', 'cwd', 'stderr', 'transport'],
+]
+
 /** @throws TypeError naming an option that could never work, or not safely. */
-export function checkConfig({ servers, timeoutMs, maxResponseBytes, maxTaskMs }: MCPClientConfig): void {
+export function checkConfig(config: MCPClientConfig): void {
+  const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
+  checkOptions('', config, CLIENT_OPTIONS)
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
   checkTimeout('timeoutMs', timeoutMs)
@@ -128,6 +130,7 @@ export function checkConfig({ servers, timeoutMs, maxResponseBytes, maxTaskMs }:
         `The server name ${JSON.stringify(name)} becomes a part of tool names: use letters, digits, "_" and "-".`,
       )
     }
+    checkOptions(`${label}.`, server, SERVER_OPTIONS)
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
     checkTimeout(`${label}.maxTaskMs`, server.maxTaskMs)
@@ -138,6 +141,13 @@ export function checkConfig({ servers, timeoutMs, maxResponseBytes, maxTaskMs }:
   }
   checkNames(Object.keys(servers))
   checkProviders(servers)
+}
+
+function checkOptions(label: string, options: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !known.includes(name))
+      throw new TypeError(`${label}${name} is unknown: the options are ${known.join(', ')}.`)
+  }
 }
 
 /** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, so one could be called instead of the other. */

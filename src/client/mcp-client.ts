@@ -14,7 +14,6 @@ import {
   createClientResources,
 } from './resources.ts'
 import { Servers } from './servers.ts'
-import { refusedMethod } from './spellings.ts'
 import {
   type CallOutcome,
   type CallSettings,
@@ -223,31 +222,6 @@ export class MCPClient<Name extends string = string> {
   /** Ends sessions and connections; running requests fail with `DISCONNECTED`. The client cannot be used again. */
   async disconnect(): Promise<void> {
     await this.#servers.close()
-  }
-
-  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `finishAuth`. */
-  async authenticate(_server: Name, _options?: object): Promise<never> {
-    return refusedMethod('authenticate')
-  }
-
-  /** @deprecated Mastra's; throws a TypeError that says why there is nothing to cancel. */
-  async cancelAuthentication(_server: Name): Promise<never> {
-    return refusedMethod('cancelAuthentication')
-  }
-
-  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `errors`. */
-  getServerAuthState(_server: Name): never {
-    return refusedMethod('getServerAuthState')
-  }
-
-  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `transport`. */
-  getServerStderr(_server: Name): never {
-    return refusedMethod('getServerStderr')
-  }
-
-  /** @deprecated Mastra's; throws a TypeError that says what to do instead: `new MCPServer({ tools })`. */
-  toMCPServerProxies(): never {
-    return refusedMethod('toMCPServerProxies')
   }
 }
 

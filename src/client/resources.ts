@@ -11,19 +11,10 @@ import type { Connection, RequestSettings } from './connection.ts'
 import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
 import type { Servers } from './servers.ts'
 
-/** The argument of `resources.read` as one object. */
-export interface ResourceQuery<Name extends string = string> {
-  serverName: Name
-  uri: string
-}
-
-/** The argument of `prompts.get` as one object, as in Mastra. */
-export interface PromptQuery<Name extends string = string> {
-  serverName: Name
-  name: string
-  args?: { readonly [name: string]: string }
+/** Settings of `prompts.get`. */
+export interface PromptSettings extends RequestSettings {
   /** A prompt's version. MCP has none, so it is sent as `_meta.version`. Default: chosen by the server. */
-  version?: string
+  readonly version?: string | undefined
 }
 
 /** `client.resources`. */
@@ -41,7 +32,6 @@ export interface ClientResources<Name extends string> {
     options?: DiscoveryOptions,
   ): Promise<{ templates: { [name in Name]?: ResourceTemplateType[] } } & DiscoveryErrors<Name>>
   read(server: Name, uri: string, settings?: RequestSettings): Promise<ReadResourceResult>
-  read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
   /** Subscribes to changes of a resource, for `onUpdated`. Renewed on each new connection. */
   subscribe(server: Name, uri: string): Promise<void>
   /** Ends the subscription to a resource. */
@@ -64,9 +54,8 @@ export interface ClientPrompts<Name extends string> {
     server: Name,
     name: string,
     args?: { readonly [name: string]: string },
-    settings?: RequestSettings,
+    settings?: PromptSettings,
   ): Promise<GetPromptResult>
-  get(query: PromptQuery<Name>, settings?: RequestSettings): Promise<GetPromptResult>
   /** Resolves once the subscription is active, with a function that ends it. */
   onListChanged(server: Name, listener: () => void): Promise<() => void>
 }
@@ -83,18 +72,7 @@ export function createClientResources<Name extends string>(servers: Servers<Name
       const { byName, failures } = await discover(servers, listTemplates, options)
       return { templates: byName, ...failures }
     },
-    read: async (
-      of: Name | ResourceQuery<Name>,
-      uriOrSettings?: string | RequestSettings,
-      settings?: RequestSettings,
-    ) => {
-      const query = typeof of === 'object' ? of : { serverName: of, uri: uriOrSettings as string }
-      return readResource(
-        servers.of(query.serverName),
-        query.uri,
-        typeof uriOrSettings === 'object' ? uriOrSettings : settings,
-      )
-    },
+    read: async (server, uri, settings) => readResource(servers.of(server), uri, settings),
     subscribe: async (server, uri) => servers.of(server).changes.subscribe(uri),
     unsubscribe: async (server, uri) => servers.of(server).changes.unsubscribe(uri),
     onUpdated: (server, listener) => servers.of(server).changes.onUpdated(listener),
@@ -110,17 +88,7 @@ export function createClientPrompts<Name extends string>(servers: Servers<Name>)
       const { byName, failures } = await discover(servers, listPrompts, options)
       return { prompts: byName, ...failures }
     },
-    get: async (
-      of: Name | PromptQuery<Name>,
-      nameOrSettings?: string | RequestSettings,
-      args?: PromptQuery['args'],
-      settings?: RequestSettings,
-    ) => {
-      if (typeof of === 'object')
-        return getPrompt(servers.of(of.serverName), of, nameOrSettings as RequestSettings)
-      const name = nameOrSettings as string
-      return getPrompt(servers.of(of), { name, ...(args !== undefined && { args }) }, settings)
-    },
+    get: async (server, name, args, settings) => getPrompt(servers.of(server), name, args, settings),
     onListChanged: async (server, listener) => servers.of(server).changes.onListChanged('prompts', listener),
   }
 }
@@ -169,8 +137,9 @@ function readResource(
 
 function getPrompt(
   connection: Connection,
-  { name, args = {}, version }: Omit<PromptQuery, 'serverName'>,
-  settings?: RequestSettings,
+  name: string,
+  args: { readonly [name: string]: string } = {},
+  { version, ...settings }: PromptSettings = {},
 ): Promise<GetPromptResult> {
   return connection.request(
     'prompts/get',

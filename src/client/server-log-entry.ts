@@ -11,15 +11,3 @@ export interface ServerLogEntry {
   /** `data` as text: JSON if it is not a string. */
   message: string
 }
-
-/** A log message of a server in the form for Mastra's `logger`. */
-export interface ServerLogMessage {
-  level: ServerLogEntry['level']
-  /** The logged data, as text. */
-  message: string
-  /** When it arrived. */
-  timestamp: Date
-  /** The server's name in `servers`. */
-  serverName: string
-  details: { data: unknown; logger?: string }
-}

@@ -13,7 +13,6 @@ import { Connection } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import { claimConfig } from './instances.ts'
 import { printable } from './printable.ts'
-import { readSpellings } from './spellings.ts'
 
 /** Maximum characters of a message on the console. */
 const MAX_PRINTED = 500
@@ -24,8 +23,7 @@ export class Servers<Name extends string> {
   readonly #release: () => void
   #isClosed = false
 
-  constructor(given: MCPClientConfig<Name>) {
-    const config = readSpellings(given)
+  constructor(config: MCPClientConfig<Name>) {
     checkConfig(config)
     const {
       servers,

@@ -7,8 +7,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { serve } from '../../adapters/node.ts'
 import { staticTokens } from '../../src/auth.ts'
-import { MCPClient } from '../../src/client.ts'
 import { createPrompt, createTool, MCPServer } from '../../src/index.ts'
+import { MCPClient } from '../../src/mastra-client.ts'
 
 const page = readFileSync(new URL('../../docs/migrate/mastra-client.md', import.meta.url), 'utf8')
 
@@ -72,7 +72,7 @@ it('before and after print the same, with the real package and with ours', async
 it('the examples of test/compat type-check with the real package, but for what only its documentation has', () => {
   const file = fileURLToPath(new URL('_mastra-client-examples.ts', import.meta.url))
   const code = readFileSync(new URL('../compat/mastra-client.ts', import.meta.url), 'utf8').replace(
-    "'../../src/client.ts'",
+    "'../../src/mastra-client.ts'",
     "'mastra-mcp-1'",
   )
   const options: ts.CompilerOptions = {

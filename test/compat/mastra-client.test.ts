@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { serve } from '../../adapters/node.ts'
 import { staticTokens } from '../../src/auth.ts'
-import { createOAuthProvider, MCPClient } from '../../src/client.ts'
 import {
   createMemoryBus,
   createPrompt,
@@ -14,6 +13,7 @@ import {
   MCPServer,
   type MCPServerConfig,
 } from '../../src/index.ts'
+import { createOAuthProvider, MCPClient } from '../../src/mastra-client.ts'
 import * as examples from './mastra-client.ts'
 
 const EXAMPLES = fileURLToPath(new URL('mastra-client.ts', import.meta.url))

@@ -3,7 +3,7 @@
  * order. Only the import is another one, addresses are parameters, and what is unknown to a compiler in the original
  * (`contents[0].text` of a union) is narrowed. Each is run by `mastra-client.test.ts`.
  */
-import { MCPClient, type OAuthStorage } from '../../src/client.ts'
+import { MCPClient, type OAuthStorage } from '../../src/mastra-client.ts'
 
 /** "Static Tool Configuration": the time of all servers, and a listener for logs. */
 export function configure(stockPrice: URL, weather: URL, logged: (line: string) => void) {

@@ -1,8 +1,10 @@
-/** The spellings of Mastra's `MCPClient`: each is taken, or refused with what to write instead. */
+/** The spellings of Mastra's `MCPClient`: `mayfly-mcp/mastra-client` takes each, or refuses it with what to write instead. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
+import { MCPClient as NativeClient } from '../../../src/client.ts'
+import { createResource, createTool } from '../../../src/index.ts'
 import {
   createSimpleTokenProvider,
   MCPClient,
@@ -10,9 +12,14 @@ import {
   MCPOAuthClientProvider,
   type ProgressUpdate,
   type ServerLogMessage,
-} from '../../../src/client.ts'
-import { createResource, createTool } from '../../../src/index.ts'
-import { createClient, deadUrl, startHangingServer, startMayfly } from './_servers.ts'
+} from '../../../src/mastra-client.ts'
+import { deadUrl, startHangingServer, startMayfly } from './_servers.ts'
+
+function createClient<Name extends string>(config: MCPClientConfig<Name>): MCPClient<Name> {
+  const client = new MCPClient(config)
+  onTestFinished(() => client.disconnect())
+  return client
+}
 
 const url = 'https://shop.example/mcp'
 
@@ -79,6 +86,15 @@ it.each<[string, object, string]>([
 ])('%s → TypeError', (_case, config, message) => {
   expect(() => new MCPClient(config as MCPClientConfig)).toThrow(TypeError)
   expect(() => new MCPClient(config as MCPClientConfig)).toThrow(message)
+})
+
+it('mayfly-mcp/client has one name for each option', () => {
+  for (const option of ['timeout', 'logger', 'serverLogLevel', 'enableServerLogs']) {
+    const config = { servers: { a: { url, [option]: 1 } } }
+    expect(() => new NativeClient(config)).toThrow(
+      `servers.a.${option} is unknown: the options are timeoutMs, `,
+    )
+  }
 })
 
 it('what Mastra exports for signing in → TypeError that names createOAuthProvider and token', () => {

@@ -1,22 +1,44 @@
 /**
- * The option names of Mastra's `MCPClient` (`@mastra/mcp` 1.18 and 2.0): equal options under another name are accepted; unsupported
+ * The option names of Mastra's `MCPClient` (`@mastra/mcp` 1.18 and 2.0): equal options under another name are translated; unsupported
  * ones are refused with what to write instead.
  */
-import type { MCPClientConfig, ServerConfig } from './config.ts'
-import type { ServerLogEntry, ServerLogMessage } from './server-log-entry.ts'
+import type { LoggingLevel } from '@modelcontextprotocol/client'
+import type { MCPClientConfig, ServerConfig } from '../config.ts'
+import type { ServerLogEntry } from '../server-log-entry.ts'
 
-export type { ServerLogMessage }
+/** A log message of a server in the form for Mastra's `logger`. */
+export interface ServerLogMessage {
+  level: ServerLogEntry['level']
+  /** The logged data, as text. */
+  message: string
+  /** When it arrived. */
+  timestamp: Date
+  /** The server's name in `servers`. */
+  serverName: string
+  details: { data: unknown; logger?: string }
+}
 
-/** The names of the supported options. */
-const CLIENT_OPTIONS = [
-  ...['id', 'servers', 'timeoutMs', 'timeout', 'maxResponseBytes', 'maxTaskMs', 'clientInfo', 'onError'],
-]
-const SERVER_OPTIONS = [
-  ...['timeoutMs', 'timeout', 'maxResponseBytes', 'log', 'logger', 'logLevel', 'serverLogLevel'],
-  ...['enableServerLogs', 'enableProgressTracking', 'onToolError', 'tasks', 'maxTaskMs'],
-  ...['url', 'fetch', 'headers', 'requestInit', 'authProvider', 'token'],
-  ...['command', 'args', 'env', 'cwd', 'stderr', 'transport'],
-]
+/** Mastra's names for options of a server. */
+export interface MastraServerOptions {
+  /** The same as `timeoutMs`. */
+  timeout?: number
+  /** The same as `log`, with another message. */
+  logger?: (message: ServerLogMessage) => void
+  /** The same as `logLevel`. */
+  serverLogLevel?: LoggingLevel
+  /** Whether to request log messages for `log` or `logger`. Default `true`. */
+  enableServerLogs?: boolean
+}
+
+/** One server of Mastra's `MCPClient`, with the options of `mayfly-mcp/client` besides. */
+export type MastraServerConfig = ServerConfig & MastraServerOptions
+
+/** The configuration of Mastra's `MCPClient`, with the options of `mayfly-mcp/client` besides. */
+export interface MastraClientConfig<Name extends string = string> extends MCPClientConfig<Name> {
+  servers: { readonly [name in Name]: MastraServerConfig }
+  /** The same as `timeoutMs`. */
+  timeout?: number
+}
 
 const NO_VALIDATOR =
   'leave it out: this client does not compile schemas to code, so it runs on every platform as it is'
@@ -45,22 +67,22 @@ const REFUSED: { readonly [option: string]: string } = {
   traceContext: 'give a fetch that sets the header traceparent',
 }
 
-/** The configuration with the names used here. @throws TypeError for an unsupported option, saying what to write instead. */
-export function readSpellings<Name extends string>(config: MCPClientConfig<Name>): MCPClientConfig<Name> {
-  refuse('', config, CLIENT_OPTIONS)
+/** The configuration under its native names. @throws TypeError for an unsupported option, saying what to write instead. */
+export function readSpellings<Name extends string>(config: MastraClientConfig<Name>): MCPClientConfig<Name> {
+  refuse('', config)
   if (config.servers === null || typeof config.servers !== 'object') return config
   const { timeout, ...rest } = config
   const timeoutMs = oneOf('', 'timeoutMs', config.timeoutMs, 'timeout', timeout)
-  const servers = Object.entries<ServerConfig>(config.servers).map(([name, server]) => [
+  const servers = Object.entries<MastraServerConfig>(config.servers).map(([name, server]) => [
     name,
     readServer(`servers.${name}.`, server),
   ])
   return { ...rest, ...(timeoutMs !== undefined && { timeoutMs }), servers: Object.fromEntries(servers) }
 }
 
-function readServer(label: string, server: ServerConfig): ServerConfig {
+function readServer(label: string, server: MastraServerConfig): ServerConfig {
   if (server === null || typeof server !== 'object') return server
-  refuse(label, server, SERVER_OPTIONS)
+  refuse(label, server)
   if ('url' in server && (server.fetch?.length ?? 0) > 2) {
     throw new TypeError(
       `${label}fetch takes (url, init): this client has no request context to pass on. Create one client per request, each with its own id, and let fetch use the data of that request.`,
@@ -79,13 +101,10 @@ function readServer(label: string, server: ServerConfig): ServerConfig {
   }
 }
 
-function refuse(label: string, options: object, known: readonly string[]): void {
+function refuse(label: string, options: object): void {
   for (const [name, value] of Object.entries(options)) {
-    if (known.includes(name) || value === undefined) continue
-    if (Object.hasOwn(REFUSED, name)) {
+    if (value !== undefined && Object.hasOwn(REFUSED, name))
       throw new TypeError(`${label}${name} is not supported: ${REFUSED[name]}.`)
-    }
-    throw new TypeError(`${label}${name} is unknown: the options are ${known.join(', ')}.`)
   }
 }
 
@@ -99,18 +118,4 @@ function oneOf<T>(label: string, name: string, value: T | undefined, alias: stri
 function toLogMessage({ server, level, logger, data, message }: ServerLogEntry): ServerLogMessage {
   const details = { data, ...(logger !== undefined && { logger }) }
   return { level, message, timestamp: new Date(), serverName: server, details }
-}
-
-/** Methods of Mastra's client that this one does not have. */
-export const REFUSED_METHODS = {
-  authenticate:
-    'handle onRedirect of createOAuthProvider, and call finishAuth(server, query) with the query of the redirect',
-  cancelAuthentication: 'leave it out: a sign-in expires by itself after an hour',
-  getServerAuthState: 'errors[server]?.code is UNAUTHORIZED while a server needs its user to sign in',
-  getServerStderr: 'pass a transport for this server, and manage its process yourself',
-  toMCPServerProxies: 'serve the tools on: new MCPServer({ …, tools: await client.listTools() })',
-} as const
-
-export function refusedMethod(name: keyof typeof REFUSED_METHODS): never {
-  throw new TypeError(`MCPClient has no ${name}(): ${REFUSED_METHODS[name]}.`)
 }

@@ -1,0 +1,120 @@
+/** Mastra's `MCPClient`: the native one, with the names that Mastra has for its options and arguments. */
+import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
+import type { RequestSettings } from '../connection.ts'
+import { MCPClient as NativeClient } from '../mcp-client.ts'
+import type { ClientPrompts, ClientResources } from '../resources.ts'
+import { type MastraClientConfig, readSpellings } from './spellings.ts'
+
+/** The argument of `resources.read` as one object. */
+export interface ResourceQuery<Name extends string = string> {
+  serverName: Name
+  uri: string
+}
+
+/** The argument of `prompts.get` as one object. */
+export interface PromptQuery<Name extends string = string> {
+  serverName: Name
+  name: string
+  args?: { readonly [name: string]: string }
+  /** A prompt's version. MCP has none, so it is sent as `_meta.version`. Default: chosen by the server. */
+  version?: string
+}
+
+/** `client.resources`. */
+export interface MastraResources<Name extends string> extends ClientResources<Name> {
+  read(server: Name, uri: string, settings?: RequestSettings): Promise<ReadResourceResult>
+  read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
+}
+
+/** `client.prompts`. */
+export interface MastraPrompts<Name extends string> extends ClientPrompts<Name> {
+  get(...prompt: Parameters<ClientPrompts<Name>['get']>): Promise<GetPromptResult>
+  get(query: PromptQuery<Name>, settings?: RequestSettings): Promise<GetPromptResult>
+}
+
+/** Methods of Mastra's client that this one does not have. */
+const REFUSED_METHODS = {
+  authenticate:
+    'handle onRedirect of createOAuthProvider, and call finishAuth(server, query) with the query of the redirect',
+  cancelAuthentication: 'leave it out: a sign-in expires by itself after an hour',
+  getServerAuthState: 'errors[server]?.code is UNAUTHORIZED while a server needs its user to sign in',
+  getServerStderr: 'pass a transport for this server, and manage its process yourself',
+  toMCPServerProxies: 'serve the tools on: new MCPServer({ …, tools: await client.listTools() })',
+} as const
+
+function refused(name: keyof typeof REFUSED_METHODS): never {
+  throw new TypeError(`MCPClient has no ${name}(): ${REFUSED_METHODS[name]}.`)
+}
+
+/**
+ * The `MCPClient` of `mayfly-mcp/client`, which also takes the options and arguments that Mastra's takes.
+ *
+ * @throws TypeError for an option of Mastra that is not supported, saying what to write instead.
+ */
+export class MCPClient<Name extends string = string> extends NativeClient<Name> {
+  declare readonly resources: MastraResources<Name>
+  declare readonly prompts: MastraPrompts<Name>
+
+  constructor(config: MastraClientConfig<Name>) {
+    super(readSpellings(config))
+    this.resources = withResourceQueries(this.resources)
+    this.prompts = withPromptQueries(this.prompts)
+  }
+
+  /** @deprecated Throws a TypeError that says what to do instead: `finishAuth`. */
+  async authenticate(_server: Name, _options?: object): Promise<never> {
+    return refused('authenticate')
+  }
+
+  /** @deprecated Throws a TypeError that says why there is nothing to cancel. */
+  async cancelAuthentication(_server: Name): Promise<never> {
+    return refused('cancelAuthentication')
+  }
+
+  /** @deprecated Throws a TypeError that says what to do instead: `errors`. */
+  getServerAuthState(_server: Name): never {
+    return refused('getServerAuthState')
+  }
+
+  /** @deprecated Throws a TypeError that says what to do instead: `transport`. */
+  getServerStderr(_server: Name): never {
+    return refused('getServerStderr')
+  }
+
+  /** @deprecated Throws a TypeError that says what to do instead: `new MCPServer({ tools })`. */
+  toMCPServerProxies(): never {
+    return refused('toMCPServerProxies')
+  }
+}
+
+function withResourceQueries<Name extends string>(resources: ClientResources<Name>): MastraResources<Name> {
+  return {
+    ...resources,
+    read: async (
+      of: Name | ResourceQuery<Name>,
+      uriOrSettings?: string | RequestSettings,
+      settings?: RequestSettings,
+    ) =>
+      typeof of === 'object'
+        ? resources.read(of.serverName, of.uri, uriOrSettings as RequestSettings | undefined)
+        : resources.read(of, uriOrSettings as string, settings),
+  }
+}
+
+function withPromptQueries<Name extends string>(prompts: ClientPrompts<Name>): MastraPrompts<Name> {
+  return {
+    ...prompts,
+    get: async (
+      of: Name | PromptQuery<Name>,
+      nameOrSettings?: string | RequestSettings,
+      args?: PromptQuery['args'],
+      settings?: RequestSettings,
+    ) =>
+      typeof of === 'object'
+        ? prompts.get(of.serverName, of.name, of.args, {
+            ...(nameOrSettings as RequestSettings | undefined),
+            version: of.version,
+          })
+        : prompts.get(of, nameOrSettings as string, args, settings),
+  }
+}
