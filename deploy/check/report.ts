@@ -66,7 +66,7 @@ export function fixOf({ fix }: { readonly fix: string }, style: Style): string {
   return `${' '.repeat(12)}${style('bold', 'fix')}: ${fix}`
 }
 
-/** Its shape is documented in docs/check.md; members may be added. */
+/** Its shape is documented in docs/check-reference.md; members may be added. */
 export function renderJson(report: Report, url: string): string {
   const { server, eras, results } = report
   return `${JSON.stringify({ url, server: server ?? null, eras, summary: countVerdicts(report), results }, null, 2)}\n`

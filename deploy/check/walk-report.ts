@@ -28,7 +28,7 @@ function row(step: WalkedStep, width: number, style: Style): string {
     : line
 }
 
-/** Its shape is documented in docs/check.md; members may be added. */
+/** Its shape is documented in docs/check-reference.md; members may be added. */
 export function renderWalksJson(walks: readonly Walk[], url: string): string {
   const clients = walks.map(({ stopsAt, wouldConnect, ...walk }) => ({
     ...walk,

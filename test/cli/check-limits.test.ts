@@ -1,4 +1,4 @@
-/** What `mayfly check` never does to a server, and how much of one it takes: docs/check.md in numbers. */
+/** What `mayfly check` never does to a server, and how much of one it takes: docs/check-reference.md in numbers. */
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createSessions, nodeListener, serve } from '../../adapters/node.ts'

@@ -53,8 +53,8 @@ it('docs/http.md: each limit has the default that it says, and none is left out'
   ])
 })
 
-it('docs/client.md: the time of a call and the size of an answer', () => {
-  const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
+it('docs/client-reference.md: the time of a call and the size of an answer', () => {
+  const page = readFileSync(join(ROOT, 'docs/client-reference.md'), 'utf8')
   const number = (pattern: RegExp) => Number(pattern.exec(page)?.[1]?.replaceAll(' ', ''))
   expect(number(/no answer within `timeoutMs` \(([\d ]+),/)).toBe(DEFAULT_TIMEOUT_MS)
   expect(number(/`maxResponseBytes`, of the client or of a server, ([\d ]+) by default/)).toBe(

@@ -9,11 +9,11 @@ const ROOT = join(import.meta.dirname, '../..')
 const written = (file: string, pattern: RegExp): number =>
   Number(pattern.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1]) * 1000
 
-it('docs/client.md: a Worker with the client alone', async () => {
+it('docs/client-reference.md: a Worker with the client alone', async () => {
   const size = await bundledBytes(`
     import { MCPClient } from './src/client.ts'
     export default { fetch: () => Response.json(Object.keys(new MCPClient({ servers: {} }))) }`)
-  const said = written('docs/client.md', /client alone is (\d+) KB\s+gzipped/)
+  const said = written('docs/client-reference.md', /client alone is (\d+) KB\s+gzipped/)
   expect([size / said > 0.95, size / said < 1.05, size]).toEqual([true, true, size])
 })
 
