@@ -33,11 +33,11 @@ const NEEDS: { readonly [N in Need]: string } = {
 const TAIL = `
 ## What to configure to get more
 
-| | where | what it brings |
+| what | where | what it brings |
 |---|---|---|
 | a secret | \`MAYFLY_SECRET\`, or \`secret\` | [questions](asking.md) that come after a step or another question; the legacy policy \`arguments\` |
 | a bus | \`bus\` | [change notifications](events.md) to modern clients |
-| stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events.md#legacy-clients) |
+| stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events-reference.md#legacy-clients) |
 | a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
 | tasks | \`tasks\` | [calls that outlive a request](tasks.md) |
 | a response that can stream | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
