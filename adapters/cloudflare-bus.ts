@@ -2,8 +2,10 @@
  * A bus on Durable Objects, one per server: the object passes each event on to the WebSockets of its subscribers. They hibernate, so an
  * object whose subscribers are idle is not in memory. Nothing is stored.
  */
+
+import { withTimeout } from '../src/definition/timeout.ts'
 import { type Bus, type ChangeEvent, isChangeEvent } from '../src/events/bus.ts'
-import { createOutage, type OutageOptions, toReport, within } from '../src/events/outage.ts'
+import { createOutage, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { DurableObjectNamespace, SocketState, WorkerSocket } from './_cloudflare/durable-object.ts'
 import { PING, PONG, subscribeBySocket } from './_cloudflare/socket-subscription.ts'
 
@@ -112,7 +114,7 @@ export function durableObjectBus(
     try {
       const object = namespace.get(namespace.idFromName(name) as never)
       const asked = object.fetch(OBJECT_URL, { ...init, signal: over.signal })
-      const response = await within(asked, timeoutMs, 'Durable Object')
+      const response = await withTimeout(asked, timeoutMs, 'Durable Object')
       if (!response.ok && response.status !== 101) {
         await response.body?.cancel()
         throw new Error(`The Durable Object answered ${response.status}.`)

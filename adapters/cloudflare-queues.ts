@@ -1,5 +1,5 @@
 /** Runs tasks by messages of a Cloudflare Queue, for Workers whose tasks are not in Durable Objects. */
-import { within } from '../src/events/outage.ts'
+import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import {
   createAttached,
@@ -68,7 +68,7 @@ export function queueRunner(queue: TaskQueue): QueueRunner {
   const takeMessage = createTakeMessage(attached)
   const send = async (wake: TaskWake): Promise<void> => {
     const delaySeconds = delaySecondsUntil(wake.at, MAX_DELAY_SECONDS)
-    await within(queue.send(wake, { delaySeconds }), WAKE_TIMEOUT_MS, 'task queue')
+    await withTimeout(queue.send(wake, { delaySeconds }), WAKE_TIMEOUT_MS, 'task queue')
   }
   const take = async (message: TaskMessage, platform: Delivery['platform']): Promise<void> => {
     const { body, attempts } = message

@@ -2,7 +2,9 @@
  * A rendezvous with Durable Objects, one per question: the waiting call holds a response of the object open, and the request with the
  * answer makes the object write it there. Nothing is stored.
  */
-import { type OutageOptions, toReport, within } from '../src/events/outage.ts'
+
+import { withTimeout } from '../src/definition/timeout.ts'
+import { type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Awaited, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
@@ -115,7 +117,7 @@ export function durableObjectRendezvous(
     async deliver(key, answer) {
       const over = new AbortController()
       try {
-        await within(ask(key, DELIVER, answer, over.signal), timeoutMs, 'Durable Object')
+        await withTimeout(ask(key, DELIVER, answer, over.signal), timeoutMs, 'Durable Object')
       } finally {
         over.abort()
       }

@@ -2,7 +2,7 @@
  * Tasks in Durable Objects, one per task: what is written there is durable and consistent, and the object's alarm runs the task when it is
  * due. One more object per owner counts the open tasks.
  */
-import { within } from '../src/events/outage.ts'
+import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isTaskId } from '../src/tasks/stored.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
@@ -82,7 +82,7 @@ export function durableObjectTaskStore(
     try {
       const stub = namespace.get(namespace.idFromName(`${name}/${object}`) as never)
       const init = { method: 'POST', body: JSON.stringify(order), signal: over.signal }
-      return await within(stub.fetch(OBJECT_URL, init).then(toAnswer<Kind>), timeoutMs, 'Durable Object')
+      return await withTimeout(stub.fetch(OBJECT_URL, init).then(toAnswer<Kind>), timeoutMs, 'Durable Object')
     } catch (error) {
       over.abort()
       throw error

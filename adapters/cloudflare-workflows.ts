@@ -1,5 +1,5 @@
 /** Runs tasks by Cloudflare Workflows, for Workers whose tasks are not in Durable Objects. */
-import { within } from '../src/events/outage.ts'
+import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import {
   createAttached,
@@ -80,7 +80,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
       })
     }
   }
-  const send = (wake: TaskWake): Promise<void> => within(create(wake), WAKE_TIMEOUT_MS, 'task workflow')
+  const send = (wake: TaskWake): Promise<void> => withTimeout(create(wake), WAKE_TIMEOUT_MS, 'task workflow')
   return {
     attach: attached.attach,
     wake: (id, at) => send({ id, at }),

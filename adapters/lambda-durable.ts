@@ -2,7 +2,7 @@
  * Runs tasks by Lambda durable functions, with `@aws/durable-execution-sdk-js` around the handler and `@aws-sdk/client-lambda` as the
  * client, which Lambda's Node runtimes have.
  */
-import { within } from '../src/events/outage.ts'
+import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
 import {
@@ -91,7 +91,7 @@ export function durableRunner(
       DurableExecutionName: wakeName(wake),
       Payload: JSON.stringify(wake),
     } as const
-    await within(client.invoke(invocation), WAKE_TIMEOUT_MS, 'Lambda function')
+    await withTimeout(client.invoke(invocation), WAKE_TIMEOUT_MS, 'Lambda function')
   }
   return {
     attach: attached.attach,

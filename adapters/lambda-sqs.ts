@@ -1,5 +1,7 @@
 /** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes have. */
-import { toReport, within } from '../src/events/outage.ts'
+
+import { withTimeout } from '../src/definition/timeout.ts'
+import { toReport } from '../src/events/outage.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
 import {
@@ -81,7 +83,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
   const send = async (wake: TaskWake): Promise<void> => {
     const DelaySeconds = delaySecondsUntil(wake.at, MAX_DELAY_SECONDS)
     const message = { QueueUrl: queueUrl, MessageBody: JSON.stringify(wake), DelaySeconds }
-    await within(client.sendMessage(message), WAKE_TIMEOUT_MS, 'SQS queue')
+    await withTimeout(client.sendMessage(message), WAKE_TIMEOUT_MS, 'SQS queue')
   }
   /** Resolves with false if the message must come again. */
   const take = async (record: SqsRecord, platform: Delivery['platform']): Promise<boolean> => {
@@ -93,7 +95,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
       VisibilityTimeout: retrySeconds(attempt),
     }
     // Otherwise it comes when the queue's own visibility timeout is over.
-    await within(client.changeMessageVisibility(again), WAKE_TIMEOUT_MS, 'SQS queue').catch(report)
+    await withTimeout(client.changeMessageVisibility(again), WAKE_TIMEOUT_MS, 'SQS queue').catch(report)
     return false
   }
   return {

@@ -2,9 +2,11 @@
  * A webhook for trusted systems that can call a URL but cannot join a bus, such as a database or a CI job: a signed `POST` publishes
  * change events. A separate entry point, so that it is loaded only if it is used.
  */
+
+import { withTimeout } from './definition/timeout.ts'
 import type { Bus, ChangeEvent } from './events/bus.ts'
 import type { NotifiableLists } from './events/notifiable.ts'
-import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport, within } from './events/outage.ts'
+import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport } from './events/outage.ts'
 import { readBytes } from './http/body.ts'
 import { BODY_STATUS, type BodyFault, jsonAnswer } from './http/json-answer.ts'
 import { parseEvents } from './webhook/events.ts'
@@ -66,7 +68,7 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   const claim = async (id: string, expiresAt: number): Promise<boolean> => {
     const claimed = Promise.resolve(store.claim(id, expiresAt))
     try {
-      return await within(claimed, BUS_TIMEOUT_MS, 'store')
+      return await withTimeout(claimed, BUS_TIMEOUT_MS, 'store')
     } catch (error) {
       // It may still claim the id, whose sender is asked to send it again.
       claimed.then((isFirst) => isFirst && store.release?.(id)).catch(() => {})
@@ -77,9 +79,9 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   const accept = async (id: string, expiresAt: number, events: readonly ChangeEvent[]): Promise<Response> => {
     if (!(await claim(id, expiresAt))) return refuse(409, 'This webhook-id was accepted before.')
     try {
-      await Promise.all(events.map((event) => within(publish(event), BUS_TIMEOUT_MS, 'bus')))
+      await Promise.all(events.map((event) => withTimeout(publish(event), BUS_TIMEOUT_MS, 'bus')))
     } catch (error) {
-      await within(store.release?.(id), BUS_TIMEOUT_MS, 'store')
+      await withTimeout(store.release?.(id), BUS_TIMEOUT_MS, 'store')
       throw error
     }
     outage.end()

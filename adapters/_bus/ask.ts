@@ -1,7 +1,9 @@
 /**
  * Handles a server behind a client that is lost or silent. The clients queue commands until it is back, which may be never.
  */
-import { type OutageOptions, within } from '../../src/events/outage.ts'
+
+import { withTimeout } from '../../src/definition/timeout.ts'
+import type { OutageOptions } from '../../src/events/outage.ts'
 
 /** Sends a command, and settles within the time limit. */
 export type Ask = <Reply>(command: () => Reply | PromiseLike<Reply>) => Promise<Reply>
@@ -10,7 +12,7 @@ export interface AskOptions {
   /** The limit until the server has answered once, for a client that connects with its first command. Default `timeoutMs`. */
   readonly firstMs?: number
   /** Rejects when a reply is late. Default: after the limit. */
-  readonly wait?: typeof within
+  readonly wait?: typeof withTimeout
 }
 
 /**
@@ -22,7 +24,7 @@ export interface AskOptions {
 export function createAsk(
   { timeoutMs: usualMs = 2000 }: OutageOptions,
   name: string,
-  { firstMs = usualMs, wait = within }: AskOptions = {},
+  { firstMs = usualMs, wait = withTimeout }: AskOptions = {},
 ): Ask {
   let silentUntil = 0
   let timeoutMs = firstMs

@@ -2,8 +2,10 @@
  * A bus over anything that broadcasts text between processes: what Redis, Postgres and NATS share. The wire reconnects by itself; the
  * bus says so to its listeners, reports each outage once, and drops what is not ours.
  */
+
+import { withTimeout } from '../../src/definition/timeout.ts'
 import { add, type Bus, type ChangeEvent, deliver, isChangeEvent } from '../../src/events/bus.ts'
-import { type OutageOptions, type Report, within } from '../../src/events/outage.ts'
+import type { OutageOptions, Report } from '../../src/events/outage.ts'
 import { type Ask, createAsk } from './ask.ts'
 import type { Outages } from './outages.ts'
 
@@ -67,7 +69,7 @@ export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
       }
       receiver ??= startReceiver(wire, onText, () => deliver({ type: 'gap' }, listeners), outages)
       try {
-        await within(receiver.ready, firstMs, `${name} server`)
+        await withTimeout(receiver.ready, firstMs, `${name} server`)
       } catch (error) {
         outages.begin('receive', error)
         leave()

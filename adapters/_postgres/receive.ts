@@ -1,7 +1,7 @@
 /**
  * `LISTEN` with either library: `postgres` reconnects by itself, a pool of `pg` gives a connection that is replaced when it is lost.
  */
-import { within } from '../../src/events/outage.ts'
+import { withTimeout } from '../../src/definition/timeout.ts'
 import type { WireEvents } from '../_bus/wire-bus.ts'
 
 /** The members of an instance of the library `postgres`. */
@@ -154,7 +154,7 @@ function hold(
   return {
     drop: () => release(true),
     giveBack() {
-      within(connection.query(`UNLISTEN "${channel}"`), UNLISTEN_MS, 'Postgres server').then(
+      withTimeout(connection.query(`UNLISTEN "${channel}"`), UNLISTEN_MS, 'Postgres server').then(
         () => release(false),
         () => release(true),
       )

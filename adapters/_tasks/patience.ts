@@ -1,5 +1,7 @@
 /** How long the stores of tasks wait. */
-import { type OutageOptions, within } from '../../src/events/outage.ts'
+
+import { withTimeout } from '../../src/definition/timeout.ts'
+import type { OutageOptions } from '../../src/events/outage.ts'
 import { type Ask, createAsk } from '../_bus/ask.ts'
 
 /** Milliseconds without any answer after which a store counts as down. */
@@ -22,7 +24,7 @@ export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, 
   }
 }
 
-function createPatience(): typeof within {
+function createPatience(): typeof withTimeout {
   let answeredAt = 0
   return async (work, timeoutMs, what) => {
     const startedAt = Date.now()
@@ -40,7 +42,7 @@ function createPatience(): typeof within {
     )
     for (let waitMs = timeoutMs; ; ) {
       try {
-        return await within(reply, waitMs, what)
+        return await withTimeout(reply, waitMs, what)
       } catch (error) {
         if (isSettled) throw error
         const now = Date.now()

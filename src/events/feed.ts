@@ -3,8 +3,9 @@
  * with the first of them and ends with the last.
  */
 import { callHook } from '../definition/hook.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { add, type Bus, type ChangeEvent, deliver } from './bus.ts'
-import { BUS_TIMEOUT_MS, createOutage, type Report, toReport, within } from './outage.ts'
+import { BUS_TIMEOUT_MS, createOutage, type Report, toReport } from './outage.ts'
 import { createPublisher } from './publisher.ts'
 
 type Listener = (event: ChangeEvent) => void
@@ -87,7 +88,7 @@ export function createFeed(bus: Bus, report: Report): Feed {
 async function subscribeWithin(bus: Bus, listener: Listener): Promise<() => void> {
   const subscribed = Promise.resolve(bus.subscribe(listener))
   try {
-    const unsubscribe = await within(subscribed, BUS_TIMEOUT_MS, 'bus')
+    const unsubscribe = await withTimeout(subscribed, BUS_TIMEOUT_MS, 'bus')
     return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
   } catch (error) {
     subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late to be used

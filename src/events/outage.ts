@@ -1,5 +1,5 @@
 /**
- * Handles transports that fail or never answer: waits no longer than the limit, and reports the failure.
+ * Handles transports that fail: reports each outage once.
  */
 import { cut, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
@@ -54,29 +54,5 @@ export function createOutage(report: Report): Outage {
     end() {
       isDown = false
     },
-  }
-}
-
-/**
- * Resolves as `work` does, within a time limit.
- *
- * @throws Error `The <what> did not answer within <timeoutMs> ms.`, and the error that `work` rejects with.
- */
-export async function within<Value>(
-  work: Value | PromiseLike<Value>,
-  timeoutMs: number,
-  what: string,
-): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`The ${what} did not answer within ${timeoutMs} ms.`)),
-      timeoutMs,
-    )
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,14 +1,16 @@
 /**
  * Tells a bus of changes.
  */
+
+import { withTimeout } from '../definition/timeout.ts'
 import type { Bus, ChangeEvent } from './bus.ts'
-import { BUS_TIMEOUT_MS, type Outage, within } from './outage.ts'
+import { BUS_TIMEOUT_MS, type Outage } from './outage.ts'
 
 /** A bus that fails or does not answer is reported once, and does not fail the call: the change itself was made. */
 export function createPublisher(bus: Bus, outage: Outage): (event: ChangeEvent) => Promise<void> {
   return async (event) => {
     try {
-      await within(bus.publish(event), BUS_TIMEOUT_MS, 'bus')
+      await withTimeout(bus.publish(event), BUS_TIMEOUT_MS, 'bus')
       outage.end()
     } catch (error) {
       outage.begin(error)

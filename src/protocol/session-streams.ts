@@ -5,7 +5,8 @@
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { BUS_TIMEOUT_MS, createOutage, type Outage, within } from '../events/outage.ts'
+import { withTimeout } from '../definition/timeout.ts'
+import { BUS_TIMEOUT_MS, createOutage, type Outage } from '../events/outage.ts'
 import { honoured, listsOf, wantedBy } from '../events/subscription.ts'
 import type { SubscriptionStore } from '../events/subscription-store.ts'
 import { advertise, type ServerCapabilities } from '../interaction/matrix.ts'
@@ -150,7 +151,7 @@ class StoredSession {
 function guard(store: SubscriptionStore, outage: Outage): SubscriptionStore {
   const attempt = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
     try {
-      const value = await within(work(), BUS_TIMEOUT_MS, 'store of subscriptions')
+      const value = await withTimeout(work(), BUS_TIMEOUT_MS, 'store of subscriptions')
       outage.end()
       return value
     } catch (cause) {

@@ -12,8 +12,9 @@ import {
   type SubscribeContext,
   toResourceContents,
 } from '../definition/resource.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { foldUri } from '../definition/uri.ts'
-import { BUS_TIMEOUT_MS, within } from '../events/outage.ts'
+import { BUS_TIMEOUT_MS } from '../events/outage.ts'
 import type { Access, Guarded } from './access.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
@@ -109,7 +110,7 @@ export function subscribable(
     }
     return allowed
   }
-  return within(ask(), BUS_TIMEOUT_MS, 'canSubscribe')
+  return withTimeout(ask(), BUS_TIMEOUT_MS, 'canSubscribe')
 }
 
 async function read(

@@ -3,7 +3,7 @@
  * through a URL that they were given.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
-import { within } from '../events/outage.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
@@ -103,7 +103,11 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (!(await isCron(request))) return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
     const running = server.tasks.runDue({ env, ...(waitUntil && { waitUntil }), limit, deadline })
     waitUntil?.(running)
-    const run = await within(running, Math.max(0, deadline - Date.now()) + RESERVE_MS / 2, 'run of the tasks')
+    const run = await withTimeout(
+      running,
+      Math.max(0, deadline - Date.now()) + RESERVE_MS / 2,
+      'run of the tasks',
+    )
     return jsonAnswer(200, { run })
   }
 

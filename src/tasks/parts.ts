@@ -6,7 +6,7 @@ import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env } from '../definition/context.ts'
 import { isThenable } from '../definition/hook.ts'
 import type { TaskReader } from '../definition/task-option.ts'
-import { within } from '../events/outage.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
 import type { ServerOptions } from '../request/options.ts'
 import { RequestScope } from '../request/request-server.ts'
@@ -45,7 +45,7 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
     async (id, at) => {
       try {
         const told = at === null ? runner?.forget?.(id) : runner?.wake(id, at)
-        if (isThenable(told)) await within(told, WAKE_TIMEOUT_MS, 'runner of the tasks')
+        if (isThenable(told)) await withTimeout(told, WAKE_TIMEOUT_MS, 'runner of the tasks')
       } catch (error) {
         report(error)
       }

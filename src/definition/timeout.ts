@@ -1,0 +1,27 @@
+/**
+ * A time limit for work that may never settle.
+ */
+
+/**
+ * Resolves as `work` does. Does not stop the work when its time is over.
+ *
+ * @throws Error `The <what> did not answer within <timeoutMs> ms.`, and the error that `work` rejects with.
+ */
+export async function withTimeout<Value>(
+  work: Value | PromiseLike<Value>,
+  timeoutMs: number,
+  what: string,
+): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The ${what} did not answer within ${timeoutMs} ms.`)),
+      timeoutMs,
+    )
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
