@@ -2,10 +2,10 @@
  * The streams of sessions end with the token that they were opened with.
  */
 import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
-import { expiryOf, type Hearer } from '../../src/protocol/hearing.ts'
+import { expiryOf, type StreamOwner } from '../../src/protocol/stream-owner.ts'
 
 /** Calls `end` when the caller's token expires. Returns a function that stops waiting. */
-export function atExpiry(caller: Hearer, end: () => void): () => void {
+export function atExpiry(caller: StreamOwner, end: () => void): () => void {
   const expiresAt = expiryOf(caller)
   if (expiresAt === Number.POSITIVE_INFINITY) return () => {}
   const timer = setTimeout(end, Math.min(Math.max(0, expiresAt - Date.now()), MAX_TIMER_MS))

@@ -2,8 +2,8 @@
  * The sessions of one process: opened by `initialize`; ended by their client, by being idle, or with the process.
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
-import type { Hearer } from '../../src/protocol/hearing.ts'
 import type { Session } from '../../src/protocol/session.ts'
+import type { StreamOwner } from '../../src/protocol/stream-streamOwner.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createExchanges, type Exchanges } from './exchanges.ts'
 import { unref } from './expiry.ts'
@@ -22,7 +22,7 @@ export interface Entry {
   readonly principal: string
   readonly exchanges: Exchanges
   /** Who opened the stream of notifications; undefined if there is none and missed events are not kept. */
-  hearer: Hearer | undefined
+  streamOwner: StreamOwner | undefined
   /** The number of open requests and streams. */
   open: number
   timer: ReturnType<typeof setTimeout> | undefined
@@ -42,7 +42,7 @@ export interface Registry {
   /** Creates a session, which is found by its id after `initialize`. `platform` is that of the request that opens it. */
   open(principal: string, platform: RequestPlatform): Promise<Entry>
   /** Called when a stream of notifications was opened. Returns a function for when it has ended. */
-  listen(entry: Entry, hearer: Hearer): () => void
+  listen(entry: Entry, streamOwner: StreamOwner): () => void
   /** Called when a request or a stream of the session begins. */
   enter(entry: Entry): void
   /** Called when it has ended. After the last one, the idle time begins; a session that was not initialized ends at once. */
@@ -70,14 +70,14 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     const session = connect(parts, transport, platform, {
       next,
       endings: exchanges,
-      hearer: () => entry.hearer,
+      streamOwner: () => entry.streamOwner,
     })
     const entry: Entry = {
       transport,
       session,
       principal,
       exchanges,
-      hearer: undefined,
+      streamOwner: undefined,
       open: 0,
       timer: undefined,
     }
@@ -96,12 +96,12 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     },
     find: (id) => entries.get(id),
     open,
-    listen(entry, hearer) {
-      entry.hearer = hearer
+    listen(entry, streamOwner) {
+      entry.streamOwner = streamOwner
       return () => {
-        if (entry.hearer !== hearer) return
+        if (entry.streamOwner !== streamOwner) return
         // With a store, what comes until the client is back with its next token is kept for it.
-        entry.hearer = options.eventStore && { ...hearer, auth: undefined }
+        entry.streamOwner = options.eventStore && { ...streamOwner, auth: undefined }
       }
     },
     enter(entry) {

@@ -144,7 +144,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     if (isRefused) exchanges.release(parsedBody)
     // The stream of notifications.
     const isListening = request.method === 'GET' && !isRefused
-    const stopHearing = isListening ? registry.listen(entry, admitted) : undefined
+    const stopListening = isListening ? registry.listen(entry, admitted) : undefined
     const isReplayed = request.headers.has('last-event-id')
     const refusal = isRefused ? undefined : await refusing
     if (refusal !== undefined) void response.body?.cancel()
@@ -154,7 +154,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       isReplayed,
       ...(isListening && { watchEnd: (end: () => void) => atExpiry(admitted, end) }),
       onEnd() {
-        stopHearing?.()
+        stopListening?.()
         onEnd()
       },
     })

@@ -94,7 +94,7 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
   const session = createSession(parts, {
     id: () => id,
     platform,
-    hearer: () => admitted,
+    streamOwner: () => admitted,
     send: (message) => send(sseEvent(JSON.stringify(message))),
   })
   streams.set(id, { session, principal: principalOf(admitted), end })

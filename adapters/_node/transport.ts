@@ -3,10 +3,10 @@
  */
 import type { AuthInfo } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
-import type { Hearer } from '../../src/protocol/hearing.ts'
 import type { RpcId } from '../../src/protocol/json-rpc.ts'
 import type { Reply } from '../../src/protocol/reply.ts'
 import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
+import type { StreamOwner } from '../../src/protocol/stream-streamOwner.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 
 /** What a transport passes with a message. */
@@ -71,7 +71,7 @@ export interface ConnectOptions {
   /** Returns the received message and its request. */
   readonly next: Deliveries['next']
   readonly endings: Endings
-  readonly hearer: () => Hearer | undefined
+  readonly streamOwner: () => StreamOwner | undefined
 }
 
 /** Sets the transport's callbacks. */
@@ -79,12 +79,12 @@ export function connect(
   parts: SessionParts,
   transport: SdkTransport,
   platform: RequestPlatform,
-  { next, endings, hearer }: ConnectOptions,
+  { next, endings, streamOwner }: ConnectOptions,
 ): Session {
   const session = createSession(parts, {
     id: () => transport.sessionId,
     platform,
-    hearer,
+    streamOwner,
     ...endings,
     send: (message, relatedTo) =>
       transport

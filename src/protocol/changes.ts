@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../events/bus.ts'
 import { type Key, keyOf, listsOf, toNotification, wantedBy } from '../events/subscription.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { mayRead } from '../request/resources.ts'
-import { expiryOf, type Hearer } from './hearing.ts'
+import { expiryOf, type StreamOwner } from './stream-streamOwner.ts'
 import type { Turn } from './turns.ts'
 
 export interface ChangesOptions {
@@ -15,7 +15,7 @@ export interface ChangesOptions {
   readonly subscribed: ReadonlySet<string>
   readonly definition: Definition
   /** Who opened the stream on which changes are sent; undefined: there is none. */
-  readonly hearer: () => Hearer | undefined
+  readonly streamOwner: () => StreamOwner | undefined
   /** Never rejects. */
   readonly put: (text: string) => Promise<void>
   readonly turn: Turn
@@ -30,7 +30,7 @@ export function createChanges({
   client,
   subscribed,
   definition,
-  hearer,
+  streamOwner,
   put,
   turn,
 }: ChangesOptions): Changes {
@@ -56,7 +56,7 @@ export function createChanges({
   }
 
   const isHeard = (key: Key): boolean => {
-    const to = hearer()
+    const to = streamOwner()
     if (to === undefined || expiryOf(to) <= Date.now()) return false
     return typeof key !== 'string' || (subscribed.has(key) && mayRead(definition.resources, to.access, key))
   }
@@ -75,7 +75,7 @@ export function createChanges({
   return {
     receive(event) {
       // Modern clients use subscriptions/listen instead. What nobody hears is not kept.
-      if (client.declared === undefined || hearer() === undefined) return
+      if (client.declared === undefined || streamOwner() === undefined) return
       if (event.type === 'gap') isGap = true
       else if (event.type === 'sessionChanged') return
       else if (event.type !== 'resourceUpdated' || subscribed.has(event.uri)) waiting.add(keyOf(event))

@@ -23,10 +23,10 @@ import { conditionsOf } from './conditions.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
 import { SSE_HEADERS, sseEvent } from './exchange.ts'
-import { expiryOf } from './hearing.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import { createListenPlaces } from './listen-places.ts'
 import { jsonReply, type Reply } from './reply.ts'
+import { expiryOf } from './stream-owner.ts'
 
 export type ServeListen = (call: Call, incoming: Incoming) => Reply | Promise<Reply>
 

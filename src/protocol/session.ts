@@ -11,11 +11,11 @@ import type { ClientSession, RequestPlatform } from '../request/platform.ts'
 import { createChanges } from './changes.ts'
 import type { Body, Engine } from './engine.ts'
 import type { Admitted } from './engine-options.ts'
-import type { Hearer } from './hearing.ts'
 import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import { isEventStream, readEvents } from './read-events.ts'
 import { isWhole, type Reply, textOf } from './reply.ts'
 import { changeSubscribed } from './session-subscriptions.ts'
+import type { StreamOwner } from './stream-streamOwner.ts'
 import { turnOf } from './turns.ts'
 
 export interface SessionOptions {
@@ -34,7 +34,7 @@ export interface SessionOptions {
    * Who opened the stream on which changes are sent; undefined while there is none. Default: the user of the process, who may hear
    * everything.
    */
-  readonly hearer?: () => Hearer | undefined
+  readonly streamOwner?: () => StreamOwner | undefined
   readonly platform: RequestPlatform
 }
 
@@ -67,11 +67,11 @@ const NOWHERE = 'http://localhost/'
 const UNSENT = { code: ErrorCode.internal, message: 'Internal error' }
 
 /** On stdio. */
-const USER: Hearer = { auth: undefined, access: undefined }
+const USER: StreamOwner = { auth: undefined, access: undefined }
 
 export function createSession(
   { engine, join, definition, onFault }: SessionParts,
-  { id = () => undefined, send, onBegun, onCancelled, hearer = () => USER, platform }: SessionOptions,
+  { id = () => undefined, send, onBegun, onCancelled, streamOwner = () => USER, platform }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
   /** Running requests, by id, for cancellation. */
@@ -102,7 +102,7 @@ export function createSession(
     client,
     subscribed,
     definition,
-    hearer,
+    streamOwner,
     put: (text) => put(text, undefined),
     turn: turnOf(engine),
   })
