@@ -8,8 +8,8 @@ import { checkTask, isTaskId } from '../src/tasks/stored.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
 import { MayflyTaskObject } from './_cloudflare/task-object.ts'
 import type { Answers, Order } from './_cloudflare/task-wire.ts'
-import { STORE_TIMEOUT_MS } from './_tasks/patience.ts'
 import { createInSlot, type Slots, updateSlot } from './_tasks/slots.ts'
+import { STORE_TIMEOUT_MS } from './_tasks/store-ask.ts'
 
 export { MayflyTaskObject } from './_cloudflare/task-object.ts'
 

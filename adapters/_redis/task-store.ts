@@ -6,7 +6,7 @@ import { type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
-import { createStoreAsk } from '../_tasks/patience.ts'
+import { createStoreAsk } from '../_tasks/store-ask.ts'
 
 /** The members of a client or cluster client for scripts, of either library. */
 export type RedisScripts = NodeRedisScripts | IoRedisScripts

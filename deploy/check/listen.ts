@@ -10,7 +10,7 @@ import { describe, faultsOf, isObject, messagesIn, untilResponse } from './reply
 import { SPEC } from './spec.ts'
 
 /** How long a stream may take to be acknowledged; it is closed then in any case. */
-const PATIENCE_MS = 3000
+const EVENT_TIMEOUT_MS = 3000
 
 const FILTER = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
@@ -119,7 +119,7 @@ async function open(endpoint: Endpoint): Promise<Listening> {
   const asked = await endpoint.ask('modern', {
     method: 'subscriptions/listen',
     params: { notifications: FILTER },
-    timeoutMs: Math.min(PATIENCE_MS, endpoint.wire.options.timeoutMs),
+    timeoutMs: Math.min(EVENT_TIMEOUT_MS, endpoint.wire.options.timeoutMs),
     isEnough: isAnsweredOrPinned,
   })
   return { asked, promised }

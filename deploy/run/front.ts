@@ -13,7 +13,7 @@ export interface Front {
   passTo(port: number): void
   /** Resolves when every connection that was passed on has begun to be answered, or after a second: its server may then be stopped. */
   answered(): Promise<void>
-  /** From now on connections wait, each for 10 seconds (`patienceMs`) at most. This is the initial state. */
+  /** From now on connections wait, each for 10 seconds (`maxWaitMs`) at most. This is the initial state. */
   hold(): void
   /** From now on connections are cut off, those that wait too: there is no server, and none is being started. */
   refuse(): void
@@ -21,12 +21,12 @@ export interface Front {
   close(drained: Promise<unknown>): Promise<void>
 }
 
-const PATIENCE_MS = 10_000
+const MAX_WAIT_MS = 10_000
 const ANSWER_MS = 1000
 const POLL_MS = 10
 
 /** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
-export async function startFront(port: number, patienceMs: number = PATIENCE_MS): Promise<Front> {
+export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS): Promise<Front> {
   const open = new Set<Socket>()
   const unanswered = new Set<Socket>()
   const waiting = new Map<Socket, NodeJS.Timeout>()
@@ -57,7 +57,7 @@ export async function startFront(port: number, patienceMs: number = PATIENCE_MS)
   const wait = (socket: Socket): void => {
     waiting.set(
       socket,
-      setTimeout(() => socket.destroy(), patienceMs),
+      setTimeout(() => socket.destroy(), maxWaitMs),
     )
     socket.once('close', () => leave(socket))
   }

@@ -12,7 +12,7 @@ const FAILURE_TIMEOUT_MS = 10_000
 
 type ProbeResult =
   | { ready: true; identity: ServerIdentity }
-  | { ready: false; answer: string; patienceMs: number }
+  | { ready: false; answer: string; giveUpAfterMs: number }
 
 /**
  * Resolves when `url` answers JSON-RPC with a status below 500, or 401 or 403 (a server that wants a token is up).
@@ -23,7 +23,7 @@ export async function untilAnswers(url: string, signal: AbortSignal): Promise<Se
   for (;;) {
     const result = await probe(url, signal)
     if (result.ready) return result.identity
-    if (Date.now() - started >= result.patienceMs) {
+    if (Date.now() - started >= result.giveUpAfterMs) {
       throw new CliError(
         `POST ${url} gives ${result.answer} and not JSON-RPC: pass the path at which the server answers MCP, as in --path /api/mcp`,
       )
@@ -39,7 +39,7 @@ async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
     return judge(response.status, await response.text())
   } catch {
     // Refused, reset or timed out: not up yet.
-    return { ready: false, answer: 'no answer', patienceMs: SILENCE_TIMEOUT_MS }
+    return { ready: false, answer: 'no answer', giveUpAfterMs: SILENCE_TIMEOUT_MS }
   }
 }
 
@@ -49,7 +49,7 @@ function judge(status: number, body: string): ProbeResult {
     return { ready: true, identity: { name: serverName(message), wantsToken: status === 401 } }
   if (status === 401 || status === 403)
     return { ready: true, identity: { name: serverName({}), wantsToken: status === 401 } }
-  return { ready: false, answer: `status ${status}`, patienceMs: status < 500 ? 0 : FAILURE_TIMEOUT_MS }
+  return { ready: false, answer: `status ${status}`, giveUpAfterMs: status < 500 ? 0 : FAILURE_TIMEOUT_MS }
 }
 
 function discoverRequest(): RequestInit {

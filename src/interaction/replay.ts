@@ -49,11 +49,11 @@ export interface ReplayHooks {
   readonly conclude: (suspension: Suspension) => Promise<Ending> | undefined
   readonly onReplay: (replay: Replay) => void
   /** Whether a question may wait for a long step: nobody waits for the call. */
-  readonly isPatient: boolean
+  readonly waitsForSteps: boolean
 }
 
 /** Milliseconds that a question waits for steps that run at the same time. */
-const STEP_PATIENCE_MS = 60_000
+const STEP_TIMEOUT_MS = 60_000
 
 const TOO_LATE = 'A question was asked after the tool had returned: await its answer before you return.'
 
@@ -100,7 +100,7 @@ export class Replay {
   /** The number of running steps and validations. Their outcome belongs in the journal, so the call is not suspended before. */
   #busy = 0
   #phase: 'running' | 'ended' | 'answered' = 'running'
-  #patience: ReturnType<typeof setTimeout> | undefined
+  #stepTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: ReplayOptions) {
     const { answers, steps, refusals, unread, state } = options.journal
@@ -115,13 +115,13 @@ export class Replay {
   /** Called when the call ends other than by the tool's own answer: nothing new starts. */
   end(): void {
     this.#phase = 'ended'
-    clearTimeout(this.#patience)
+    clearTimeout(this.#stepTimer)
   }
 
   /** Called when the tool has answered, or its call was aborted: no more questions are asked. */
   close(): void {
     if (this.#phase === 'running') this.#phase = 'answered'
-    clearTimeout(this.#patience)
+    clearTimeout(this.#stepTimer)
   }
 
   get isRunningStep(): boolean {
@@ -239,8 +239,8 @@ export class Replay {
       throw error
     } finally {
       this.#running.delete(name)
-      clearTimeout(this.#patience)
-      this.#patience = undefined
+      clearTimeout(this.#stepTimer)
+      this.#stepTimer = undefined
     }
   }
 
@@ -287,7 +287,7 @@ export class Replay {
   /** Waits one turn of the event loop, so that questions asked at the same time are sent in one round. */
   #suspendWhenIdle(): void {
     if (this.#phase !== 'running' || (this.#open.length === 0 && !this.#isParked)) return
-    if (this.#running.size > 0) this.#patience ??= setTimeout(() => this.#giveUp(), STEP_PATIENCE_MS)
+    if (this.#running.size > 0) this.#stepTimer ??= setTimeout(() => this.#giveUp(), STEP_TIMEOUT_MS)
     setTimeout(() => {
       if (this.#busy > 0 || this.#phase !== 'running') return
       this.end()
@@ -310,8 +310,8 @@ export class Replay {
 
   #giveUp(): void {
     // A sleep waits for no step, and no step can wait for it.
-    if (this.#open.length === 0 || this.#options.hooks?.isPatient) return
+    if (this.#open.length === 0 || this.#options.hooks?.waitsForSteps) return
     this.end()
-    this.#options.onStuck(this.#insideStep(`${STEP_PATIENCE_MS / 1000} s ago, inside or beside`))
+    this.#options.onStuck(this.#insideStep(`${STEP_TIMEOUT_MS / 1000} s ago, inside or beside`))
   }
 }

@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../events/bus.ts'
 import { type Key, keyOf, listsOf, toNotification, wantedBy } from '../events/subscription.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { mayRead } from '../request/resources.ts'
-import { expiryOf, type StreamOwner } from './stream-streamOwner.ts'
+import { expiryOf, type StreamOwner } from './stream-owner.ts'
 import type { Turn } from './turns.ts'
 
 export interface ChangesOptions {

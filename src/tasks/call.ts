@@ -95,8 +95,8 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
     ownWire.interaction()
     const leave = (): void => run.leave(() => context.signal.reason)
     context.signal.addEventListener('abort', leave)
-    const patienceMs = declared || fallback === 'handle' ? afterMs : waitMs
-    const at = Math.min(Date.now() + patienceMs, endsAt - ESCALATION_MS)
+    const escalateAfterMs = declared || fallback === 'handle' ? afterMs : waitMs
+    const at = Math.min(Date.now() + escalateAfterMs, endsAt - ESCALATION_MS)
     const timer = setTimeout(
       () => run.become().catch(report),
       Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),

@@ -84,7 +84,7 @@ export class TaskRun implements ReplayHooks {
   }
 
   /** The time of a run is limited anyway. */
-  get isPatient(): boolean {
+  get waitsForSteps(): boolean {
     return this.kept !== undefined
   }
 

@@ -28,9 +28,9 @@ async function backend(name: string): Promise<AsyncDisposable & { port: number; 
   }
 }
 
-async function front(patienceMs?: number): Promise<Front & AsyncDisposable & { url: string; port: number }> {
+async function front(maxWaitMs?: number): Promise<Front & AsyncDisposable & { url: string; port: number }> {
   const port = await freePort(0)
-  const started = await startFront(port, patienceMs)
+  const started = await startFront(port, maxWaitMs)
   return {
     ...started,
     port,

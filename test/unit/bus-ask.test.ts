@@ -1,7 +1,7 @@
 /** How long Redis is waited for where nobody says otherwise: docs/rendezvous.md, "While Redis is down". */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createAsk } from '../../adapters/_bus/ask.ts'
-import { createStoreAsk } from '../../adapters/_tasks/patience.ts'
+import { createStoreAsk } from '../../adapters/_tasks/store-ask.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

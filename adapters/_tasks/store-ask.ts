@@ -1,4 +1,4 @@
-/** How long the stores of tasks wait. */
+/** Calls to the stores of tasks, and their time limits. */
 
 import { withTimeout } from '../../src/definition/timeout.ts'
 import type { OutageOptions } from '../../src/events/outage.ts'
@@ -8,11 +8,11 @@ import { type Ask, createAsk } from '../_bus/ask.ts'
 export const STORE_TIMEOUT_MS = 5000
 
 /** Milliseconds that a call may take while others are answered: thousands of tasks that begin at once wait for each other. */
-const PATIENCE_MS = 30_000
+const MAX_CALL_MS = 30_000
 
 /** As `createAsk`, with the limit `timeoutMs` (default 5000) for the silence of the store. */
 export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, name: string): Ask {
-  const ask = createAsk({ timeoutMs }, name, { wait: createPatience() })
+  const ask = createAsk({ timeoutMs }, name, { wait: createIdleTimeout() })
   return async (command) => {
     try {
       return await ask(command)
@@ -24,11 +24,12 @@ export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, 
   }
 }
 
-function createPatience(): typeof withTimeout {
+/** Rejects when the store has answered no call for `timeoutMs`, or this call takes over `maxCallMs`. */
+function createIdleTimeout(): typeof withTimeout {
   let answeredAt = 0
   return async (work, timeoutMs, what) => {
     const startedAt = Date.now()
-    const patienceMs = Math.max(timeoutMs, PATIENCE_MS)
+    const maxCallMs = Math.max(timeoutMs, MAX_CALL_MS)
     const reply = Promise.resolve(work)
     let isSettled = false
     reply.then(
@@ -48,9 +49,9 @@ function createPatience(): typeof withTimeout {
         const now = Date.now()
         const silenceMs = now - Math.max(startedAt, answeredAt)
         if (silenceMs >= timeoutMs) throw new Error(`The ${what} did not answer within ${timeoutMs} ms.`)
-        waitMs = Math.min(timeoutMs - silenceMs, startedAt + patienceMs - now)
+        waitMs = Math.min(timeoutMs - silenceMs, startedAt + maxCallMs - now)
         if (waitMs <= 0)
-          throw new Error(`The ${what} answers, but has too much to do: this took over ${patienceMs} ms.`)
+          throw new Error(`The ${what} answers, but has too much to do: this took over ${maxCallMs} ms.`)
       }
     }
   }

@@ -6,7 +6,7 @@ import type { QuestionError } from '../../../src/interaction/question-error.ts'
 import { Replay, type Suspension } from '../../../src/interaction/replay.ts'
 import { deferred } from '../_client.ts'
 
-const PATIENCE_MS = 60_000
+const STEP_TIMEOUT_MS = 60_000
 
 function replayOf(responses: { readonly [key: string]: unknown } = {}) {
   const suspensions: Suspension[] = []
@@ -43,7 +43,7 @@ describe('a question that waits for a step', () => {
     )
     void replay.step('more', () => new Promise(() => {}))
     await replay.step('done', () => 'done')
-    await pass(PATIENCE_MS - 1)
+    await pass(STEP_TIMEOUT_MS - 1)
     expect(stuck).toEqual([])
     await pass(1)
     expect(stuck).toMatchObject([{ name: 'QuestionError', code: 'INSIDE_STEP' }])
@@ -53,7 +53,7 @@ describe('a question that waits for a step', () => {
     const settled = vi.fn()
     void begun.finally(settled)
     void replay.step('late', settled).finally(settled)
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect(settled).not.toHaveBeenCalled()
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -63,7 +63,7 @@ describe('a question that waits for a step', () => {
     const work = deferred<string>()
     void replay.step('load', () => work.promise)
     void replay.ask(rootsQuestion())
-    await pass(PATIENCE_MS - 1)
+    await pass(STEP_TIMEOUT_MS - 1)
     expect(suspensions).toEqual([])
     work.resolve('loaded')
     await pass(1)
@@ -71,12 +71,12 @@ describe('a question that waits for a step', () => {
     expect([stuck, vi.getTimerCount()]).toEqual([[], 0])
   })
 
-  it('and then another → has as much patience for each', async () => {
+  it('and then another → has the whole time for each', async () => {
     const { replay, suspensions, stuck } = replayOf()
     void replay.ask(rootsQuestion())
-    const sleep = () => new Promise((resolve) => setTimeout(resolve, PATIENCE_MS - 1000))
+    const sleep = () => new Promise((resolve) => setTimeout(resolve, STEP_TIMEOUT_MS - 1000))
     void replay.step('first', sleep).then(() => replay.step('second', sleep))
-    await pass(2 * PATIENCE_MS)
+    await pass(2 * STEP_TIMEOUT_MS)
     expect(stuck).toEqual([])
     expect(suspensions).toHaveLength(1)
   })
@@ -103,7 +103,7 @@ describe('a question that waits for a step', () => {
     expect(vi.getTimerCount()).toBe(1)
     replay.close()
     expect(vi.getTimerCount()).toBe(0)
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect([suspensions, stuck]).toEqual([[], []])
     await expect(replay.ask(rootsQuestion())).rejects.toMatchObject({ code: 'CALL_OVER' })
     expect(await replay.step('after', () => 'runs')).toBe('runs')
@@ -116,7 +116,7 @@ describe('a question that waits for a step', () => {
     void replay.ask(rootsQuestion())
     await pass(0)
     expect(suspensions.map(({ questions }) => questions.length)).toEqual([2])
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect(suspensions).toHaveLength(1)
   })
 })
@@ -125,7 +125,7 @@ describe('what is not waited for', () => {
   it('a call without a question → is not suspended, however long it waits between its steps', async () => {
     const { replay, suspensions } = replayOf()
     expect(await replay.step('one', () => 1)).toBe(1)
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect(await replay.step('two', () => 2)).toBe(2)
     expect([suspensions, vi.getTimerCount()]).toEqual([[], 0])
   })
@@ -139,7 +139,7 @@ describe('what is not waited for', () => {
     const { replay, suspensions, stuck } = replayOf({ [asked[0]!.questions[0]!.key]: 'answer' })
     const answer = replay.ask(slow)
     void replay.ask({ ...rootsQuestion(), params: { other: true } })
-    await pass(2 * PATIENCE_MS)
+    await pass(2 * STEP_TIMEOUT_MS)
     expect([suspensions, stuck, vi.getTimerCount()]).toEqual([[], [], 0])
     answered.resolve({ ok: true, value: 'answered' })
     expect(await answer).toBe('answered')
@@ -198,7 +198,7 @@ describe('a call that is over', () => {
     work.resolve()
     await pass(0)
     expect(vi.getTimerCount()).toBe(0)
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect([suspensions, stuck]).toEqual([[], []])
   })
 
@@ -235,7 +235,7 @@ describe('a call that is over', () => {
       replay.askReturned([], 's'),
     ])
       void promise.finally(settled)
-    await pass(PATIENCE_MS)
+    await pass(STEP_TIMEOUT_MS)
     expect(settled).not.toHaveBeenCalled()
     expect(suspensions).toEqual([])
   })
