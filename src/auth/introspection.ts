@@ -2,11 +2,11 @@
  * Opaque tokens: the issuer is asked about each one (RFC 7662).
  */
 import type { Auth } from './auth.ts'
+import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson, isAboutQuestion } from './fetch-json.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
-import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
 import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
@@ -67,7 +67,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
   const { cacheMs = 30_000 } = options
   const good = new Map<string, Known>()
   const others = new Map<string, Known>()
-  const lookUp = createLookUp()
+  const breaker = createCircuitBreaker()
 
   const remember = (key: string, known: Known): Known => {
     good.delete(key)
@@ -82,7 +82,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
   const ask = async (token: string, key: string): Promise<Known> => {
     const now = Date.now()
     try {
-      const answer = await lookUp(() => introspect(token, options))
+      const answer = await breaker(() => introspect(token, options))
       return remember(key, { answer, until: Math.min(now + cacheMs, expiryMs(answer)) })
     } catch (failure) {
       if (isAboutQuestion(failure)) remember(key, { isRefused: true, until: now + REFUSED_MS })

@@ -10,11 +10,11 @@ import {
   jwtVerify,
 } from 'jose'
 import type { Auth } from './auth.ts'
+import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
-import { createLookUp } from './look-ups.ts'
 import { toScopes } from './scopes.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
@@ -123,7 +123,7 @@ function checkOptions({
 }
 
 function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptions): JWTVerifyGetKey {
-  const lookUp = createLookUp()
+  const breaker = createCircuitBreaker()
   let fetchedAt = Number.POSITIVE_INFINITY
   let nextRefreshAt = 0
 
@@ -139,7 +139,7 @@ function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptio
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: KEYS_COOLDOWN_MS,
     [customFetch]: async () => {
-      const found = await lookUp(fetchKeys)
+      const found = await breaker(fetchKeys)
       fetchedAt = Date.now()
       return Response.json(found)
     },

@@ -1,5 +1,5 @@
 /**
- * Requests to an issuer that may be down: then it is asked rarely, however many tokens arrive.
+ * Requests to an issuer that may be down: after a failure most are refused at once, however many tokens arrive.
  */
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError } from './verifier.ts'
@@ -8,14 +8,14 @@ import { KnownOutageError } from './verifier.ts'
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 5000
 
-export type LookUp = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
+export type CircuitBreaker = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
 /**
  * Creates a function that calls the issuer. After a failure, it throws `KnownOutageError` at once for a while; then one request
  * tries the issuer again. A request that the issuer refuses because of its content is not a failure: otherwise a single token could
  * block all callers.
  */
-export function createLookUp(): LookUp {
+export function createCircuitBreaker(): CircuitBreaker {
   let failures = 0
   let nextAt = 0
   return async (ask) => {
