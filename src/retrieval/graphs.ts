@@ -2,11 +2,12 @@
  * The graph that a question is answered from: that of a whole index, built once for each version, or that of the nearest chunks, built
  * once for each set of them.
  */
+
+import { askStore, queryStore } from './external-calls.ts'
 import { allOf, type Condition, toFilter } from './filter.ts'
 import { buildGraph, type ChunkGraph } from './graph.ts'
 import { type Cached, GraphCache } from './graph-cache.ts'
 import { type Settings, toQueryOptions } from './options.ts'
-import { askStore, queryStore } from './outside.ts'
 import type { QueryResult, SearchableStore } from './store.ts'
 import { onlyAllowed } from './vector-query-tool.ts'
 

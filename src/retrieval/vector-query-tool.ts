@@ -4,6 +4,7 @@
 import type { McpContext } from '../definition/context.ts'
 import { type CreatedTool, createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
+import { embedText, queryStore } from './external-calls.ts'
 import { allOf, type Condition, toFilter } from './filter.ts'
 import {
   createInputSchema,
@@ -16,7 +17,6 @@ import {
 } from './input.ts'
 import { matches } from './matches.ts'
 import { checkOptions, type RetrievalOptions, type Settings, settingsOf, toQueryOptions } from './options.ts'
-import { embedText, queryStore } from './outside.ts'
 import { rerank } from './rerank.ts'
 import { type QueryResult, textOf } from './store.ts'
 
