@@ -18,7 +18,7 @@ import type { Exchanges } from './exchanges.ts'
 import { isList, keepWellFormed, Walks } from './lists.ts'
 import { Rounds } from './rounds.ts'
 import { isTaskResult, readStarted } from './task.ts'
-import { Unasked } from './unasked.ts'
+import { UnsolicitedMessages } from './unsolicited-messages.ts'
 
 export interface ChannelOptions {
   /** The key of the parameter that marks a request as a call; never sent. */
@@ -62,7 +62,7 @@ export class Channel implements Transport {
   readonly #lingering = new Map<Pending, ReturnType<typeof setTimeout>>()
   readonly #rounds = new Rounds()
   readonly #walks: Walks
-  readonly #unasked: Unasked
+  readonly #unsolicited: UnsolicitedMessages
   #isModern = false
   #fault: Error | undefined
 
@@ -70,7 +70,7 @@ export class Channel implements Transport {
     this.inner = inner
     this.#options = options
     this.#walks = new Walks(options.maxResponseBytes)
-    this.#unasked = new Unasked({
+    this.#unsolicited = new UnsolicitedMessages({
       pass: (message, extra) => this.onmessage?.(message, extra),
       findAskers: (request) => this.#findAskers(request),
       isUnderWay: (token) => this.#known(token) !== undefined,
@@ -92,8 +92,8 @@ export class Channel implements Transport {
 
   setProtocolVersion(version: string): void {
     this.#isModern = version >= MODERN
-    this.#unasked.mayRequest = !this.#isModern
-    this.#unasked.begin()
+    this.#unsolicited.mayRequest = !this.#isModern
+    this.#unsolicited.begin()
     this.inner.setProtocolVersion?.(version)
   }
 
@@ -118,7 +118,7 @@ export class Channel implements Transport {
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if ('method' in message && 'id' in message) return this.#ask(message, options)
     const sent = this.inner.send(message, options)
-    if (!('method' in message)) return sent.finally(() => this.#unasked.answered(message.id))
+    if (!('method' in message)) return sent.finally(() => this.#unsolicited.answered(message.id))
     if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId)
     await sent
   }
@@ -126,7 +126,7 @@ export class Channel implements Transport {
   /** The calls for which a question may be asked; undefined if there are none. */
   askersOf(question: RequestId): Askers | undefined {
     const call = this.#rounds.callOf(question)
-    return call === undefined ? this.#unasked.askersOf(question) : { calls: [call], isCertain: true }
+    return call === undefined ? this.#unsolicited.askersOf(question) : { calls: [call], isCertain: true }
   }
 
   async #ask(message: JSONRPCRequest, options: TransportSendOptions): Promise<void> {
@@ -197,7 +197,7 @@ export class Channel implements Transport {
 
   #onClose(): void {
     this.hasEnded = true
-    this.#unasked.stop()
+    this.#unsolicited.stop()
     for (const timer of this.#lingering.values()) clearTimeout(timer)
     this.#lingering.clear()
     const fault = this.hasPerRequestStream ? undefined : (this.#fault ?? this.#options.exchanges?.fault)
@@ -207,8 +207,8 @@ export class Channel implements Transport {
 
   #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
     if (!('method' in message)) this.#onAnswer(message, extra)
-    else if ('id' in message) this.#unasked.onRequest(message, extra)
-    else this.#unasked.onNotification(message, extra)
+    else if ('id' in message) this.#unsolicited.onRequest(message, extra)
+    else this.#unsolicited.onNotification(message, extra)
   }
 
   #onAnswer(

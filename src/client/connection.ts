@@ -86,7 +86,7 @@ export class Connection {
     this.#client = new ReconnectingClient({
       connect: () => this.#connect(),
       onLost: () => this.changes.onLost(),
-      onError: (error) => this.#reportUnasked(error),
+      onError: (error) => this.#reportBackground(error),
     })
   }
 
@@ -234,7 +234,7 @@ export class Connection {
     )
   }
 
-  #reportUnasked(error: Error): void {
+  #reportBackground(error: Error): void {
     if (!this.#mayReport()) return
     this.report(toClientError('REQUEST_FAILED', error, { server: this.server, operation: 'listen' }))
   }

@@ -35,13 +35,13 @@ const refuse = async (): Promise<never> => {
 
 /** Without a client, questions fail; steps run as in any call. */
 function createSteps(signal: () => AbortSignal): Interaction {
-  const unasked = () => {}
+  const ignore = () => {}
   const replay = new Replay({
     journal: EMPTY_JOURNAL,
     responses: {},
     signal,
-    onSuspend: unasked,
-    onStuck: unasked,
+    onSuspend: ignore,
+    onStuck: ignore,
   })
   return {
     ask: refuse,

@@ -11,7 +11,7 @@ import { coalesce } from './coalesce.ts'
 import { MAX_URI_LENGTH } from './lists.ts'
 import { createRate } from './rate.ts'
 
-export interface UnaskedHost {
+export interface UnsolicitedHost {
   pass(message: JSONRPCMessage, extra?: MessageExtraInfo): void
   /** The calls on behalf of which a request may have been sent. */
   findAskers(request: RequestId): Askers | undefined
@@ -28,10 +28,10 @@ const NOTIFICATIONS = { burst: 1000, perSecond: 200 } as const
 /** Minimum milliseconds between two notifications of the same change. */
 const CHANGE_EVERY_MS = 500
 
-export class Unasked {
+export class UnsolicitedMessages {
   /** False from MCP 2026-07-28 on, in which servers send no requests. */
   mayRequest = true
-  readonly #host: UnaskedHost
+  readonly #host: UnsolicitedHost
   /** Requests that are being answered. */
   readonly #answering = new Map<RequestId, Askers | undefined>()
   readonly #changes = coalesce<JSONRPCNotification>(CHANGE_EVERY_MS, (change) => this.#host.pass(change))
@@ -39,7 +39,7 @@ export class Unasked {
   readonly #mayNotify = createRate(NOTIFICATIONS.burst, NOTIFICATIONS.perSecond)
   readonly #reported = new Set<string>()
 
-  constructor(host: UnaskedHost) {
+  constructor(host: UnsolicitedHost) {
     this.#host = host
   }
 
