@@ -5,7 +5,7 @@
 import type { Definition } from '../definition/compile.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Feed } from '../events/feed.ts'
-import { listenOn } from '../events/lasting.ts'
+import { subscribePersistently } from '../events/persistent-subscription.ts'
 import { createMemoryRendezvous } from '../interaction/rendezvous.ts'
 import type { ClientSession, RequestPlatform } from '../request/platform.ts'
 import { createChanges } from './changes.ts'
@@ -15,7 +15,7 @@ import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import { isEventStream, readEvents } from './read-events.ts'
 import { isWhole, type Reply, textOf } from './reply.ts'
 import { changeSubscribed } from './session-subscriptions.ts'
-import type { StreamOwner } from './stream-streamOwner.ts'
+import type { StreamOwner } from './stream-owner.ts'
 import { turnOf } from './turns.ts'
 
 export interface SessionOptions {
@@ -106,7 +106,7 @@ export function createSession(
     put: (text) => put(text, undefined),
     turn: turnOf(engine),
   })
-  const stopListening = listenOn(join, changes.receive)
+  const stopListening = subscribePersistently(join, changes.receive)
 
   /** Relays the engine's messages in order. */
   const answer = async (body: Body, sender: Admitted | undefined): Promise<void> => {

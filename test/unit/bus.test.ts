@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { listenOn } from '../../src/events/lasting.ts'
+import { subscribePersistently } from '../../src/events/persistent-subscription.ts'
 import { type Bus, type ChangeEvent, createMemoryBus, createTool } from '../../src/index.ts'
 import { createServer, modern, modernRequest, StreamReader, textOf } from './_client.ts'
 
@@ -152,7 +152,7 @@ describe('sessions', () => {
     const onError = vi.fn()
     const server = createServer({ ...(bus && { bus }), onError })
     const { join } = server.getSessionParts()
-    return { server, onError, onChange: (listener: () => void) => listenOn(join, listener) }
+    return { server, onError, onChange: (listener: () => void) => subscribePersistently(join, listener) }
   }
 
   it('hear what is published without a bus; one that throws keeps no other from it [bus.listeners]', async () => {

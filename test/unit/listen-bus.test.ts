@@ -1,7 +1,7 @@
 /** What `subscriptions/listen` makes of a bus: bursts, one subscription for all streams, and who may hear. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import { listenOn } from '../../src/events/lasting.ts'
+import { subscribePersistently } from '../../src/events/persistent-subscription.ts'
 import { createResource } from '../../src/index.ts'
 import { modern } from './_client.ts'
 import { ALL, countingBus, everything, fixture } from './_listen.ts'
@@ -61,7 +61,7 @@ describe('the bus', () => {
     const { bus, server, listen } = fixture()
     const open = await Promise.all(Array.from({ length: 50 }, () => listen()))
     for (const { stream } of open) await stream.next()
-    const stopSession = listenOn(server.getSessionParts().join, () => {})
+    const stopSession = subscribePersistently(server.getSessionParts().join, () => {})
     expect(bus.listeners).toBe(1)
     const [first, ...others] = open
     await first!.stream.cancel()

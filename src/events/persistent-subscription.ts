@@ -1,5 +1,5 @@
 /**
- * Listening for as long as a session lasts, whether or not the bus can be reached when it begins.
+ * A subscription to the bus for as long as a session lasts: one that fails is tried again.
  */
 import { add, type ChangeEvent, deliver } from './bus.ts'
 import type { Feed } from './feed.ts'
@@ -14,13 +14,13 @@ const LAST_RETRY_MS = 60_000
 const known = new WeakMap<Feed['join'], (listener: Listener) => () => void>()
 
 /** Calls `listener` for each change until the returned function is called. A failed subscription is tried again. */
-export function listenOn(join: Feed['join'], listener: Listener): () => void {
-  const listen = known.get(join) ?? createLasting(join)
+export function subscribePersistently(join: Feed['join'], listener: Listener): () => void {
+  const listen = known.get(join) ?? createPersistent(join)
   known.set(join, listen)
   return listen(listener)
 }
 
-function createLasting(join: Feed['join']): (listener: Listener) => () => void {
+function createPersistent(join: Feed['join']): (listener: Listener) => () => void {
   const listeners = new Set<Listener>()
   let stop: (() => void) | undefined
   return (listener) => {
