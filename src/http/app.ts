@@ -14,11 +14,11 @@ import type { AuditOptions } from './audit.ts'
 import { preflightResponse } from './cors.ts'
 import { createDoor, type Door, type DoorOptions } from './door.ts'
 import type { LogSink } from './log.ts'
+import { createOtherMethods } from './other-methods.ts'
 import { callerAddress } from './public-url.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { type RouteOptions, SESSION_METHODS, type ServerDescription } from './routes.ts'
 import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
-import { createVisits } from './visits.ts'
 
 export interface AppOptions extends DoorOptions, RouteOptions, TrafficOptions {
   readonly log: LogSink | undefined
@@ -58,15 +58,15 @@ export function createApp(
   const recorder = createRecorder(options)
   const engine = createEngine(createCheckpoint(traffic, recorder, options.trustProxy))
   const door = createDoor(options, traffic)
-  const answerVisit = createVisits(description, options, traffic, door.fail)
+  const answerOtherMethod = createOtherMethods(description, options, traffic, door.fail)
 
   const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
     recorder.request(seen, answer.status)
     return answer
   }
 
-  const visit = async (received: Received): Promise<Response> => {
-    const response = toResponse(log(await answerVisit(received), received))
+  const serveOtherMethod = async (received: Received): Promise<Response> => {
+    const response = toResponse(log(await answerOtherMethod(received), received))
     // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
     return received.request.method === 'HEAD' ? new Response(null, response) : response
   }
@@ -81,7 +81,7 @@ export function createApp(
         const { method, headers } = request
         const isForSession =
           options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
-        if (method !== 'POST' && !isForSession) return await visit(received)
+        if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
         const refused = refuseUnguarded(received, options)
         if (refused !== undefined) return toResponse(log(refused, received), platform)
         const outcome = door.letIn(received)

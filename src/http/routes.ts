@@ -22,7 +22,7 @@ export interface RouteOptions extends PublicUrlOptions {
 /** What a server shows on its page. */
 export interface ServerDescription {
   /** `access`: what is open to everyone, if the server has `auth`. */
-  page(endpoint: string, access: Access | undefined, visit: Received): PageModel | Promise<PageModel>
+  page(endpoint: string, access: Access | undefined, received: Received): PageModel | Promise<PageModel>
 }
 
 /** In a session, GET opens the stream and DELETE ends the session. */
@@ -72,13 +72,13 @@ export function wantsPage({ request, platform }: Received, { page, trustProxy }:
 
 /** @throws ProtocolError if the server does not answer in time, and any error of the server. */
 export async function pageResponse(
-  visit: Received,
+  received: Received,
   description: ServerDescription,
   options: RouteOptions,
 ): Promise<Whole> {
-  const { request, platform, headers } = visit
+  const { request, platform, headers } = received
   const endpoint = publicEndpoint(request, platform, options)
-  const model = await description.page(endpoint, options.auth?.anonymous, visit)
+  const model = await description.page(endpoint, options.auth?.anonymous, received)
   return new Whole(renderPage(model), 200, {
     ...headers,
     'content-type': 'text/html; charset=utf-8',

@@ -113,8 +113,8 @@ export function createLegacyInteraction(
         const answers = questions.map(async ({ key, question }) => [key, await askUntilValid(question)])
         return Object.fromEntries(await Promise.all(answers))
       }
-      const visit = questions.find(({ question }) => question.feature === 'elicitation.url')
-      if (visit !== undefined) return end({ kind: 'error', error: urlRequired(visit.question) })
+      const url = questions.find(({ question }) => question.feature === 'elicitation.url')
+      if (url !== undefined) return end({ kind: 'error', error: urlRequired(url.question) })
       return replay.askReturned(questions, state)
     },
     step: (name, fn) => replay.step(name, fn),

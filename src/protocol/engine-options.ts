@@ -149,7 +149,7 @@ export interface Subscriptions {
   /** `resources/subscribe` or `resources/unsubscribe`. @throws ProtocolError if there are too many, or the store is down. */
   change(method: string, uri: string, incoming: Incoming, server: StreamServer): Promise<void>
   /** GET opens the stream of a session, DELETE ends the session. */
-  visit(incoming: Incoming, server: StreamServer): Reply | Promise<Reply>
+  handleStream(incoming: Incoming, server: StreamServer): Reply | Promise<Reply>
 }
 
 /** The parts of a server that streams of changes need. */

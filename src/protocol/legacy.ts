@@ -48,7 +48,7 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
     const serve = (declared: Declared | undefined) => {
       // Only a sealed id is one client's own.
       const server = { session: (declared && seal && token) || undefined, options, open }
-      if (incoming.request.method !== 'POST') return options.subscriptions!.visit(incoming, server)
+      if (incoming.request.method !== 'POST') return options.subscriptions!.handleStream(incoming, server)
       const run = findRun(method, params, incoming, server)
       if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
       const call = toCall({ id, method, params }, rounds, declared, incoming)

@@ -40,12 +40,12 @@ export function createSubscriptions(store: SubscriptionStore): Subscriptions {
       if (!capabilitiesOf(incoming, server.options).resources?.subscribe) return
       await open(incoming, server)?.change(uri, method === 'resources/subscribe')
     },
-    visit(incoming, server) {
+    handleStream(incoming, server) {
       const { method } = incoming.request
       const session = open(incoming, server)
       if (method === 'DELETE' && session !== undefined) return session.end()
       const capabilities = capabilitiesOf(incoming, server.options)
-      if (method !== 'GET' || session === undefined || !canHear(capabilities)) return notAllowed(incoming)
+      if (method !== 'GET' || session === undefined || !canNotify(capabilities)) return notAllowed(incoming)
       return session.listen(capabilities)
     },
   }
@@ -57,7 +57,7 @@ function capabilitiesOf(incoming: Incoming, options: EngineOptions): ServerCapab
   return advertise(options.definition, conditionsOf(call, incoming, options))
 }
 
-function canHear({ tools, prompts, resources }: ServerCapabilities): boolean {
+function canNotify({ tools, prompts, resources }: ServerCapabilities): boolean {
   return [tools, prompts, resources].some((list) => list?.listChanged)
 }
 

@@ -37,10 +37,10 @@ export function createDescription(
 ): ServerDescription {
   let found: { readonly model: Omit<PageModel, 'endpoint'>; readonly until: number } | undefined
   return {
-    async page(endpoint, _access, visit) {
+    async page(endpoint, _access, received) {
       if (found === undefined || found.until < Date.now()) {
-        const model = await whileVisited(visit, limits, (over) =>
-          readPage({ run, visit, over }, auth !== undefined),
+        const model = await withinCallLimit(received, limits, (over) =>
+          readPage({ run, received, over }, auth !== undefined),
         )
         found = { model, until: Date.now() + PAGE_TTL_MS }
       }
@@ -52,13 +52,13 @@ export function createDescription(
 /** One read of a server's lists, for its page. */
 interface Look {
   readonly run: RunForeign
-  readonly visit: Received
+  readonly received: Received
   /** Aborts when the read is over, for any reason. */
   readonly over: AbortSignal
 }
 
-/** A look has the time limit of a call, and ends when its visitor disconnects. */
-async function whileVisited<Value>(
+/** A look has the time limit of a call, and ends when the client disconnects. */
+async function withinCallLimit<Value>(
   { request, platform }: Received,
   limits: CallLimits,
   look: (over: AbortSignal) => Promise<Value>,
@@ -163,7 +163,7 @@ function toRequest(era: Era, message: { method: string; params: Result }, signal
 
 /** @throws AnsweredError if the server answers with an error, and any error of the server. */
 async function ask(
-  { run, visit: { platform, waitUntil }, over: lookIsOver }: Look,
+  { run, received: { platform, waitUntil }, over: lookIsOver }: Look,
   era: Era,
   method: string,
   params: Result,

@@ -22,15 +22,15 @@ import {
 } from './routes.ts'
 import { callerKey, type Traffic } from './traffic.ts'
 
-export type AnswerVisit = (received: Received) => Whole | Promise<Whole>
+export type AnswerOtherMethod = (received: Received) => Whole | Promise<Whole>
 
 /** Answers any request other than POST. */
-export function createVisits(
+export function createOtherMethods(
   description: ServerDescription,
   options: AdmissionOptions & RouteOptions,
   traffic: Traffic,
   fail: Door['fail'],
-): AnswerVisit {
+): AnswerOtherMethod {
   const showPage = async (received: Received): Promise<Whole> => {
     const { request, platform, headers } = received
     if (traffic.counts(platform.env)) {
@@ -54,7 +54,7 @@ export function createVisits(
 
   const watchTls = createTlsWatch((error) => options.reportError(error, { auth: true }))
 
-  const get: AnswerVisit = (received) => {
+  const get: AnswerOtherMethod = (received) => {
     const open = healthResponse(received, options) ?? metadataResponse(received, options, watchTls)
     if (open !== undefined) return open
     return wantsPage(received, options) ? showPage(received) : notServed(received, options)
