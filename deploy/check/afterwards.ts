@@ -2,8 +2,8 @@
 import { charsetOf, isJson, isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
+import { cite, quote } from './safe-text.ts'
 import type { Seen } from './seen.ts'
-import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 /** Stack traces of the languages that servers are written in. Bounded: a body may be made to slow the patterns down. */

@@ -5,7 +5,7 @@ import { fetchDocument } from './document.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
-import { quote } from './shown.ts'
+import { quote } from './safe-text.ts'
 
 /** The metadata found for one issuer. Sends no token. */
 export async function authorizationServer(endpoint: Endpoint, issuer: string): Promise<Outcome> {

@@ -9,7 +9,7 @@ import { isJson } from './media-type.ts'
 import type { JsonObject } from './messages.ts'
 import { degrades, type Outcome, skipped, works, worst, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { cite, quote } from './shown.ts'
+import { cite, quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource'

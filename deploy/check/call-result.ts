@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
 import { hint, type Outcome, skipped, works, wrong } from './outcome.ts'
 import { describe, isObject, type Reply } from './reply.ts'
-import { quote } from './shown.ts'
+import { quote } from './safe-text.ts'
 
 export interface ToolCall {
   readonly name: string

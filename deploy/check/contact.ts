@@ -11,8 +11,8 @@ import {
 } from './messages.ts'
 import { Stop } from './outcome.ts'
 import { isObject, type Reply } from './reply.ts'
+import { toSafeText } from './safe-text.ts'
 import { createHide, secretsIn } from './secrets.ts'
-import { toShown } from './shown.ts'
 import type { Wire } from './wire.ts'
 
 /** An answer, or the reason for not having one. */
@@ -150,5 +150,8 @@ function ignoreStop(error: unknown): void {
 function nothing({ options }: Wire, { outcome }: Stop): string {
   const { url } = options
   const reason = outcome.detail.replace(/^.*?: /, '')
-  return toShown(`nothing answers at ${url.origin}${url.pathname}: ${reason}`, createHide(secretsIn(options)))
+  return toSafeText(
+    `nothing answers at ${url.origin}${url.pathname}: ${reason}`,
+    createHide(secretsIn(options)),
+  )
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { degrades, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { cite } from './shown.ts'
+import { cite } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
 const PREFLIGHT = `${SPEC.fetch}/#cors-preflight-fetch`

@@ -5,8 +5,8 @@ import { type JsonObject, LEGACY_VERSIONS, MODERN, SERVER_INFO } from './message
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe, faultsOf, isObject, type Reply } from './reply.ts'
+import { cite, quote } from './safe-text.ts'
 import { DISCOVER_RESULT, INITIALIZE_RESULT } from './shapes.ts'
-import { cite, quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 import { DECODABLE } from './transport.ts'
 

@@ -7,7 +7,7 @@ import type { JsonObject } from './messages.ts'
 import { hint, type Outcome, Stop, skipped, works } from './outcome.ts'
 import { readPages, TOOLS } from './pages.ts'
 import type { Probe, Topic } from './probe.ts'
-import { quote } from './shown.ts'
+import { quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 import { geminiRefuses, rootUnion } from './tool-schemas.ts'
 

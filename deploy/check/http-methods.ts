@@ -6,7 +6,7 @@ import { legacyHeaders } from './messages.ts'
 import { degrades, type Outcome, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe, readReply } from './reply.ts'
-import { cite } from './shown.ts'
+import { cite } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
 const get: Probe = {

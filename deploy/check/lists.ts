@@ -8,7 +8,7 @@ import { degrades, type Outcome, Stop, skipped, works, worst, wrong } from './ou
 import { LISTS, type List, readPages, TOOLS } from './pages.ts'
 import type { Probe, Topic } from './probe.ts'
 import { brief, describe, isObject } from './reply.ts'
-import { cite, quote } from './shown.ts'
+import { cite, quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
 const TOOL_NAME = /^[\w.-]{1,128}$/

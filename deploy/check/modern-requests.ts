@@ -6,7 +6,7 @@ import { MODERN, SERVER_INFO, VERSION_META } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { brief, describe, faultsOf, isObject } from './reply.ts'
-import { cite } from './shown.ts'
+import { cite } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
 /** No server has it, so that calling it runs nothing. */

@@ -4,9 +4,9 @@ import { isTtl } from './eras.ts'
 import type { Era, JsonObject } from './messages.ts'
 import { degrades, type Outcome, wrong } from './outcome.ts'
 import { describe, faultsOf, isObject } from './reply.ts'
+import { quote } from './safe-text.ts'
 import type { Shape } from './shape.ts'
 import { PROMPT, RESOURCE, RESOURCE_TEMPLATE, TOOL } from './shapes.ts'
-import { quote } from './shown.ts'
 import { SPEC } from './spec.ts'
 
 export interface List {

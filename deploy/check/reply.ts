@@ -6,7 +6,7 @@ import type { ServerEvent } from './event-stream.ts'
 import type { Answer } from './http.ts'
 import { essence, isJson, isStream } from './media-type.ts'
 import type { JsonObject } from './messages.ts'
-import { cite, quote } from './shown.ts'
+import { cite, quote } from './safe-text.ts'
 
 export interface RpcError {
   readonly code: unknown

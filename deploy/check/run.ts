@@ -9,8 +9,8 @@ import { answersMcp } from './eras.ts'
 import type { Era } from './messages.ts'
 import { type Outcome, Stop, showOutcome, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
+import { cite, toSafeText } from './safe-text.ts'
 import { createHide, secretsIn, type UserInput } from './secrets.ts'
-import { cite, toShown } from './shown.ts'
 import { topicsFor } from './topics.ts'
 import { Wire, type WireOptions } from './wire.ts'
 
@@ -104,7 +104,7 @@ function toReport(
   outcomes: ReadonlyMap<Probe, Outcome>,
 ): Report {
   const hide = createHide(secretsIn(options))
-  const show = (text: string): string => toShown(text, hide)
+  const show = (text: string): string => toSafeText(text, hide)
   const results = topics.flatMap(({ title: topic, probes }) =>
     probes.map((probe): Result => {
       const { id, title, spec } = probe

@@ -3,7 +3,7 @@
 import type { Answer } from './http.ts'
 import { essence } from './media-type.ts'
 import type { Reply } from './reply.ts'
-import { quote } from './shown.ts'
+import { quote } from './safe-text.ts'
 
 export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tls'> {
   readonly label: string

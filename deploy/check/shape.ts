@@ -1,6 +1,6 @@
 /** The shape that a value of a message must have, and in words what is wrong with a value and where. */
 import { isObject } from './reply.ts'
-import { cite, quote } from './shown.ts'
+import { cite, quote } from './safe-text.ts'
 
 /** What is wrong with the value, `place` being where it is: `"description" is null, not a string`. Undefined when nothing is. */
 export type Shape = (value: unknown, place: string) => string | undefined

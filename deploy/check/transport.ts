@@ -4,7 +4,7 @@ import { modernMessage } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe } from './reply.ts'
-import { cite, quote } from './shown.ts'
+import { cite, quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 import { NoAnswerStop } from './wire.ts'
 

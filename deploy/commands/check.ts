@@ -8,8 +8,8 @@ import type { Profile } from '../check/clients/profile.ts'
 import { isObject } from '../check/reply.ts'
 import { countVerdicts, renderJson, renderTable } from '../check/report.ts'
 import { type CheckOptions, type Report, runProbes } from '../check/run.ts'
+import { quote, toSafeText } from '../check/safe-text.ts'
 import { createHide } from '../check/secrets.ts'
-import { quote, toShown } from '../check/shown.ts'
 import { walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
@@ -156,5 +156,5 @@ function parseOrigin(text: string): string {
 
 /** An argument that a script passes on may contain control characters for the terminal. */
 function shown(text: string): string {
-  return toShown(quote(text), createHide([]))
+  return toSafeText(quote(text), createHide([]))
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../http.ts'
 import { initializeMessage, LEGACY_VERSIONS, type Message, modernMessage } from '../messages.ts'
 import { degrades, type Outcome, Stop, works, wrong } from '../outcome.ts'
 import { describe, faultsOf, type Reply } from '../reply.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { type Challenge, headersOf, type Stepped, type Trail } from './trail.ts'
 
 export async function knock(step: Knock, trail: Trail): Promise<Stepped> {

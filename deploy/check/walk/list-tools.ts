@@ -5,7 +5,7 @@ import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
 import { readPages, TOOLS } from '../pages.ts'
 import { isObject } from '../reply.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { rootUnion } from '../tool-schemas.ts'
 import type { Stepped, Trail } from './trail.ts'
 

@@ -3,7 +3,7 @@ import { pathInserted, WELL_KNOWN } from '../authorization.ts'
 import { type Fetched, fetchDocument } from '../document.ts'
 import { essence } from '../media-type.ts'
 import { works, wrong } from '../outcome.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
 export async function lookForOAuth(trail: Trail): Promise<Stepped> {

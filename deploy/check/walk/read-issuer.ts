@@ -4,7 +4,7 @@ import type { ReadIssuer } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
 import type { JsonObject } from '../messages.ts'
 import { hint, type Outcome, skipped, works, wrong } from '../outcome.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
 type Search =

@@ -4,7 +4,7 @@ import type { ReadResource } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, type Outcome, works, wrong } from '../outcome.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { findServer } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 

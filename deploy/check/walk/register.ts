@@ -4,7 +4,7 @@ import { parseDocument, whyNotAsked } from '../document.ts'
 import type { Answer } from '../http.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
-import { quote } from '../shown.ts'
+import { quote } from '../safe-text.ts'
 import { notAsked } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 

@@ -2,7 +2,7 @@
 import type { RequirePkce } from '../clients/profile.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, skipped, works, wrong } from '../outcome.ts'
-import { cite, quote } from '../shown.ts'
+import { cite, quote } from '../safe-text.ts'
 import type { Stepped, Trail } from './trail.ts'
 
 const METHODS = 'code_challenge_methods_supported'

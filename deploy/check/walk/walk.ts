@@ -7,8 +7,8 @@ import { Endpoint } from '../endpoint.ts'
 import { answersMcp } from '../eras.ts'
 import { type Outcome, Stop, showOutcome, skipped, wrong } from '../outcome.ts'
 import { type CheckOptions, defaultDeadlineMs, type Report, reportOnly } from '../run.ts'
+import { toSafeText } from '../safe-text.ts'
 import { createHide, secretsIn } from '../secrets.ts'
-import { toShown } from '../shown.ts'
 import { Wire } from '../wire.ts'
 import { knock } from './knock.ts'
 import { listTools } from './list-tools.ts'
@@ -58,7 +58,7 @@ export async function walkAs(
     const walks: Walk[] = []
     for (const profile of profiles) {
       const trail = { profile, wire, endpoint, mayRegister: options.mayRegister, url: options.url }
-      walks.push(await walk(trail, (text) => toShown(text, hide)))
+      walks.push(await walk(trail, (text) => toSafeText(text, hide)))
     }
     return walks
   } finally {

@@ -27,7 +27,7 @@ export function cite(text: unknown): string {
 }
 
 /** The text without secrets and control characters, and clipped. */
-export function toShown(text: string, hide: Hide): string {
+export function toSafeText(text: string, hide: Hide): string {
   // The odd parts are foreign text.
   const parts = text.split(CITED)
   const shown = parts.map((part, index) =>
