@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { unzipSync } from 'fflate'
-import type { Kept } from '../project/secrets.ts'
+import type { Secret } from '../project/secrets.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
 /** A string in a script in a string of a source map, and one more: bundlers nest no deeper. */
@@ -19,7 +19,7 @@ const BASE64 = /[\w+/-]{20,}/g
 const BASE64_LINES = /(?<![\w+/-])[\w+/-]{10,}(?:[ \t\r]*\n\s*[\w+/-]{10,})*[ \t\r]*\n\s*[\w+/-]+/g
 
 /** Throws `CliError` when any file below `folder` holds one of the values: what is built may be read by others. */
-export function refuseSecrets(folder: string, secrets: readonly Kept[]): void {
+export function refuseSecrets(folder: string, secrets: readonly Secret[]): void {
   if (secrets.length === 0) return
   for (const file of filesBelow(folder, new Set())) {
     refuseSecretsIn(readFileSync(file), relative(folder, file), secrets)
@@ -40,7 +40,7 @@ function* filesBelow(folder: string, seen: Set<string>): Generator<string> {
 }
 
 /** The same for the content of one file. */
-export function refuseSecretsIn(content: Uint8Array, file: string, secrets: readonly Kept[]): void {
+export function refuseSecretsIn(content: Uint8Array, file: string, secrets: readonly Secret[]): void {
   const found = findSecretIn(content, secrets)
   if (found === undefined) return
   const { name, from } = found
@@ -50,7 +50,7 @@ export function refuseSecretsIn(content: Uint8Array, file: string, secrets: read
 }
 
 /** The first secret that is in `content`: as it is, escaped, in base64, percent-encoded, or several of these in turn. */
-export function findSecretIn(content: Uint8Array, secrets: readonly Kept[]): Kept | undefined {
+export function findSecretIn(content: Uint8Array, secrets: readonly Secret[]): Secret | undefined {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   for (const unzipped of unzippedFiles(bytes)) {
     const found = findSecretIn(unzipped, secrets)
@@ -60,7 +60,7 @@ export function findSecretIn(content: Uint8Array, secrets: readonly Kept[]): Kep
 }
 
 interface Needle {
-  readonly secret: Kept
+  readonly secret: Secret
   /** As it is, and percent-encoded as in a query. */
   readonly texts: readonly string[]
   /** For a value of several lines, such as a key: indentation does not matter. */
@@ -70,7 +70,7 @@ interface Needle {
   readonly base64: readonly string[]
 }
 
-function toNeedle(secret: Kept): Needle {
+function toNeedle(secret: Secret): Needle {
   const text = secret.value.trim().replaceAll('\r\n', '\n')
   return {
     secret,

@@ -23,7 +23,8 @@ const MIN_SECRET_CHARACTERS = 8
 const COMMON_VALUE =
   /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
 
-export interface Kept {
+/** A variable whose value must not be published. */
+export interface Secret {
   /** Where it was found, as a user would type it: a file, or `the environment`. */
   readonly from: string
   readonly name: string
@@ -49,7 +50,7 @@ export function readSecrets(project: Folders, names: readonly string[]): Map<str
 }
 
 /** The value of a variable, and where it was found: the environment, else one of the project's files. */
-export function findSecret(project: Folders, name: string): Kept | undefined {
+export function findSecret(project: Folders, name: string): Secret | undefined {
   // Names such as `constructor` are on every object.
   const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined
   if (value !== undefined && value !== '') return { name, value, from: 'the environment' }
@@ -91,7 +92,7 @@ export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string
  * Every value that no built file may hold: of all files of secrets in the project's folders, and those that are `sent`. Without
  * values of fewer than 8 characters, and those that name this machine or an environment: a bundle may hold them by chance.
  */
-export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Kept[] {
+export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Secret[] {
   const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
   const kept = projectFolders(project).flatMap((folder) =>
     secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name)),
@@ -101,7 +102,7 @@ export function unpublishable(project: Folders, sent: ReadonlyMap<string, string
   )
 }
 
-function deployedSecrets(project: Folders): Kept[] {
+function deployedSecrets(project: Folders): Secret[] {
   return projectFolders(project).flatMap((folder) =>
     DEPLOYED_FILES.flatMap((name) => readEnvFile(project.cwd, folder, name)),
   )
@@ -125,7 +126,7 @@ function rank(name: string): number {
 }
 
 /** The variables of one file that have a value; none where there is no such file. Throws `CliError` for one that cannot be read. */
-export function readEnvFile(cwd: string, folder: string, name: string): Kept[] {
+export function readEnvFile(cwd: string, folder: string, name: string): Secret[] {
   const path = join(folder, name)
   const from = printable(relative(cwd, path))
   return Object.entries(parseEnv(readText(path, from))).flatMap(([variable, value]) =>
@@ -134,16 +135,16 @@ export function readEnvFile(cwd: string, folder: string, name: string): Kept[] {
 }
 
 /** Empty for one that does not exist or is a folder. */
-function readText(path: string, shown: string): string {
+function readText(path: string, displayed: string): string {
   try {
     const kind = statSync(path, { throwIfNoEntry: false })
     if (kind === undefined || kind.isDirectory()) return ''
     // A pipe may never end, and a device has no end.
-    if (!kind.isFile()) throw new CliError(`cannot read ${shown}: it is not a file`)
+    if (!kind.isFile()) throw new CliError(`cannot read ${displayed}: it is not a file`)
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     if (!isSystemError(error)) throw error
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return ''
-    throw systemError(`cannot read ${shown}`, error)
+    throw systemError(`cannot read ${displayed}`, error)
   }
 }

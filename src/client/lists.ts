@@ -82,7 +82,8 @@ export function isList(method: string): boolean {
   return Object.hasOwn(KINDS, method)
 }
 
-export interface Kept<R> {
+/** A list without its malformed items. */
+export interface FilteredList<R> {
   readonly result: R
   /** A text about what was left out, if anything was. */
   readonly leftOut: string | undefined
@@ -94,7 +95,11 @@ interface Left {
 }
 
 /** The result without malformed items in its list. */
-export function keepWellFormed<R extends object>(method: string, result: R, era: ProtocolEra): Kept<R> {
+export function keepWellFormed<R extends object>(
+  method: string,
+  result: R,
+  era: ProtocolEra,
+): FilteredList<R> {
   const { member, isWellFormed, findFault } = KINDS[method]!
   const items: unknown = Reflect.get(result, member)
   if (!Array.isArray(items)) return { result, leftOut: undefined }

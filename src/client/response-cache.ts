@@ -8,7 +8,7 @@ import { type CacheEntry, type CacheKey, InMemoryResponseCacheStore } from '@mod
 const READ = 'resources/read'
 const MAX_READS = 512
 
-interface Kept {
+interface CachedRead {
   readonly key: CacheKey
   readonly length: number
 }
@@ -16,7 +16,7 @@ interface Kept {
 export class ResponseCache extends InMemoryResponseCacheStore {
   readonly #maxCharacters: number
   /** The contents of resources, the oldest first. */
-  readonly #reads = new Map<string, Kept>()
+  readonly #reads = new Map<string, CachedRead>()
   #characters = 0
 
   /** @param maxCharacters of the contents of all resources together. */

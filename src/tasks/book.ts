@@ -4,7 +4,7 @@
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../interaction/digest.ts'
-import { isEnded, type Kept, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { bytesOver, isTaskId } from './stored.ts'
 
@@ -15,7 +15,7 @@ const ID_BYTES = 24
 const MAX_ATTEMPTS = 50
 
 /** A change of a task, and when it is due after it. Undefined: there is nothing to change. */
-export type Change = (kept: Kept) => Changed | undefined
+export type Change = (task: Task) => Changed | undefined
 
 export interface Changed {
   readonly record: TaskRecord
@@ -39,10 +39,10 @@ export class TaskTooLargeError extends Error {
 
 export interface Book {
   /** Undefined if the caller has too many open tasks. */
-  create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Kept | undefined>
-  read(id: string): Promise<Kept | undefined>
+  create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Task | undefined>
+  read(id: string): Promise<Task | undefined>
   /** Resolves with the changed task, with the kept one if there was nothing to change, and with undefined if there is none. */
-  change(id: string, change: Change, known?: Kept): Promise<Kept | undefined>
+  change(id: string, change: Change, known?: Task): Promise<Task | undefined>
   due(now: number, limit: number): Promise<readonly string[]>
 }
 
@@ -56,7 +56,7 @@ export function createBook(
   onDue: (id: string, at: number | null) => Promise<void>,
   onChange: (id: string) => void,
 ): Book {
-  const read = async (id: string): Promise<Kept | undefined> => {
+  const read = async (id: string): Promise<Task | undefined> => {
     if (!isTaskId(id)) return undefined
     const stored = await store.read(id)
     if (stored === undefined) return undefined
@@ -69,29 +69,29 @@ export function createBook(
     due: (now, limit) => store.due(now, limit),
     async create(record, dueAt, maxOpen) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
-      const kept = { id, owner: await digest(record.principal), version: 1, dueAt, record }
-      const stored = toStored(kept, store.maxStateBytes)
+      const task = { id, owner: await digest(record.principal), version: 1, dueAt, record }
+      const stored = toStored(task, store.maxStateBytes)
       if (!(await store.create(stored, maxOpen))) return undefined
       if (stored.dueAt !== null) await onDue(id, stored.dueAt)
-      return kept
+      return task
     },
     async change(id, change, known) {
-      let kept = known ?? (await read(id))
-      for (let attempt = 0; kept !== undefined && attempt < MAX_ATTEMPTS; attempt++) {
-        const changed = change(kept)
-        if (changed === undefined) return kept
+      let task = known ?? (await read(id))
+      for (let attempt = 0; task !== undefined && attempt < MAX_ATTEMPTS; attempt++) {
+        const changed = change(task)
+        if (changed === undefined) return task
         const record = { ...changed.record, updatedAt: Date.now() }
-        const next = { ...kept, version: kept.version + 1, dueAt: changed.dueAt, record }
+        const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
         const stored = toStored(next, store.maxStateBytes)
         if (await store.replace(stored)) {
-          if (isSeen(kept.record, record)) onChange(id)
-          if (!changed.isQuiet && (stored.dueAt !== null || kept.dueAt !== null))
+          if (isSeen(task.record, record)) onChange(id)
+          if (!changed.isQuiet && (stored.dueAt !== null || task.dueAt !== null))
             await onDue(id, stored.dueAt)
           return next
         }
-        kept = await read(id)
+        task = await read(id)
       }
-      if (kept !== undefined) throw new Error(`Task ${id} could not be written: too many write it at once.`)
+      if (task !== undefined) throw new Error(`Task ${id} could not be written: too many write it at once.`)
       return undefined
     },
   }
@@ -105,7 +105,7 @@ function isSeen(before: TaskRecord, after: TaskRecord): boolean {
 }
 
 /** @throws TaskTooLargeError */
-function toStored({ id, owner, version, dueAt, record }: Kept, maxStateBytes: number): StoredTask {
+function toStored({ id, owner, version, dueAt, record }: Task, maxStateBytes: number): StoredTask {
   const isOpen = !isEnded(record)
   const state = JSON.stringify(record)
   const bytes = bytesOver(state, maxStateBytes)

@@ -18,7 +18,7 @@ import { callWire, RunContext } from './context.ts'
 import { isDeclared, requireDeclared } from './declared.ts'
 import { handleResult } from './handle.ts'
 import { platformOf, type TaskParts } from './parts.ts'
-import { describeTask, type Kept, newLease, type TaskRecord } from './record.ts'
+import { describeTask, newLease, type Task, type TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import type { RunOptions, TaskStart } from './run-options.ts'
 import { settingsOf, type ToolSettings } from './settings.ts'
@@ -37,10 +37,10 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
     return book.create(record, dueAt, settings.maxOpenTasks)
   }
 
-  const answer = (kept: Kept, tool: CompiledTool, context: Context): MethodResult =>
+  const answer = (task: Task, tool: CompiledTool, context: Context): MethodResult =>
     isDeclared(context)
-      ? { ...toMethodResult(describeTask(kept)), type: 'task' }
-      : toMethodResult(handleResult(kept, tool))
+      ? { ...toMethodResult(describeTask(task)), type: 'task' }
+      : toMethodResult(handleResult(task, tool))
 
   /** Makes the task first, and runs it after the response. */
   const callAsTask = async (
@@ -50,10 +50,10 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
   ): Promise<MethodResult> => {
     const isPrompt = settings.runner?.isPrompt === true
     const run = isPrompt ? undefined : newLease(crypto.randomUUID(), settings.leaseMs)
-    const kept = await create(base, { journal: EMPTY_JOURNAL, run })
-    if (kept === undefined) throw tooMany()
-    if (!isPrompt) context.waitUntil(parts.runTaken(kept, platformOf(context)))
-    return answer(kept, tool, context)
+    const task = await create(base, { journal: EMPTY_JOURNAL, run })
+    if (task === undefined) throw tooMany()
+    if (!isPrompt) context.waitUntil(parts.runTaken(task, platformOf(context)))
+    return answer(task, tool, context)
   }
 
   /** Runs the tool in the call, and makes a task of it where that is needed. */
@@ -77,9 +77,9 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
         if (wire.progressToken !== undefined) wire.send('notifications/progress', params)
       },
       create: async (start, pause) => {
-        const kept = await create(base, start, pause)
-        if (kept !== undefined) parts.running.set(kept.id, run)
-        return kept
+        const task = await create(base, start, pause)
+        if (task !== undefined) parts.running.set(task.id, run)
+        return task
       },
       waitsInside: !declared && fallback === 'wait',
       asksAsTask: !declared && (fallback === 'handle' || !context.can('elicitation.form').available),
@@ -103,15 +103,15 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
     )
     const finished = parts
       .execute(run, tool, base.arguments, own)
-      .then(() => run.kept && parts.running.delete(run.kept.id))
+      .then(() => run.task && parts.running.delete(run.task.id))
     try {
       const outcome = await run.outcome
       if (outcome.kind === 'error') throw outcome.error
       if (outcome.kind === 'asked') return inputRequired(outcome.ending)
       if (outcome.kind === 'result') return outcome.result
       context.waitUntil(finished)
-      parts.kick(outcome.kept, context)
-      return answer(outcome.kept, tool, context)
+      parts.kick(outcome.task, context)
+      return answer(outcome.task, tool, context)
     } finally {
       clearTimeout(timer)
       context.signal.removeEventListener('abort', leave)
@@ -135,7 +135,7 @@ type Create = (
   base: TaskRecord,
   start: TaskStart,
   pause?: Parameters<typeof suspended>[1],
-) => Promise<Kept | undefined>
+) => Promise<Task | undefined>
 
 function newRecord(
   tool: string,

@@ -7,7 +7,7 @@ import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
 import type { MethodResult } from '../request/result.ts'
 import { type Changed, TaskTooLargeError } from './book.ts'
-import { isEnded, type Kept, type TaskQuestion, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskQuestion, type TaskRecord } from './record.ts'
 
 /** What a suspended run waits for. */
 export interface Pause {
@@ -126,7 +126,7 @@ export function failedWith(record: TaskRecord, error: NonNullable<TaskRecord['er
   return ended(record, { status: 'failed', error, statusMessage: error.message })
 }
 
-export function cancelled({ record }: Kept): Changed | undefined {
+export function cancelled({ record }: Task): Changed | undefined {
   return isEnded(record) ? undefined : { record: ended(record, { status: 'cancelled' }), dueAt: null }
 }
 

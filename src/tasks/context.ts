@@ -23,7 +23,7 @@ export class RunContext extends Context implements TaskContext {
   }
 
   get taskId(): string | undefined {
-    return this.#run().kept?.id
+    return this.#run().task?.id
   }
 
   /** Not throttled, and each run begins anew: the store has the last of what it is told at each write. */
@@ -102,7 +102,7 @@ export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => Ab
     conditions: () => wire.conditions(),
     send: (method, params) => {
       if (method === 'notifications/progress') run().sendProgress(params)
-      else if (run().kept === undefined) wire.send(method, params)
+      else if (run().task === undefined) wire.send(method, params)
     },
     interaction: once(() => asTask(begin(), run)),
     begin: (given) => wire.begin(given),

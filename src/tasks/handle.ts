@@ -4,7 +4,7 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
-import { describeTask, type Kept } from './record.ts'
+import { describeTask, type Task } from './record.ts'
 
 /** The tools that such clients use. */
 export const STATUS_TOOL = 'task_status'
@@ -14,34 +14,34 @@ export const ANSWER_TOOL = 'task_answer'
 export const TASK_META = 'mayfly/task'
 
 /** The result of a call that has become a task. */
-export function handleResult(kept: Kept, { source }: CompiledTool): CallToolResult {
+export function handleResult(task: Task, { source }: CompiledTool): CallToolResult {
   return {
-    content: [{ type: 'text', text: describeAsText(kept) }],
-    _meta: { [TASK_META]: describeTask(kept) },
+    content: [{ type: 'text', text: describeAsText(task) }],
+    _meta: { [TASK_META]: describeTask(task) },
     // Clients check the results of a tool with an output schema, unless they are errors.
     ...(source.outputSchema !== undefined && { isError: true }),
   }
 }
 
 /** The result of the status tool: that of the task, once it has one. */
-export function statusResult(kept: Kept): CallToolResult {
-  const { status, result } = kept.record
-  const _meta = { [TASK_META]: describeTask(kept) }
+export function statusResult(task: Task): CallToolResult {
+  const { status, result } = task.record
+  const _meta = { [TASK_META]: describeTask(task) }
   if (status === 'completed') {
     const own = result as CallToolResult
     return { ...own, _meta: { ...own._meta, ..._meta } }
   }
   const isError = status === 'failed'
-  return { content: [{ type: 'text', text: describeAsText(kept) }], _meta, ...(isError && { isError }) }
+  return { content: [{ type: 'text', text: describeAsText(task) }], _meta, ...(isError && { isError }) }
 }
 
-function describeAsText(kept: Kept): string {
-  const { id, record } = kept
+function describeAsText(task: Task): string {
+  const { id, record } = task
   const { status, statusMessage, pollIntervalMs, error } = record
   const said = statusMessage === undefined ? '' : ` It says: ${statusMessage}`
   switch (status) {
     case 'input_required':
-      return describeQuestions(kept)
+      return describeQuestions(task)
     case 'failed':
       return `Task ${id} has failed: ${error?.message}`
     case 'cancelled':
@@ -51,7 +51,7 @@ function describeAsText(kept: Kept): string {
   }
 }
 
-function describeQuestions({ id, record: { questions } }: Kept): string {
+function describeQuestions({ id, record: { questions } }: Task): string {
   const lines = Object.entries(questions).map(([key, { method, params }]) => {
     const { message = method, requestedSchema } = params as { message?: string; requestedSchema?: object }
     const form =

@@ -2,7 +2,7 @@
  * What comes to a task from outside: answers and events. It has a share of the store's room, so that the steps keep theirs.
  */
 import { type Changed, TaskTooLargeError } from './book.ts'
-import { isEnded, type Kept, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskRecord } from './record.ts'
 import { utf8Length } from './stored.ts'
 
 /** Events of one task that were not waited for yet. */
@@ -22,7 +22,7 @@ export class InboxError extends TypeError {
  * @throws InboxError for an answer that is too large.
  */
 export function answered(
-  { record, dueAt }: Kept,
+  { record, dueAt }: Task,
   responses: { readonly [key: string]: unknown },
   maxStateBytes: number,
 ): Changed | undefined {
@@ -49,7 +49,7 @@ export function answered(
 
 /** Keeps an event. The first one of a name counts. @throws InboxError for events that are too many or too large. */
 export function notified(
-  { record, dueAt }: Kept,
+  { record, dueAt }: Task,
   name: string,
   value: unknown,
   maxStateBytes: number,

@@ -26,16 +26,16 @@ export function createListening(parts: TaskParts): Pick<TaskSupport, 'listen' | 
       if (!hasBus) return undefined
       const principal = principalOf({ auth })
       const found = await Promise.all([...new Set<string>(taskIds)].map((id) => book.read(id)))
-      const own = found.flatMap((kept) =>
-        kept?.record.principal === principal && mayUse(parts, kept, { auth }) ? kept.id : [],
+      const own = found.flatMap((task) =>
+        task?.record.principal === principal && mayUse(parts, task, { auth }) ? task.id : [],
       )
       return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
     },
     async translate(changed) {
       if (typeof changed !== 'string' || !changed.startsWith(TASK_URI)) return undefined
       // Without the store, the stream goes on: the client may ask for the task.
-      const kept = await book.read(changed.slice(TASK_URI.length)).catch(report)
-      return kept ? { method: 'notifications/tasks', params: describeDetails(kept) } : undefined
+      const task = await book.read(changed.slice(TASK_URI.length)).catch(report)
+      return task ? { method: 'notifications/tasks', params: describeDetails(task) } : undefined
     },
   }
 }

@@ -13,32 +13,32 @@ import { cancelled } from './changes.ts'
 import { requireDeclared } from './declared.ts'
 import { answered, asInboxError, InboxError } from './inbox.ts'
 import type { TaskParts } from './parts.ts'
-import { describeDetails, type Kept } from './record.ts'
+import { describeDetails, type Task } from './record.ts'
 
 export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod> {
   const { book } = parts
 
-  const find = async (scope: RequestScope, params: Params): Promise<Kept> => {
+  const find = async (scope: RequestScope, params: Params): Promise<Task> => {
     const { context } = scope
     requireDeclared(context)
-    const kept = await readOwn(parts, stringParam(params, 'taskId'), principalOf(context))
-    const tool = scope.findTool(kept.record.tool)
+    const task = await readOwn(parts, stringParam(params, 'taskId'), principalOf(context))
+    const tool = scope.findTool(task.record.tool)
     if (tool !== undefined) scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
-    return kept
+    return task
   }
 
   const get = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
-    const kept = await find(scope, params)
-    parts.kick(kept, scope.context)
-    return toMethodResult(describeDetails(kept))
+    const task = await find(scope, params)
+    parts.kick(task, scope.context)
+    return toMethodResult(describeDetails(task))
   }
 
   const update = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
-    const kept = await find(scope, params)
+    const task = await find(scope, params)
     const { inputResponses } = params
     if (inputResponses === null || typeof inputResponses !== 'object' || Array.isArray(inputResponses))
       throw invalidParams('Invalid params: "inputResponses" must be an object.')
-    const next = await takeAnswers(parts, kept, inputResponses as Params).catch((error: unknown) => {
+    const next = await takeAnswers(parts, task, inputResponses as Params).catch((error: unknown) => {
       throw error instanceof InboxError ? invalidParams(error.message) : error
     })
     if (next === undefined) throw notFound()
@@ -47,10 +47,10 @@ export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod>
   }
 
   const cancel = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
-    const kept = await find(scope, params)
-    await book.change(kept.id, cancelled, kept)
+    const task = await find(scope, params)
+    await book.change(task.id, cancelled, task)
     // Its run hears of it at once in this process, and at its next write in another.
-    parts.running.get(kept.id)?.lose()
+    parts.running.get(task.id)?.lose()
     return { members: NO_MEMBERS }
   }
 
@@ -62,20 +62,20 @@ export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod>
 }
 
 /** @throws ProtocolError `-32602` for an unknown task, and in the same words for that of somebody else. */
-export async function readOwn({ book }: TaskParts, taskId: string, principal: string): Promise<Kept> {
-  const kept = await book.read(taskId)
-  if (kept === undefined || kept.record.principal !== principal) throw notFound()
-  return kept
+export async function readOwn({ book }: TaskParts, taskId: string, principal: string): Promise<Task> {
+  const task = await book.read(taskId)
+  if (task === undefined || task.record.principal !== principal) throw notFound()
+  return task
 }
 
 /** Undefined for a task that is gone. @throws InboxError for answers that do not fit; the task is as it was. */
 export async function takeAnswers(
   { book, settings: { store } }: TaskParts,
-  kept: Kept,
+  task: Task,
   answers: { readonly [key: string]: unknown },
-): Promise<Kept | undefined> {
+): Promise<Task | undefined> {
   try {
-    return await book.change(kept.id, (current) => answered(current, answers, store.maxStateBytes), kept)
+    return await book.change(task.id, (current) => answered(current, answers, store.maxStateBytes), task)
   } catch (error) {
     throw asInboxError(error)
   }
@@ -84,7 +84,7 @@ export async function takeAnswers(
 /** Whether the caller's token allows the task's tool: it may have fewer scopes than the one that called the tool. */
 export function mayUse(
   { options }: TaskParts,
-  { record }: Kept,
+  { record }: Task,
   { auth }: { readonly auth: AuthInfo | undefined },
 ): boolean {
   const { scopes = [] } = options().definition.tools.get(record.tool)?.source ?? {}

@@ -16,7 +16,7 @@ import type { ContextFacts } from '../request/wire.ts'
 import { createBook } from './book.ts'
 import { answersFor, failedWith } from './changes.ts'
 import { RunContext, taskWire } from './context.ts'
-import { describeDetails, isEnded, type Kept, newLease, type TaskRecord } from './record.ts'
+import { describeDetails, isEnded, newLease, type Task, type TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import { MIN_RUN_MS, type TasksOptions, toSettings } from './settings.ts'
 import type { TaskStore } from './store.ts'
@@ -54,8 +54,8 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
   )
   const taskStore: TaskReader = {
     async getTask(taskId) {
-      const kept = await book.read(taskId)
-      return kept && describeDetails(kept)
+      const task = await book.read(taskId)
+      return task && describeDetails(task)
     },
   }
 
@@ -79,8 +79,8 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
   }
 
   /** Runs a task that this run has taken. Resolves with the task as the run has left it. Never rejects. */
-  const runTaken = async (kept: Kept, platform: SlicePlatform): Promise<Kept> => {
-    const { record } = kept
+  const runTaken = async (task: Task, platform: SlicePlatform): Promise<Task> => {
+    const { record } = task
     const requestOptions = hostOptions()
     const run: TaskRun = new TaskRun(
       {
@@ -96,11 +96,11 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
         asksAsTask: true,
         abort: (reason) => context.abort(reason),
       },
-      kept,
+      task,
     )
     const wire = taskWire(
       {
-        rpcId: kept.id,
+        rpcId: task.id,
         conditions: () => conditionsOf(record, requestOptions),
         publish: requestOptions.publish,
         rounds: { journal: record.journal, responses: answersFor(record) },
@@ -111,25 +111,25 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
     const context: RunContext = new RunContext(factsOf(record, platform, report), wire, () => run, taskStore)
     wire.interaction()
     // From here on it may be cancelled, also while it is set up.
-    running.set(kept.id, run)
+    running.set(task.id, run)
     try {
       const scope = new RequestScope(requestOptions.definition, context)
       const setUp = requestOptions.setup?.(scope, new Request(record.caller.url ?? 'http://task.invalid/'))
       await Promise.race([setUp, run.done])
-      if (run.isOver) return run.kept ?? kept
+      if (run.isOver) return run.task ?? task
       const tool = scope.findTool(record.tool)
       if (tool === undefined) throw new Error(`Tool "${record.tool}" of a task does not exist any more.`)
       await execute(run, tool, record.arguments, context)
     } catch (error) {
       await run.fail(error)
     } finally {
-      running.delete(kept.id)
+      running.delete(task.id)
     }
-    return run.kept ?? kept
+    return run.task ?? task
   }
 
   /** Takes a task for a run with this id if it is due, unless somebody else runs it. Resolves with the task as it is then. */
-  const take = (id: string, runId: string): Promise<Kept | undefined> =>
+  const take = (id: string, runId: string): Promise<Task | undefined> =>
     book.change(id, ({ record, dueAt }) => {
       const now = Date.now()
       const { run } = record
@@ -172,19 +172,19 @@ export function createParts(options: TasksOptions & { readonly store: TaskStore 
         if ((platform.deadline ?? Number.POSITIVE_INFINITY) - Date.now() < MIN_RUN_MS)
           return (await book.read(id))?.dueAt ?? null
         const runId = crypto.randomUUID()
-        const kept = await take(id, runId)
-        const isOurs = kept?.record.run?.id === runId
-        return (isOurs ? await runTaken(kept, platform) : kept)?.dueAt ?? null
+        const task = await take(id, runId)
+        const isOurs = task?.record.run?.id === runId
+        return (isOurs ? await runTaken(task, platform) : task)?.dueAt ?? null
       } catch (error) {
         report(error)
         return Date.now()
       }
     },
     /** After a request has made a task due: runs it, unless its runner does so at once. */
-    kick(kept: Kept, context: Context): void {
-      const isDue = kept.dueAt !== null && kept.dueAt <= Date.now() && !isEnded(kept.record)
+    kick(task: Task, context: Context): void {
+      const isDue = task.dueAt !== null && task.dueAt <= Date.now() && !isEnded(task.record)
       if (!isDue || runner?.isPrompt) return
-      context.waitUntil(this.run(kept.id, platformOf(context)))
+      context.waitUntil(this.run(task.id, platformOf(context)))
     },
   }
 }

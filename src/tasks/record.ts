@@ -72,7 +72,7 @@ export interface TaskCaller {
 }
 
 /** A task and its place in the store. */
-export interface Kept {
+export interface Task {
   readonly id: string
   readonly owner: string
   readonly version: number
@@ -91,7 +91,7 @@ export function isEnded({ status }: TaskRecord): boolean {
 }
 
 /** The task as `tools/call` answers it: the members of the extension's `Task`. */
-export function describeTask({ id, record }: Kept): Record<string, unknown> {
+export function describeTask({ id, record }: Task): Record<string, unknown> {
   const { status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = record
   return {
     taskId: id,
@@ -105,11 +105,11 @@ export function describeTask({ id, record }: Kept): Record<string, unknown> {
 }
 
 /** The same with what its status adds: the extension's `DetailedTask`. */
-export function describeDetails(kept: Kept): Record<string, unknown> {
-  const { status, questions, result, error } = kept.record
+export function describeDetails(task: Task): Record<string, unknown> {
+  const { status, questions, result, error } = task.record
   const requests = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params }])
   return {
-    ...describeTask(kept),
+    ...describeTask(task),
     ...(status === 'input_required' && { inputRequests: Object.fromEntries(requests) }),
     // As `tools/call` would have answered: without its type, the official client refuses it.
     ...(status === 'completed' && { result: { resultType: 'complete', ...result } }),

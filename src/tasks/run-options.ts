@@ -4,7 +4,7 @@
 import type { Ending } from '../interaction/ending.ts'
 import type { MethodResult } from '../request/result.ts'
 import type { Pause } from './changes.ts'
-import type { Kept, TaskRecord } from './record.ts'
+import type { Task, TaskRecord } from './record.ts'
 import type { WriterOptions } from './writer.ts'
 
 export interface RunOptions extends WriterOptions {
@@ -17,7 +17,7 @@ export interface RunOptions extends WriterOptions {
   /** Called for progress before the call is a task. */
   readonly onProgress: (params: Record<string, unknown>) => void
   /** Makes a task of the call. Undefined if its caller has too many; then the call goes on. */
-  readonly create: (start: TaskStart, pause?: Pause) => Promise<Kept | undefined>
+  readonly create: (start: TaskStart, pause?: Pause) => Promise<Task | undefined>
   /** Sleeps are waited for inside the call, until it is a task. */
   readonly waitsInside: boolean
   /** A question makes a task of the call, since its client cannot be asked otherwise. */
@@ -34,4 +34,4 @@ export type Outcome =
   | { readonly kind: 'result'; readonly result: MethodResult }
   | { readonly kind: 'asked'; readonly ending: Ending & { readonly kind: 'inputRequired' } }
   | { readonly kind: 'error'; readonly error: unknown }
-  | { readonly kind: 'task'; readonly kept: Kept }
+  | { readonly kind: 'task'; readonly task: Task }

@@ -13,7 +13,7 @@ import { neverSettles, type Replay, type ReplayHooks, type Suspension } from '..
 import { type MethodResult, toMethodResult } from '../request/result.ts'
 import { TaskTooLargeError } from './book.ts'
 import { endedWith, failedWith, type Pause, suspended, tooMany, toTaskError, unread } from './changes.ts'
-import { type Kept, newLease, type TaskRecord } from './record.ts'
+import { newLease, type Task, type TaskRecord } from './record.ts'
 import type { Outcome, RunOptions } from './run-options.ts'
 import { isOwnStep, Waits } from './waits.ts'
 import { RunWriter } from './writer.ts'
@@ -33,7 +33,7 @@ export class TaskRun implements ReplayHooks {
   #resolve!: (outcome: Outcome) => void
   #finish!: () => void
   #isOver = false
-  #becoming: Promise<Kept | undefined> | undefined
+  #becoming: Promise<Task | undefined> | undefined
   #isLate = false
   /** The call ends with questions to its client, and becomes no task any more. */
   #isAsking = false
@@ -45,13 +45,13 @@ export class TaskRun implements ReplayHooks {
   #returned: { readonly [key: string]: unknown }
   #deadlineTimer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param kept a task that the run has taken; without one, the run is a call that may become a task. */
-  constructor(options: RunOptions, kept?: Kept) {
+  /** @param task a task that the run has taken; without one, the run is a call that may become a task. */
+  constructor(options: RunOptions, task?: Task) {
     this.#options = options
     this.#deadline = options.deadline
-    this.#given = kept?.record.inbox.answers ?? {}
+    this.#given = task?.record.inbox.answers ?? {}
     this.#returned = options.answers
-    this.id = kept?.record.run?.id ?? crypto.randomUUID()
+    this.id = task?.record.run?.id ?? crypto.randomUUID()
     this.#writer = new RunWriter(
       options,
       this.id,
@@ -64,11 +64,11 @@ export class TaskRun implements ReplayHooks {
     this.done = new Promise((resolve) => {
       this.#finish = resolve
     })
-    if (kept !== undefined) this.#begin(kept)
+    if (task !== undefined) this.#begin(task)
   }
 
-  get kept(): Kept | undefined {
-    return this.#writer.kept
+  get task(): Task | undefined {
+    return this.#writer.task
   }
 
   get isOver(): boolean {
@@ -80,12 +80,12 @@ export class TaskRun implements ReplayHooks {
   }
 
   get asksAsTask(): boolean {
-    return this.kept !== undefined || this.#options.asksAsTask
+    return this.task !== undefined || this.#options.asksAsTask
   }
 
   /** The time of a run is limited anyway. */
   get waitsForSteps(): boolean {
-    return this.kept !== undefined
+    return this.task !== undefined
   }
 
   get replay(): Replay {
@@ -94,7 +94,7 @@ export class TaskRun implements ReplayHooks {
 
   /** Makes a task of a call that still runs, and goes on with it. If that cannot be, the call goes on. */
   async become(): Promise<void> {
-    if (this.#isOver || this.#isAsking || this.#becoming !== undefined || this.kept !== undefined) return
+    if (this.#isOver || this.#isAsking || this.#becoming !== undefined || this.task !== undefined) return
     // Nothing runs but sleeps that the call waits for: the task sleeps instead.
     if (this.waits.isInside && !this.#replay.isRunningStep) {
       this.waits.leaveCall()
@@ -109,10 +109,10 @@ export class TaskRun implements ReplayHooks {
         return undefined
       },
     )
-    const kept = await this.#becoming
-    if (kept !== undefined) {
-      this.#begin(kept)
-      this.#resolve({ kind: 'task', kept })
+    const task = await this.#becoming
+    if (task !== undefined) {
+      this.#begin(task)
+      this.#resolve({ kind: 'task', task })
       // A step may have ended while the task was made.
       await this.#writer.save()
     }
@@ -124,7 +124,7 @@ export class TaskRun implements ReplayHooks {
   async end(result: MethodResult): Promise<void> {
     await this.#becoming
     if (this.#isOver) return
-    if (this.kept !== undefined) return this.#endAs((record) => endedWith(record, result))
+    if (this.task !== undefined) return this.#endAs((record) => endedWith(record, result))
     this.#close()
     this.#resolve({ kind: 'result', result })
   }
@@ -133,7 +133,7 @@ export class TaskRun implements ReplayHooks {
   async fail(error: unknown): Promise<void> {
     await this.#becoming
     if (this.#isOver) return
-    if (this.kept !== undefined) {
+    if (this.task !== undefined) {
       const failure = toTaskError(error, this.#options.report)
       return this.#endAs((record) => failedWith(record, failure))
     }
@@ -149,13 +149,13 @@ export class TaskRun implements ReplayHooks {
   /** The call's client went away: the tool is aborted, unless the call is a task, or becomes one. */
   leave(reason: () => unknown): void {
     this.#leaving = reason
-    if (this.kept !== undefined || this.#becoming !== undefined) return
+    if (this.task !== undefined || this.#becoming !== undefined) return
     this.#close()
     this.#options.abort(reason)
   }
 
   sendProgress(params: Record<string, unknown>): void {
-    if (this.kept === undefined) this.#options.onProgress(params)
+    if (this.task === undefined) this.#options.onProgress(params)
     else this.#writer.setProgress(params)
   }
 
@@ -173,7 +173,7 @@ export class TaskRun implements ReplayHooks {
 
   beforeStep(name: string): Promise<never> | undefined {
     if (this.#isOver) return neverSettles()
-    if (this.kept === undefined || Date.now() <= this.#deadline - RESERVE_MS || isOwnStep(name))
+    if (this.task === undefined || Date.now() <= this.#deadline - RESERVE_MS || isOwnStep(name))
       return undefined
     this.#isLate = true
     return this.#replay.park()
@@ -185,13 +185,13 @@ export class TaskRun implements ReplayHooks {
 
   async afterStep(name: string): Promise<void> {
     await this.#becoming
-    if (this.kept === undefined || isOwnStep(name)) return
+    if (this.task === undefined || isOwnStep(name)) return
     await this.#writer.saveStep(name)
     if (this.#isOver) await neverSettles()
   }
 
   conclude(suspension: Suspension): Promise<Ending> | undefined {
-    const isTask = this.kept !== undefined || this.#becoming !== undefined
+    const isTask = this.task !== undefined || this.#becoming !== undefined
     this.#isAsking = !isTask && this.waits.isEmpty && !this.#options.asksAsTask
     return this.#isAsking ? undefined : this.#suspend(suspension).then(neverSettles)
   }
@@ -218,20 +218,20 @@ export class TaskRun implements ReplayHooks {
       isAgain: isReturned && questions.length === 0,
     }
     try {
-      if (this.kept === undefined) {
+      if (this.task === undefined) {
         const creating = this.#options.create({ journal, returned: pause.returned }, pause)
         // The call becomes a task once, however long the store takes.
         this.#becoming = creating.catch(() => undefined)
-        const kept = await creating
-        if (kept === undefined) throw tooMany()
-        this.#writer.kept = kept
-        this.#resolve({ kind: 'task', kept })
+        const task = await creating
+        if (task === undefined) throw tooMany()
+        this.#writer.task = task
+        this.#resolve({ kind: 'task', task })
       } else {
         await this.#writer.write((record) => suspended(record, pause))
       }
     } catch (error) {
       const isOurs = error instanceof ProtocolError || error instanceof TaskTooLargeError
-      if (isOurs || this.kept === undefined) return this.fail(error)
+      if (isOurs || this.task === undefined) return this.fail(error)
       this.#options.report(error)
       return this.lose()
     }
@@ -261,7 +261,7 @@ export class TaskRun implements ReplayHooks {
   async #expire(): Promise<void> {
     this.#isLate = true
     this.#replay?.end()
-    const journal = this.#replay?.journal() ?? this.kept!.record.journal
+    const journal = this.#replay?.journal() ?? this.task!.record.journal
     await this.#suspend({ questions: [], journal })
   }
 
@@ -272,8 +272,8 @@ export class TaskRun implements ReplayHooks {
     this.#options.abort(() => new DOMException('The task was cancelled, or goes on elsewhere.', 'AbortError'))
   }
 
-  #begin(kept: Kept): void {
-    this.#writer.begin(kept)
+  #begin(task: Task): void {
+    this.#writer.begin(task)
     const { deadline, report } = this.#options
     if (deadline === Number.POSITIVE_INFINITY) return
     const leftMs = Math.min(Math.max(0, deadline - Date.now()), MAX_TIMER_MS)

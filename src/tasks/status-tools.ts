@@ -8,7 +8,7 @@ import type { RunContext } from './context.ts'
 import { ANSWER_TOOL, STATUS_TOOL, statusResult } from './handle.ts'
 import { mayUse, readOwn, takeAnswers } from './methods.ts'
 import type { TaskParts } from './parts.ts'
-import type { Kept } from './record.ts'
+import type { Task } from './record.ts'
 import { settingsOf } from './settings.ts'
 
 const TASK_ID = { type: 'string', description: 'The id of the task.' } as const
@@ -18,11 +18,11 @@ export function createStatusTools(
   parts: TaskParts,
   tools: readonly AnyTool[],
 ): { readonly [name: string]: AnyTool } {
-  const find = async (taskId: string, context: RunContext): Promise<Kept> => {
-    const kept = await readOwn(parts, taskId, principalOf(context))
-    if (!mayUse(parts, kept, context))
-      throw new Error(`Your token lacks a scope that tool "${kept.record.tool}" of this task needs.`)
-    return kept
+  const find = async (taskId: string, context: RunContext): Promise<Task> => {
+    const task = await readOwn(parts, taskId, principalOf(context))
+    if (!mayUse(parts, task, context))
+      throw new Error(`Your token lacks a scope that tool "${task.record.tool}" of this task needs.`)
+    return task
   }
   if (tools.every(({ task }) => settingsOf(task!, parts.settings).fallback === 'refuse')) return {}
   return {
@@ -32,9 +32,9 @@ export function createStatusTools(
       inputSchema: jsonSchema({ type: 'object', properties: { taskId: TASK_ID }, required: ['taskId'] }),
       mcp: { annotations: { readOnlyHint: true } },
       execute: async ({ taskId }: { taskId: string }, context: RunContext) => {
-        const kept = await find(taskId, context)
-        parts.kick(kept, context)
-        return statusResult(kept)
+        const task = await find(taskId, context)
+        parts.kick(task, context)
+        return statusResult(task)
       },
     },
     [ANSWER_TOOL]: {
@@ -52,8 +52,8 @@ export function createStatusTools(
         { taskId, answers }: { taskId: string; answers: { [key: string]: unknown } },
         context: RunContext,
       ) => {
-        const kept = await find(taskId, context)
-        const next = (await takeAnswers(parts, kept, answers)) ?? kept
+        const task = await find(taskId, context)
+        const next = (await takeAnswers(parts, task, answers)) ?? task
         parts.kick(next, context)
         return statusResult(next)
       },

@@ -10,7 +10,7 @@ import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
 import { createParts } from './parts.ts'
-import type { Kept } from './record.ts'
+import type { Task } from './record.ts'
 import { checkTaskOption, type TasksOptions } from './settings.ts'
 import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
@@ -55,15 +55,15 @@ export function createTasks(options: TasksOptions & { readonly store: TaskStore 
     },
     async send(taskId, name, value) {
       let isTaken = false
-      const change = (current: Kept): Changed | undefined => {
+      const change = (current: Task): Changed | undefined => {
         const changed = notified(current, name, value ?? null, settings.store.maxStateBytes)
         isTaken = changed !== undefined
         return changed
       }
-      const kept = await book.change(taskId, change).catch((error: unknown) => {
+      const task = await book.change(taskId, change).catch((error: unknown) => {
         throw asInboxError(error)
       })
-      return kept !== undefined && isTaken
+      return task !== undefined && isTaken
     },
     run: parts.run,
     async runDue({ limit = DUE_LIMIT, ...platform } = {}) {

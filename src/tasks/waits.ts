@@ -4,12 +4,12 @@
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { neverSettles, type Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'
-import type { Kept } from './record.ts'
+import type { Task } from './record.ts'
 
 /** What it needs of its run. */
 export interface WaitingRun {
   readonly replay: Replay
-  readonly kept: Kept | undefined
+  readonly task: Task | undefined
   readonly isOver: boolean
   /** Sleeps are waited for inside the call, until it is a task. */
   readonly waitsInside: boolean
@@ -75,7 +75,7 @@ export class Waits {
     const { replay } = this.#run
     const until = Number(await replay.step(SLEEP + name, () => timeIn(ms)))
     if (until <= Date.now()) return
-    if (this.#run.kept === undefined && this.#run.waitsInside) return this.#sleepInside(until)
+    if (this.#run.task === undefined && this.#run.waitsInside) return this.#sleepInside(until)
     this.#sleepsUntil.push(until)
     return replay.park()
   }
@@ -87,7 +87,7 @@ export class Waits {
     const { replay } = this.#run
     const begin = () => (timeoutMs === undefined ? null : timeIn(timeoutMs))
     const until = (await replay.step(WAIT + name, begin)) as number | null
-    const { events = {} } = this.#run.kept?.record.inbox ?? {}
+    const { events = {} } = this.#run.task?.record.inbox ?? {}
     const event = Object.hasOwn(events, name) ? events[name] : undefined
     const isLate = until !== null && until <= Date.now()
     const isDone = Object.hasOwn(replay.journal().steps, WAITED + name)

@@ -6,7 +6,7 @@ import type { Journal } from '../interaction/journal.ts'
 import type { Book, Changed } from './book.ts'
 import { TaskTooLargeError } from './book.ts'
 import { tooLarge } from './changes.ts'
-import { isEnded, type Kept, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskRecord } from './record.ts'
 
 export interface WriterOptions {
   readonly book: Book
@@ -27,7 +27,7 @@ const MAX_STATUS_CHARACTERS = 2000
 
 export class RunWriter {
   /** The task as this run knows it; undefined while the call is none. */
-  kept: Kept | undefined
+  task: Task | undefined
   readonly #options: WriterOptions
   readonly #runId: string
   readonly #journal: () => Journal
@@ -48,8 +48,8 @@ export class RunWriter {
   }
 
   /** From now on, the run is that of a task. */
-  begin(kept: Kept): void {
-    this.kept = kept
+  begin(task: Task): void {
+    this.task = task
     const { leaseMs, report } = this.#options
     this.#heartbeat = setInterval(() => this.save().catch(report), leaseMs / 3)
   }
@@ -72,7 +72,7 @@ export class RunWriter {
 
   /** Writes the journal. Those who wait for a write that has not begun share it. @throws TaskTooLargeError, and what the store throws. */
   save(): Promise<void> {
-    if (this.kept === undefined || this.#isClosed) return Promise.resolve()
+    if (this.task === undefined || this.#isClosed) return Promise.resolve()
     this.#queued ??= this.#saving
       .catch(() => {})
       .then(() => {
@@ -148,17 +148,17 @@ export class RunWriter {
   }
 
   async #writeOnce(change: (record: TaskRecord) => Changed): Promise<void> {
-    const kept = this.kept!
+    const task = this.task!
     let isWritten = false
     const next = await this.#options.book.change(
-      kept.id,
+      task.id,
       ({ record }) => {
         isWritten = record.run?.id === this.#runId && !isEnded(record)
         return isWritten ? change(this.#withStatus(record)) : undefined
       },
-      kept,
+      task,
     )
-    if (isWritten && next !== undefined) this.kept = next
+    if (isWritten && next !== undefined) this.task = next
     else this.#onLost()
   }
 
