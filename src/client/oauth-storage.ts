@@ -10,7 +10,7 @@ export interface OAuthStorage {
   delete(key: string): unknown
 }
 
-export interface Keep {
+export interface ProviderStore {
   load<T>(name: string): Promise<T | undefined>
   save(name: string, value: unknown): Promise<void>
   forget(name: string): Promise<void>
@@ -22,7 +22,7 @@ export interface Keep {
 const taking = new WeakMap<OAuthStorage, Set<string>>()
 
 /** Uses only keys that begin with `base`. */
-export function createKeep(storage: OAuthStorage, base: () => Promise<string>): Keep {
+export function createProviderStore(storage: OAuthStorage, base: () => Promise<string>): ProviderStore {
   let known: Promise<string> | undefined
   const keyOf = async (name: string): Promise<string> => {
     known ??= base()

@@ -6,7 +6,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { createKeep, digest, type Keep, type OAuthStorage } from './oauth-storage.ts'
+import { createProviderStore, digest, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
 import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
 
@@ -66,10 +66,10 @@ export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthP
 
 function createServerProvider(options: OAuthProviderOptions, server: URL): SignInProvider {
   const { storage, prefix = 'mcp', onRedirect, clientInformation } = options
-  const keep = createKeep(storage, async () => `${prefix}:${await digest(resourceOf(server))}`)
-  const signIns = new SignIns(keep, onRedirect)
-  const clients = clientInformation ? configured(clientInformation) : registering(keep, signIns)
-  const base = { ...createBase(options, keep), ...clients }
+  const store = createProviderStore(storage, async () => `${prefix}:${await digest(resourceOf(server))}`)
+  const signIns = new SignIns(store, onRedirect)
+  const clients = clientInformation ? configured(clientInformation) : registering(store, signIns)
+  const base = { ...createBase(options, store), ...clients }
   return {
     ...base,
     state: () => crypto.randomUUID(),
@@ -113,33 +113,33 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
 }
 
 /** A client that registers itself unless it has a registration. */
-function registering(keep: Keep, signIns: SignIns): Clients {
+function registering(store: ProviderStore, signIns: SignIns): Clients {
   return {
     clientInformation: async (context) => {
-      const client = ofIssuer(await keep.load<StoredOAuthClientInformation>('client'), context)
+      const client = ofIssuer(await store.load<StoredOAuthClientInformation>('client'), context)
       if (client !== undefined) signIns.registered(client)
       return client
     },
     saveClientInformation: async (client, context) => {
       const stamped = stamp(client, context)
       signIns.registered(stamped)
-      await keep.save('client', stamped)
+      await store.save('client', stamped)
     },
   }
 }
 
 function createBase(
   { redirectUrl, ...options }: OAuthProviderOptions,
-  keep: Keep,
+  store: ProviderStore,
 ): Omit<Base, keyof Clients> {
   return {
     redirectUrl,
     clientMetadata: toMetadata({ redirectUrl, ...options }),
-    tokens: async (context) => ofIssuer(await keep.load<StoredOAuthTokens>('tokens'), context),
-    saveTokens: (tokens, context) => keep.save('tokens', stamp(tokens, context)),
+    tokens: async (context) => ofIssuer(await store.load<StoredOAuthTokens>('tokens'), context),
+    saveTokens: (tokens, context) => store.save('tokens', stamp(tokens, context)),
     invalidateCredentials: async (scope) => {
-      if (scope === 'client' || scope === 'all') await keep.forget('client')
-      if (scope === 'tokens' || scope === 'all') await keep.forget('tokens')
+      if (scope === 'client' || scope === 'all') await store.forget('client')
+      if (scope === 'tokens' || scope === 'all') await store.forget('tokens')
     },
   }
 }

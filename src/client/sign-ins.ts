@@ -1,7 +1,7 @@
 /** The pending sign-ins of a server's users: each is begun, waits for its redirect, and is finished once. */
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { SignInRefused } from './errors.ts'
-import { digest, type Keep } from './oauth-storage.ts'
+import { digest, type ProviderStore } from './oauth-storage.ts'
 import { requireVisitable } from './safe-provider.ts'
 
 export interface SignIn {
@@ -31,7 +31,7 @@ const LIFETIME_MS = 60 * 60 * 1000
 const MAX_PREPARED = 32
 
 export class SignIns {
-  readonly #keep: Keep
+  readonly #store: ProviderStore
   readonly #onRedirect: (url: URL) => unknown
   /** By challenge, since several may begin at the same time. */
   readonly #verifiers = new Map<string, string>()
@@ -40,8 +40,8 @@ export class SignIns {
   /** Sign-ins begin one after the other, since each one reads the list of pending ones. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(keep: Keep, onRedirect: (url: URL) => unknown) {
-    this.#keep = keep
+  constructor(store: ProviderStore, onRedirect: (url: URL) => unknown) {
+    this.#store = store
     this.#onRedirect = onRedirect
   }
 
@@ -70,7 +70,7 @@ export class SignIns {
   async take(state: string): Promise<SignIn | undefined> {
     const name = await nameOf(state)
     // The key is a digest of the state, so the time of the lookup reveals nothing of it.
-    const signIn = await this.#keep.take<SignIn>(name, (kept) => kept.state === state && !isOld(kept))
+    const signIn = await this.#store.take<SignIn>(name, (kept) => kept.state === state && !isOld(kept))
     if (signIn === undefined) return undefined
     await this.#list((entries) => entries.filter((entry) => entry.name !== name))
     return signIn
@@ -81,7 +81,7 @@ export class SignIns {
     const request = requestOf(url)
     const entries = await this.#entries()
     const alike = entries.find((entry) => entry.request === request)
-    const other = alike && (await this.#keep.load<SignIn>(alike.name))
+    const other = alike && (await this.#store.load<SignIn>(alike.name))
     const state = url.searchParams.get('state') ?? ''
     const verifier = this.#takeVerifier(url)
     if (other === undefined) {
@@ -92,7 +92,7 @@ export class SignIns {
       const discovery = this.#discoveryFor(url)
       const client = this.#registered.find(({ client_id }) => client_id === url.searchParams.get('client_id'))
       const signIn: SignIn = { state, verifier, discovery, client, url: url.href, begunAt }
-      await this.#keep.save(name, signIn)
+      await this.#store.save(name, signIn)
       await this.#list((listed) => [...listed, { name, request, begunAt }])
     }
     await this.#onRedirect(other === undefined ? url : new URL(other.url))
@@ -116,19 +116,19 @@ export class SignIns {
   }
 
   async #entries(): Promise<readonly Entry[]> {
-    const entries = (await this.#keep.load<Entry[]>('signins')) ?? []
-    for (const { name } of entries.filter(isOld)) await this.#keep.forget(name)
+    const entries = (await this.#store.load<Entry[]>('signins')) ?? []
+    for (const { name } of entries.filter(isOld)) await this.#store.forget(name)
     const young = entries.filter((entry) => !isOld(entry))
     if (young.length < MAX_UNDER_WAY) return young
     // Simultaneous changes of the list may leave finished sign-ins in it.
-    const kept = await Promise.all(young.map(({ name }) => this.#keep.load<SignIn>(name)))
+    const kept = await Promise.all(young.map(({ name }) => this.#store.load<SignIn>(name)))
     return young.filter((_, index) => kept[index] !== undefined)
   }
 
   async #list(change: (entries: readonly Entry[]) => readonly Entry[]): Promise<void> {
     const entries = change(await this.#entries())
-    if (entries.length === 0) await this.#keep.forget('signins')
-    else await this.#keep.save('signins', entries)
+    if (entries.length === 0) await this.#store.forget('signins')
+    else await this.#store.save('signins', entries)
   }
 }
 
