@@ -3,7 +3,7 @@ import { dirname, extname, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
 import type { Project } from '../contract/target.ts'
-import { noDefaultExport, shown } from '../project/entry.ts'
+import { displayPath, noDefaultExport } from '../project/entry.ts'
 import { resolveTool } from '../project/project-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
@@ -118,5 +118,5 @@ function remedy(text: string): string {
 }
 
 function place(location: Message['location']): string {
-  return location ? `${shown(location.file)}:${location.line}:${location.column + 1}: ` : ''
+  return location ? `${displayPath(location.file)}:${location.line}:${location.column + 1}: ` : ''
 }

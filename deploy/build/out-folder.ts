@@ -60,12 +60,12 @@ export function openOutFolder(place: Place, remove: Remove = removeFolder): OutF
   })
 }
 
-function stage(out: string, shown: string, remove: Remove): OutFolder {
+function stage(out: string, displayed: string, remove: Remove): OutFolder {
   const parent = dirname(out)
-  stateOf(out, shown)
+  stateOf(out, displayed)
   const created = mkdirSync(parent, { recursive: true })
   recover(out, remove)
-  const state = stateOf(out, shown)
+  const state = stateOf(out, displayed)
   const name = join(parent, `${prefixOf(out)}${process.pid}-${randomBytes(4).toString('hex')}`)
   const staging = `${name}.new`
   mkdirSync(staging)
@@ -83,27 +83,27 @@ function stage(out: string, shown: string, remove: Remove): OutFolder {
   const commit = (): void => {
     // The tool that built into it may have emptied it first.
     mark(staging)
-    const old = replace(out, staging, name, shown)
+    const old = replace(out, staging, name, displayed)
     isOpen = false
     forget()
     for (const folder of old) removeBuild(folder, remove)
   }
-  return { staging, discard, commit: () => orRefuse(shown, commit) }
+  return { staging, discard, commit: () => orRefuse(displayed, commit) }
 }
 
-function orRefuse<Result>(shown: string, act: () => Result): Result {
+function orRefuse<Result>(displayed: string, act: () => Result): Result {
   try {
     return act()
   } catch (error) {
-    throw isSystemError(error) ? systemError(`cannot write ${printable(shown)}`, error) : error
+    throw isSystemError(error) ? systemError(`cannot write ${printable(displayed)}`, error) : error
   }
 }
 
 /** Moves `staging` to `out`, and returns where the earlier content is now. If builds end at once, they take turns and the last one stays. */
-function replace(out: string, staging: string, name: string, shown: string): string[] {
+function replace(out: string, staging: string, name: string, displayed: string): string[] {
   const moved: string[] = []
   for (let tries = 0; ; tries++) {
-    const state = stateOf(out, shown)
+    const state = stateOf(out, displayed)
     try {
       // In one step, if there is nothing or an empty folder.
       if (state !== 'ours') {
@@ -120,7 +120,7 @@ function replace(out: string, staging: string, name: string, shown: string): str
       const isTaken = code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT'
       if (isTaken && tries < MAX_TRIES && isMarked(staging)) continue
       const last = moved.pop()
-      if (last !== undefined && stateOf(out, shown) === 'missing') renameSync(last, out)
+      if (last !== undefined && stateOf(out, displayed) === 'missing') renameSync(last, out)
       throw error
     }
   }
@@ -149,15 +149,15 @@ function prefixOf(out: string): string {
 }
 
 /** Throws `CliError` for what must not be replaced. */
-function stateOf(folder: string, shown: string): 'missing' | 'empty' | 'ours' {
+function stateOf(folder: string, displayed: string): 'missing' | 'empty' | 'ours' {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   if (found === undefined) return 'missing'
-  if (found.isSymbolicLink()) throw refusal(shown, 'is a link')
-  if (!found.isDirectory()) throw refusal(shown, 'is not a folder')
+  if (found.isSymbolicLink()) throw refusal(displayed, 'is a link')
+  if (!found.isDirectory()) throw refusal(displayed, 'is not a folder')
   const names = readdirSync(folder)
   if (names.length === 0) return 'empty'
-  if (PROJECT_FILES.some((name) => names.includes(name))) throw refusal(shown, 'holds a project')
-  if (!isMarked(folder)) throw refusal(shown, 'contains files that mayfly build did not write')
+  if (PROJECT_FILES.some((name) => names.includes(name))) throw refusal(displayed, 'holds a project')
+  if (!isMarked(folder)) throw refusal(displayed, 'contains files that mayfly build did not write')
   return 'ours'
 }
 

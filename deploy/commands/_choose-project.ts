@@ -7,14 +7,15 @@ import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry } from '../terminal/command-line.ts'
 
-export interface Chosen {
+/** A project, and the platform that a command works for. */
+export interface ProjectTarget {
   readonly project: Project
   readonly targetName: string
   readonly target: Target
 }
 
 /** Throws `UsageError` for an unknown target, and where the project has several and none is given; `CliError` without an entry. */
-export function chooseProject(positionals: readonly string[], given: string | undefined): Chosen {
+export function chooseProject(positionals: readonly string[], given: string | undefined): ProjectTarget {
   if (given !== undefined) findTarget(given)
   const project = readProject(process.cwd(), oneEntry(positionals))
   const targetName = given ?? onlyTarget(project)

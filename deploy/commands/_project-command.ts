@@ -12,7 +12,7 @@ import {
   parsePort,
 } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { type Chosen, chooseProject } from './_choose-project.ts'
+import { chooseProject, type ProjectTarget } from './_choose-project.ts'
 
 /** The lines in a command's help for the options that all of them have. */
 export const COMMON_HELP = `  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
@@ -29,7 +29,7 @@ export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   /** Arguments after `--`, for the platform's own tool. */
   readonly hasToolOptions?: boolean
   /** Resolves with the exit code. Rejects with `CliError`. */
-  run(chosen: Chosen, values: ParsedOptions<Options>, toolOptions: readonly string[]): Promise<number>
+  run(chosen: ProjectTarget, values: ParsedOptions<Options>, toolOptions: readonly string[]): Promise<number>
 }
 
 /** Returns the function that the command line calls. It rejects with `CliError`. */
@@ -56,7 +56,7 @@ export function projectCommand<const Options extends ParseArgsOptionsConfig>({
 }
 
 /** The folder that a build goes to. */
-export function outFolder({ project, targetName }: Chosen, out: string | undefined): string {
+export function outFolder({ project, targetName }: ProjectTarget, out: string | undefined): string {
   return resolve(project.cwd, out ?? join('dist', targetName))
 }
 

@@ -121,7 +121,7 @@ function parseClients(texts: readonly string[]): readonly Profile[] {
   const unknown = texts.find((text) => text !== 'all' && !known.some((id) => id === text))
   if (unknown !== undefined)
     throw new UsageError(
-      `${shown(unknown)} is not a client that check knows: pass ${known.join(', ')} or all`,
+      `${toQuoted(unknown)} is not a client that check knows: pass ${known.join(', ')} or all`,
     )
   return texts.includes('all') ? CLIENTS : CLIENTS.filter(({ id }) => texts.includes(id))
 }
@@ -144,17 +144,18 @@ function parseCall(name: string | undefined, text: string | undefined): ToolCall
 function parseMs(name: string, text: string, max: number): number {
   const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (!(ms >= 1 && ms <= max))
-    throw new UsageError(`${shown(text)} is not a valid ${name}: pass milliseconds from 1 to ${max}`)
+    throw new UsageError(`${toQuoted(text)} is not a valid ${name}: pass milliseconds from 1 to ${max}`)
   return ms
 }
 
 function parseOrigin(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null'
-  if (origin === 'null') throw new UsageError(`${shown(text)} is not an origin: pass https://app.example.com`)
+  if (origin === 'null')
+    throw new UsageError(`${toQuoted(text)} is not an origin: pass https://app.example.com`)
   return origin
 }
 
 /** An argument that a script passes on may contain control characters for the terminal. */
-function shown(text: string): string {
+function toQuoted(text: string): string {
   return toSafeText(quote(text), createHide([]))
 }

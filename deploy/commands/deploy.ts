@@ -7,7 +7,7 @@ import { type DeployTool, findTool, isLoggedIn, runStep } from '../targets/deplo
 import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { quoted } from '../terminal/console.ts'
 import { terminal } from '../terminal/terminal.ts'
-import type { Chosen } from './_choose-project.ts'
+import type { ProjectTarget } from './_choose-project.ts'
 import { checkEndpoint, findEndpoint } from './_endpoint.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 
@@ -46,7 +46,7 @@ export const deploy = projectCommand({
     out: { type: 'string' },
   },
   hasToolOptions: true,
-  run: deployChosen,
+  run: deployProject,
 })
 
 interface DeployValues {
@@ -57,7 +57,11 @@ interface DeployValues {
   readonly out?: string | undefined
 }
 
-async function deployChosen(chosen: Chosen, values: DeployValues, extra: readonly string[]): Promise<number> {
+async function deployProject(
+  chosen: ProjectTarget,
+  values: DeployValues,
+  extra: readonly string[],
+): Promise<number> {
   const { project, target } = chosen
   const { cwd } = project
   const { preview: isPreview = false } = values

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findEntry, shown } from '../project/entry.ts'
+import { displayPath, findEntry } from '../project/entry.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { afterDeath, atExit, onInterrupt } from '../run/ending.ts'
 import type { HostMessage } from '../run/stdio-host.ts'
@@ -73,7 +73,9 @@ async function serve(file: string, entry: string): Promise<number> {
   clearTimeout(insisting)
   if (said !== undefined) throw complaint(said, entry)
   if (code === 0 || insisting !== undefined) return 0
-  throw new CliError(`${shown(entry)} ended its process with exit code ${code ?? 1}: see its output above`)
+  throw new CliError(
+    `${displayPath(entry)} ended its process with exit code ${code ?? 1}: see its output above`,
+  )
 }
 
 function isHostMessage(message: unknown): message is HostMessage {
@@ -84,10 +86,10 @@ function isHostMessage(message: unknown): message is HostMessage {
 function complaint(message: HostMessage, entry: string): CliError {
   if (message.type === 'failed') return new CliError(message.reason)
   if (message.type === 'not-loaded') {
-    return new CliError(`${shown(entry)} cannot be loaded: ${message.reason}`)
+    return new CliError(`${displayPath(entry)} cannot be loaded: ${message.reason}`)
   }
   return new CliError(
-    `${shown(entry)} does not export an MCPServer, and stdio serves nothing else: name the module that does, or for a server of an official SDK use the SDK's stdio transport`,
+    `${displayPath(entry)} does not export an MCPServer, and stdio serves nothing else: name the module that does, or for a server of an official SDK use the SDK's stdio transport`,
   )
 }
 

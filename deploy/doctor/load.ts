@@ -8,7 +8,7 @@ import { bundleServer, NODE_BANNER } from '../build/bundle-server.ts'
 import { refuseSecrets } from '../build/secret-search.ts'
 import { createTempFolder } from '../build/work-folder.ts'
 import type { Project } from '../contract/target.ts'
-import { shown } from '../project/entry.ts'
+import { displayPath } from '../project/entry.ts'
 import { readEnvFiles } from '../project/env-files.ts'
 import { unpublishable } from '../project/secrets.ts'
 import { startProcessGroup } from '../run/process-group.ts'
@@ -36,13 +36,13 @@ export async function refuseFaulty(project: Project, signal?: AbortSignal): Prom
 }
 
 export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliError {
-  return new CliError(`${shown(entry)}: ${printable(fault)}`)
+  return new CliError(`${displayPath(entry)}: ${printable(fault)}`)
 }
 
 class TooSlow extends CliError {
   constructor(entry: string) {
     super(
-      `${shown(entry)} does not load within ${TIMEOUT_MS / 1000} seconds: look for an endless loop, or an await that never ends, at its top level`,
+      `${displayPath(entry)} does not load within ${TIMEOUT_MS / 1000} seconds: look for an endless loop, or an await that never ends, at its top level`,
     )
   }
 }
@@ -95,7 +95,7 @@ export async function describeServer(project: Project, signal?: AbortSignal): Pr
     if (description !== undefined) return isGuessed ? { ...description, fault: undefined } : description
     if (isLate) throw new TooSlow(project.entry)
     const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended its process'
-    throw new CliError(`${shown(project.entry)} cannot be loaded on Node: ${reason}`)
+    throw new CliError(`${displayPath(project.entry)} cannot be loaded on Node: ${reason}`)
   } finally {
     dispose()
   }

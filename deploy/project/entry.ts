@@ -27,16 +27,18 @@ function readable(entry: string): string {
 }
 
 export function noDefaultExport(entry: string): CliError {
-  return new CliError(`${shown(entry)} has no default export: add export default new MCPServer({ ... })`)
+  return new CliError(
+    `${displayPath(entry)} has no default export: add export default new MCPServer({ ... })`,
+  )
 }
 
 export function noFetch(entry: string): CliError {
   return new CliError(
-    `the default export of ${shown(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
+    `the default export of ${displayPath(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
   )
 }
 
 /** As a user would type it. */
-export function shown(path: string): string {
+export function displayPath(path: string): string {
   return printable(relative(process.cwd(), path))
 }

@@ -34,16 +34,16 @@ export function realPlace(path: string): string {
 }
 
 /** Throws `CliError`. `out` is a real path. */
-export function refusePlace(out: string, { out: shown, cwd, sources, homes = ownHomes() }: Place): void {
-  if (dirname(out) === out) throw refusal(shown, 'is the root of this machine')
-  if (homes.some((home) => holds(out, home))) throw refusal(shown, 'is or holds your home folder')
+export function refusePlace(out: string, { out: displayed, cwd, sources, homes = ownHomes() }: Place): void {
+  if (dirname(out) === out) throw refusal(displayed, 'is the root of this machine')
+  if (homes.some((home) => holds(out, home))) throw refusal(displayed, 'is or holds your home folder')
   const own = [cwd, ...sources]
-  if (own.some((path) => holds(out, path))) throw refusal(shown, 'holds a project')
+  if (own.some((path) => holds(out, path))) throw refusal(displayed, 'holds a project')
   const kept = upwards(out).find((folder) => KEPT.includes(basename(folder)) && !holds(folder, cwd))
-  if (kept !== undefined) throw refusal(shown, `lies in ${basename(kept)}`)
+  if (kept !== undefined) throw refusal(displayed, `lies in ${basename(kept)}`)
   const folders = sources.map(realFolder).map(dirname)
   if (folders.some((folder) => isSourceFolder(folder, cwd) && holds(folder, out))) {
-    throw refusal(shown, 'lies among the sources of a project')
+    throw refusal(displayed, 'lies among the sources of a project')
   }
 }
 

@@ -1,7 +1,7 @@
 /** Runs what a target's `preview` describes. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Launch, Project } from '../contract/target.ts'
-import { shown } from '../project/entry.ts'
+import { displayPath } from '../project/entry.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
 import { localVariables } from './local-variables.ts'
@@ -82,7 +82,7 @@ function endedWith(code: number, { entry }: Pick<Project, 'entry'>, output: Held
     return new CliError(`the server ended with exit code ${code}: see its output above`)
   }
   output.discard()
-  const own = `TypeError: the default export of ${shown(entry)} `
+  const own = `TypeError: the default export of ${displayPath(entry)} `
   if (reason.startsWith(own)) return new CliError(printable(reason.replace(/^TypeError: /, '')))
-  return new CliError(`${shown(entry)} cannot be loaded: ${printable(reason)}`)
+  return new CliError(`${displayPath(entry)} cannot be loaded: ${printable(reason)}`)
 }

@@ -5,7 +5,7 @@ import { printable } from './cli-error.ts'
 let isQuiet = false
 
 /** A message may quote a name, a path or another program; some have several lines. */
-const shown = (message: string): string => message.replaceAll(/[^\n]+/g, printable)
+const toPrintable = (message: string): string => message.replaceAll(/[^\n]+/g, printable)
 
 export const terminal = {
   /** `--quiet`: from now on shows only warnings, errors and the output of other programs. */
@@ -15,7 +15,7 @@ export const terminal = {
 
   /** One line about what is being done, or could be done. */
   note(line: string): void {
-    if (!isQuiet) process.stderr.write(`mayfly: ${shown(line)}\n`)
+    if (!isQuiet) process.stderr.write(`mayfly: ${toPrintable(line)}\n`)
   },
 
   /** Several lines as they are, under the same rule as a note. */
@@ -25,7 +25,7 @@ export const terminal = {
 
   /** One line about what is wrong, or will be. */
   warn(line: string): void {
-    process.stderr.write(`mayfly: ${shown(line)}\n`)
+    process.stderr.write(`mayfly: ${toPrintable(line)}\n`)
   },
 
   /** The output of another program, unchanged; also questions to the user. */

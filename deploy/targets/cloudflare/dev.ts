@@ -1,7 +1,7 @@
 /** `mayfly dev --target cloudflare`: the project's own wrangler, on workerd, offline. */
 
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
-import { noFetch, shown } from '../../project/entry.ts'
+import { displayPath, noFetch } from '../../project/entry.ts'
 import { holdOutput } from '../../run/held-output.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
@@ -38,10 +38,10 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
     output.contains(LOAD_FAILED).then(() => {
       const [, reason = ''] = LOAD_FAILED.exec(output.text) ?? []
       output.discard()
-      throw new CliError(`${shown(entry)} cannot be loaded: ${printable(reason)}`)
+      throw new CliError(`${displayPath(entry)} cannot be loaded: ${printable(reason)}`)
     }),
     output.contains(BUILD_FAILED).then(() => {
-      throw new CliError(`wrangler cannot build ${shown(entry)}: see its output above`)
+      throw new CliError(`wrangler cannot build ${displayPath(entry)}: see its output above`)
     }),
     group.exited.then(async (code) => {
       // Processes that outlive wrangler keep its pipes open, and the reason may still be unread.

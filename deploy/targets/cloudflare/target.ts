@@ -14,7 +14,7 @@ import type {
   Project,
   Target,
 } from '../../contract/target.ts'
-import { shown } from '../../project/entry.ts'
+import { displayPath } from '../../project/entry.ts'
 import { resolveTool } from '../../project/project-tool.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { CliError } from '../../terminal/cli-error.ts'
@@ -60,7 +60,7 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
     const { code, output } = await run([bin, ...args], project.cwd)
     if (code !== 0) {
       terminal.pass(output)
-      throw new CliError(`wrangler cannot build ${shown(project.entry)}: see its output above`)
+      throw new CliError(`wrangler cannot build ${displayPath(project.entry)}: see its output above`)
     }
   } finally {
     config.dispose()

@@ -38,14 +38,14 @@ async function setSecrets(variables: Record<string, string>): Promise<number> {
   const found = await call('getSite', { site_id: site })
   const { id, account_slug } = found.isDone ? siteOf(found.answer) : {}
   if (id === undefined || account_slug === undefined) {
-    return refuse(`Netlify does not show the site ${site}${shown(found)}: run npx netlify status`)
+    return refuse(`Netlify does not show the site ${site}${statusSuffix(found)}: run npx netlify status`)
   }
   const place = { account_id: account_slug, site_id: id }
   for (const [key, value] of Object.entries(variables)) {
     const stored = await store(place, key, value)
     if (!stored.isDone) {
       return refuse(
-        `Netlify did not take ${key}${shown(stored)}: set it in Netlify's dashboard, as a secret, and deploy again without --secret ${key}`,
+        `Netlify did not take ${key}${statusSuffix(stored)}: set it in Netlify's dashboard, as a secret, and deploy again without --secret ${key}`,
       )
     }
   }
@@ -102,7 +102,7 @@ function siteOf(answer: string): { id?: string; account_slug?: string } {
   }
 }
 
-function shown({ status }: Call): string {
+function statusSuffix({ status }: Call): string {
   return status === undefined ? '' : ` (HTTP ${status})`
 }
 
