@@ -29,11 +29,12 @@ export const ALL_FACTS: readonly NamedFact[] = Object.entries(FACTS).flatMap(([p
 
 /** The whole page. */
 export function renderFacts(): string {
-  const rows = ALL_FACTS.map(
-    (fact) =>
-      `| ${fact.platform} | ${fact.says}${fact.isBeta ? ' (beta)' : ''} | ${shownValue(fact)} | [read](${fact.source}) ${fact.checked} |`,
+  const line = (fact: Fact): string =>
+    `- ${fact.says}${fact.isBeta ? ' (beta)' : ''}: **${shownValue(fact)}** ([read](${fact.source}) ${fact.checked})\n`
+  const sections = Object.entries(FACTS).map(
+    ([platform, facts]) => `## ${platform}\n\n${Object.values<Fact>(facts).map(line).join('')}`,
   )
-  return `${HEAD}| platform | limit or date | value | source |\n|---|---|---|---|\n${rows.join('\n')}\n`
+  return `${HEAD}${sections.join('\n')}`
 }
 
 /** The page as it is on disk. */
