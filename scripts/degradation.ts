@@ -11,10 +11,25 @@ const HEAD = `# What works where
 
 <!-- Written by \`npm run docs\` from src/interaction/matrix.ts: change it there. -->
 
-A stateless server of \`mayfly-mcp\` cannot do everything that one with sessions can. What cannot work is never advertised, \`ctx.can(feature)\`
-says so for the current request, and this page lists all of it. *Modern* clients speak MCP 2026-07-28, *legacy* ones
-2025-03-26 to 2025-11-25. The last column is for legacy clients of a [long-lived process](sessions.md), where connections last;
-modern clients need no session and get the same there as elsewhere.
+A stateless server of \`mayfly-mcp\` lacks some features of one with sessions. This page lists all features. What cannot work is never
+advertised, and \`ctx.can(feature)\` tells you for the current request:
+
+\`\`\`ts
+import { createTool } from 'mayfly-mcp'
+import * as z from 'zod'
+
+export const refund = createTool({
+  id: 'refund',
+  execute: async (_input, ctx) => {
+    const asking = ctx.can('elicitation.form')
+    if (!asking.available) return \`\${asking.reason} \${asking.remedy}\`
+    return ctx.elicit('Refund it?', z.object({ reason: z.string() }))
+  },
+})
+\`\`\`
+
+*Modern* clients speak MCP 2026-07-28, *legacy* clients 2025-03-26 to 2025-11-25. The last column is for legacy clients with a session in a
+[long-lived process](sessions.md); modern clients need no session and have the same features there as elsewhere.
 
 | feature | modern clients | legacy clients | legacy clients in a session |
 |---|---|---|---|
