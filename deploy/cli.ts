@@ -8,27 +8,27 @@ import { terminal } from './terminal/terminal.ts'
 
 const HELP = `mayfly <command>
 
-  init [dir]      write a small project for one platform or several
-  dev [entry]     serve an MCP server on this machine, reloading on change
-  build [entry]   write what a platform deploys
-  preview [entry] build, and run the result on the platform's own runtime
-  deploy [entry]  build, check, and upload with the platform's own tool
-  logs [entry]    what the deployed server logs, as it comes, by the platform's own tool
-  stdio [entry]   serve one client over stdin and stdout, as desktop clients start their servers
-  doctor [entry]  what is missing, what is wrong, and what will degrade on a platform
-  inspect <url>   try any MCP server in the browser, on the page that dev shows
-  check <url>     probe a deployed MCP server, this one or any other
-  add <url>       write a server into the configuration of Cursor, VS Code, Claude and other clients
-  registry [entry] write and validate the server.json with which the MCP registry lists a server
-  ingest <path>   fill an index of a vector store with documents, for mayfly-mcp/retrieval
+  init [dir]      create a small project for one or more platforms
+  dev [entry]     serve an MCP server locally, and reload on change
+  build [entry]   build for a platform
+  preview [entry] build, and run the result on the platform's runtime
+  deploy [entry]  build, check, and upload with the platform's own CLI
+  logs [entry]    stream the deployed server's logs with the platform's own CLI
+  stdio [entry]   serve one client over stdin and stdout, for desktop clients
+  doctor [entry]  find what is missing, wrong, or degraded on a platform
+  inspect <url>   try any MCP server in the browser, in the playground of dev
+  check <url>     verify a deployed MCP server, made with Mayfly or not
+  add <url>       add a server to the configuration of Cursor, VS Code, Claude and other clients
+  registry [entry] write and validate the server.json for the MCP registry
+  ingest <path>   load documents into a vector store, for mayfly-mcp/retrieval
 
-  -h, --help      show this; mayfly <command> --help says more
+  -h, --help      show this help; mayfly <command> --help shows a command's options
   -v, --version   show the version
 
-Exit codes: 0 done, 1 it failed, 2 the command line is wrong, or nothing answers mayfly check.
+Exit codes: 0 success, 1 failure, 2 invalid command line, or no answer to mayfly check.
 `
 
-/** Each command is loaded when it is called: `mayfly dev` does not wait for what only `mayfly check` needs. */
+/** Commands are loaded on demand: `mayfly dev` does not wait for modules that only `mayfly check` needs. */
 const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Promise<number>> } = {
   init: async () => (await import('./commands/init.ts')).init,
   dev: async () => (await import('./commands/dev.ts')).dev,
@@ -65,7 +65,7 @@ listenForSignals()
 try {
   process.exit(await run(process.argv.slice(2)))
 } catch (error) {
-  // Such as a full disk, or a file that this user may not read: the message says which.
+  // For example a full disk, or a file without read permission; the message says which.
   if (!(error instanceof CliError) && !isSystemError(error)) throw error
   terminal.warn(error.message)
   process.exit(error instanceof CliError ? error.exitCode : 1)

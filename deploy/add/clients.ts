@@ -1,6 +1,6 @@
 /**
- * The clients that `mayfly add` knows: where each keeps its servers, in which form, and where that is documented. What the page of a server
- * shows for a client is read from the page's own snippets, so that both say the same.
+ * The clients that `mayfly add` supports: where each keeps its servers, in which format, and where that is documented. The server's page
+ * builds its snippets from the same data, so the two cannot disagree.
  */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -45,13 +45,13 @@ export interface Client {
   readonly format: 'json' | 'toml'
   /** The files it reads, relative to the project or absolute; the first is the default. */
   readonly files: { readonly [scope in Scope]?: (machine: Machine) => string }
-  /** Undefined where the client cannot take the headers. */
+  /** Undefined if the client cannot send the headers. */
   addition(server: AddedServer): Addition | undefined
-  /** What a person does instead, where no file is to be written. */
+  /** What the user does instead, for a client without a file to write. */
   instead?(server: AddedServer, scope: Scope): string | undefined
 }
 
-/** Where applications of the desktop keep their settings. */
+/** Where desktop applications keep their settings. */
 function settingsFolder({ platform, home, env }: Machine): string {
   if (platform === 'darwin') return join(home, 'Library/Application Support')
   if (platform === 'win32') return env.APPDATA ?? join(home, 'AppData/Roaming')
@@ -65,7 +65,7 @@ function fromPage(client: string, { name, url }: AddedServer): { key: string; en
   return { key, entry: Object.values(servers)[0] as object }
 }
 
-/** `headers` as JSON files have them; nothing without headers. */
+/** `headers` as JSON files hold them; empty without headers. */
 function headersBy(
   { headers }: AddedServer,
   reference: (variable: string) => string,
@@ -83,7 +83,7 @@ function jsonAddition(
   return { key, entry: { ...entry, ...headersBy(server, reference) } }
 }
 
-/** VS Code asks for the value once and keeps it: it replaces no variables in headers. */
+/** VS Code prompts for the value once and stores it. It does not expand variables in headers. */
 function inputsOf({ headers }: AddedServer): Pick<Addition, 'inputs'> {
   if (headers.length === 0) return {}
   const inputs = headers.map(({ variable }) => ({
@@ -109,7 +109,7 @@ function codexEntry({ url, headers }: AddedServer): object {
 
 const isLocal = (url: string): boolean => reachOf(new URL(url).hostname) === 'loopback'
 
-/** Connectors are called from Anthropic's machines, over https: any other server is reached through `mcp-remote`. */
+/** Anthropic's servers call connectors, over https. Any other server is reached through `mcp-remote`. */
 const isPublic = (url: string): boolean =>
   url.startsWith('https:') && reachOf(new URL(url).hostname) === 'public'
 
@@ -124,7 +124,7 @@ export const CLIENTS: { readonly [id: string]: Client } = {
     source: 'https://code.claude.com/docs/en/mcp',
     checked: '2026-11-23',
     format: 'json',
-    // It rewrites ~/.claude.json while it runs, so that file is left to its own command.
+    // Claude Code rewrites ~/.claude.json while it runs, so only its own command may change that file.
     files: { project: () => '.mcp.json', user: ({ home }) => join(home, '.claude.json') },
     addition: (server) =>
       jsonAddition(server, fromPage('Other clients', server), (variable) => `\${${variable}}`),
@@ -187,7 +187,7 @@ export const CLIENTS: { readonly [id: string]: Client } = {
     source: 'https://developers.openai.com/codex/mcp',
     checked: '2026-11-23',
     format: 'toml',
-    // It reads the file of a project only once its user trusts that project.
+    // It reads a project's file only after the user trusts that project.
     files: {
       user: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
       project: () => '.codex/config.toml',
@@ -221,7 +221,7 @@ export const CLIENTS: { readonly [id: string]: Client } = {
           ? join(machine.home, '.config/zed/settings.json')
           : join(settingsFolder(machine), machine.platform === 'win32' ? 'Zed' : 'zed', 'settings.json'),
     },
-    // Its headers are literal: a secret would have to be in the file.
+    // Header values are literal, so a secret would have to be in the file.
     addition: (server) =>
       server.headers.length > 0 ? undefined : { key: 'context_servers', entry: { url: server.url } },
   },

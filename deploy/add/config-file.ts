@@ -1,4 +1,7 @@
-/** Reads and replaces a client's configuration file: through links, at once or not at all, and never over somebody else's change. */
+/**
+ * Reads and replaces a client's configuration file: follows links, writes atomically, and never overwrites a change made by another
+ * program.
+ */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -25,18 +28,18 @@ import { UnreadableError } from './format.ts'
 export interface ConfigFile {
   /** The file itself, where `path` is a link to it. */
   readonly real: string
-  /** Undefined where there is none yet, or where it is empty. */
+  /** Undefined if the file does not exist yet or is empty. */
   readonly text: string | undefined
-  /** A byte order mark, which stays. */
+  /** A byte order mark, which is preserved. */
   readonly mark: string
-  /** Its owner and mode, which stay. Undefined where there is none yet: then the system's defaults hold. */
+  /** The owner and mode, which are preserved. Undefined for a new file, which gets the system's defaults. */
   readonly stats: Stats | undefined
 }
 
-/** More than any configuration is. */
+/** Larger than any real configuration. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Throws `UnreadableError` for what is no text file. */
+/** Throws `UnreadableError` if it is not a text file. */
 export function readConfig(path: string): ConfigFile {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) {
@@ -53,7 +56,7 @@ export function readConfig(path: string): ConfigFile {
   return { real, text: text.trim() === '' ? undefined : text, mark, stats: found }
 }
 
-/** Throws `UnreadableError` where the file changed since it was read, and errors of the system: then it is as it was. */
+/** Throws `UnreadableError` if the file changed since it was read, and system errors; in both cases the file is unchanged. */
 export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, text: string): void {
   mkdirSync(dirname(real), { recursive: true })
   const temporary = `${real}.${randomUUID()}.tmp`
@@ -68,9 +71,9 @@ export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, t
   }
 }
 
-/** Throws where not all of it is on the disk, such as a full one. */
+/** Throws if it cannot be written completely, for example to a full disk. */
 function writeWhole(path: string, text: string, stats: Stats | undefined): void {
-  // Nobody else reads a private file while it has no owner and mode of its own.
+  // Other users cannot read it before it gets its owner and mode.
   const file = openSync(path, 'wx', stats === undefined ? 0o666 : 0o600)
   try {
     writeFileSync(file, text)

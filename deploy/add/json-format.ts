@@ -1,12 +1,12 @@
 /**
  * JSON files of clients, with comments and trailing commas as VS Code, Cursor and Zed allow them. An addition changes no other character
- * of the file; that the result means what the file meant, plus the addition, is checked before it is returned.
+ * of the file; before it is returned, the result is parsed and compared with the original plus the addition.
  */
 import jsonc, { type Node, type ParseError } from 'jsonc-parser'
 import type { Addition } from './clients.ts'
 import { type Format, UnreadableError } from './format.ts'
 
-/** `SyntaxKind` of jsonc-parser, a const enum, of which nothing is left when it is compiled. */
+/** `SyntaxKind` of jsonc-parser: a const enum, which does not exist at run time. */
 const TOKEN = {
   openBrace: 1,
   closeBrace: 2,
@@ -43,7 +43,7 @@ export const jsonFormat: Format = {
 
 const UNSAFE = 'cannot be changed safely: add the entry by hand'
 
-/** Deeper than any configuration is; the parser calls itself for each level. */
+/** Deeper than any real configuration; the parser is recursive. */
 const MAX_DEPTH = 500
 
 function parse(text: string): Node {
@@ -58,7 +58,7 @@ function parse(text: string): Node {
   return root
 }
 
-/** Parses a text that has been changed here: if it is faulty, the change is, and not the user's file. */
+/** Parses text that was changed here: an error is in the change, not in the user's file. */
 function parseChanged(text: string): Node {
   try {
     return parse(text)
@@ -81,7 +81,7 @@ function plainValue(text: string): { [key: string]: unknown } {
   return jsonc.getNodeValue(parse(text)) as { [key: string]: unknown }
 }
 
-/** The value of a member. Throws for one of another type, and for a name that is there twice, of which clients read one or the other. */
+/** The value of a member. Throws if it has another type, or if the name is repeated: clients differ in which one they read. */
 function memberOf(object: Node, key: string, type: 'object' | 'array'): Node | undefined {
   const found = (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
   if (found.length > 1) throw new UnreadableError(`has "${key}" twice`)
@@ -92,7 +92,7 @@ function memberOf(object: Node, key: string, type: 'object' | 'array'): Node | u
   return value
 }
 
-/** Those whose id the file does not list yet. */
+/** Those whose id is not in the file yet. */
 function missingInputs(root: Node, inputs: NonNullable<Addition['inputs']>): Addition['inputs'] & {} {
   if (inputs.length === 0) return []
   const listed = memberOf(root, 'inputs', 'array')
@@ -108,7 +108,7 @@ function expected(text: string, name: string, { key, entry, inputs = [] }: Addit
   return value
 }
 
-/** Adds a member to an object, or replaces the value that it has. */
+/** Adds a member to an object, or replaces its value. */
 function put(text: string, object: Node, key: string, value: unknown): string {
   const present = (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
   if (present.length > 1) throw new UnreadableError(`has "${key}" twice`)
@@ -124,7 +124,7 @@ function append(text: string, key: string, value: unknown): string {
   return list === undefined ? put(text, root, key, [value]) : insert(text, list, '', value)
 }
 
-/** Adds a last member to an object, or a last item to an array; comments stay with what they are about. */
+/** Adds a last member to an object, or a last item to an array; comments stay where they belong. */
 function insert(text: string, container: Node, label: string, value: unknown): string {
   const close = container.offset + container.length - 1
   const last = container.children?.at(-1)
@@ -178,7 +178,7 @@ function newline(text: string): string {
   return text.includes('\r\n') ? '\r\n' : '\n'
 }
 
-/** One step of indentation, as the file has it. */
+/** One level of the file's own indentation. */
 function unitOf(text: string): string {
   return /^([ \t]+)["{[]/m.exec(text)?.[1] ?? '  '
 }

@@ -1,6 +1,6 @@
 /**
- * The TOML file of Codex. An entry is a table of its own at the end of the file, so nothing else in it changes; that is checked before the
- * text is returned.
+ * The TOML file of Codex. An entry is a separate table at the end of the file, so nothing else changes; this is checked before the text is
+ * returned.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parse as parseToml, stringify, type TomlTable } from 'smol-toml'
@@ -42,14 +42,14 @@ function own(table: unknown, key: string): unknown {
     : undefined
 }
 
-/** Leaves out a table and the tables in it, as they are written with headers. The lines above a following header, and those at the end, are others'. */
+/** Removes a table and its subtables that have headers. Keeps the comment lines above the next header and at the end of the file. */
 function without(text: string, key: string, name: string): string {
   const quote = (word: string): string => `(?:${word}|"${word}"|'${word}')`
   const own = new RegExp(`^\\s*\\[\\s*${quote(key)}\\s*\\.\\s*${quote(name)}\\s*[.\\]]`)
   let kept = ''
   let above = ''
   let isOwn = false
-  // Line by line: an expression for a section with its comments takes quadratic time.
+  // Line by line: a regular expression for a section with its comments takes quadratic time.
   for (const line of text.split(/(?<=\n)/)) {
     if (/^[ \t]*(?:#|\r?\n|$)/.test(line)) {
       above += line
@@ -68,7 +68,7 @@ function isSame(before: TomlTable, changed: string, key: string, name: string, e
   try {
     after = parseWhole(changed)
   } catch {
-    // Such as an inline table, which no header can add to.
+    // For example an inline table, which a header cannot extend.
     return false
   }
   if (!isEntry(own(own(after, key), name), entry)) return false

@@ -1,4 +1,4 @@
-/** Bundles a user's server with the few lines that a platform needs to load it. */
+/** Bundles a user's server with the code that a platform needs to load it. */
 import { readFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
@@ -25,7 +25,7 @@ export interface ServerBundle {
   readonly target?: string
 }
 
-/** For `platform: 'node'`: the bundle is an ES module, and what it holds may be CommonJS that requires Node's own modules. */
+/** For `platform: 'node'`: the bundle is an ES module, and may contain CommonJS that requires Node's own modules. */
 export const NODE_BANNER =
   "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
 
@@ -52,7 +52,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     target: bundle.target ?? 'es2022',
     external: [...(bundle.external ?? [])],
     banner: { js: bundle.banner ?? '' },
-    // Packages choose their production code by this variable.
+    // Packages select their production code by this variable.
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     plugins: [
@@ -95,8 +95,8 @@ function usesTransports({ outputs }: Metafile): boolean {
 }
 
 /**
- * Puts them into the bundle, those that are installed: the artefact must work without node_modules. As static imports, since esbuild 0.28 leaves
- * out the initialisation of zod's classes where an `import()` leads to zod, too.
+ * Bundles those that are installed, since the artefact must work without node_modules. Uses static imports: esbuild 0.28 omits the
+ * initialisation of zod's classes if an `import()` also leads to zod.
  */
 function transportsOf(project: Project): Plugin {
   return {
@@ -111,7 +111,7 @@ function transportsOf(project: Project): Plugin {
               const name = `${load}Module`
               return `import * as ${name} from ${JSON.stringify(found.path)}\nexport const ${load} = async () => ${name}`
             }
-            const message = `This needs ${specifier.split('/', 2).join('/')}: install it, and build again.`
+            const message = `This needs ${specifier.split('/', 2).join('/')}: install it and build again.`
             return `export const ${load} = async () => { throw new Error(${JSON.stringify(message)}) }`
           }),
         )
@@ -121,7 +121,7 @@ function transportsOf(project: Project): Plugin {
   }
 }
 
-/** Faults that a platform would only notice at the first request. */
+/** Errors that a platform would only report at the first request. */
 function checkedEntry(entry: string): string {
   const complaint = JSON.stringify(noFetch(entry).message)
   return `import server from ${JSON.stringify(entry)}
@@ -138,7 +138,7 @@ function entryPlugin(entry: string): Plugin {
         contents: path === 'mayfly:entry' ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
         resolveDir: dirname(entry),
       }))
-      // A server that was not written with Mayfly may not have it installed: its adapters are then found beside this file.
+      // A project that was not written with Mayfly may not have it installed. Its adapters are then resolved from this file.
       build.onResolve(
         { filter: /^mayfly-mcp\// },
         async ({ path, kind, importer, resolveDir, pluginData }) => {
@@ -151,7 +151,7 @@ function entryPlugin(entry: string): Plugin {
   }
 }
 
-/** Node's own modules, also under the names that other runtimes use. */
+/** Node's own modules, including the names that other runtimes use for them. */
 const nodeModules: Plugin = {
   name: 'mayfly-node-modules',
   setup(build) {

@@ -7,22 +7,19 @@ import { displayPath, noDefaultExport } from '../project/entry.ts'
 import { resolveTool } from '../project/project-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
-/** Loads the project's esbuild, else the one beside Mayfly. Throws `CliError` without either. */
+/** Loads the project's esbuild, otherwise the one installed with Mayfly. Throws `CliError` if neither exists. */
 export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')> {
   return import(pathToFileURL(resolveTool('esbuild', cwd)).href)
 }
 
-/**
- * The files that the server consists of, absolute: the entry and what it imports, without installed packages. Only the entry if
- * it does not build.
- */
+/** Absolute paths of the server's files: the entry and its imports, without installed packages. Only the entry if it does not build. */
 export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): Promise<string[]> {
   const { inputs } = await bundleOwnCode({ cwd, entry })
   const files = inputs.map((path) => resolve(cwd, path))
   return [entry, ...files.filter((path) => !path.includes(`${sep}node_modules${sep}`))]
 }
 
-/** Whether the project's own code keeps sessions. Installed packages are not searched. */
+/** Whether the project's own code uses sessions. Installed packages are not searched. */
 export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
   const { text } = await bundleOwnCode(project)
   return /\bimport \{[^}]*\b(?:createSessions|startHTTP|startSSE|startHonoSSE)\b[^}]*\} from "mayfly-mcp\/node"/.test(
@@ -56,7 +53,7 @@ async function bundleOwnCode({
   }
 }
 
-/** Each bundler loads files such as `*.html` and `*.wasm` in its own way. */
+/** Bundlers differ in how they load files such as `*.html` and `*.wasm`. */
 const otherFiles: Plugin = {
   name: 'mayfly-other-files',
   setup(build) {
@@ -67,9 +64,9 @@ const otherFiles: Plugin = {
 }
 
 /**
- * Leaves installed packages out of a bundle, by the file that they resolve to: the bundle may lie in another folder than the files that
- * import them. What is linked (a workspace, the project's own name) has no `node_modules` in its real path, and is bundled. With
- * `mayMiss`, what is not found is left out too; else that fails the build.
+ * Keeps installed packages out of a bundle and imports them by resolved path, since the bundle may be in another folder. Linked packages (a
+ * workspace, the project's own name) have no `node_modules` in their real path and are bundled. With `mayMiss`, packages that are not found
+ * stay external too; otherwise they fail the build.
  */
 export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
   const isAsked = {}
@@ -88,7 +85,7 @@ export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
   }
 }
 
-/** Whether this is a file of an installed package. One that is linked, such as a workspace, has no `node_modules` in its real path. */
+/** Whether this file belongs to an installed package. A linked package, such as a workspace, has no `node_modules` in its real path. */
 function isInstalled(file: string): boolean {
   return dirname(file).includes(`${sep}node_modules${sep}`)
 }
@@ -111,7 +108,7 @@ export function requireDefaultExport(metafile: Metafile, entry: string): void {
   }
 }
 
-/** Where a package is missing. */
+/** Hint for a missing package. */
 function remedy(text: string): string {
   const [, name] = /^Could not resolve "((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^"]*)?"/.exec(text) ?? []
   return name === undefined || name.startsWith('node:') ? '' : `: if it is a package, run npm install ${name}`

@@ -1,4 +1,4 @@
-/** One build of one target, which holds no secret. */
+/** Builds one target and refuses a build that contains a secret. */
 
 import type { Project } from '../contract/target.ts'
 import { unpublishable } from '../project/secrets.ts'
@@ -11,15 +11,15 @@ export interface Buildable<Built> {
 }
 
 export interface CheckedBuildOptions {
-  /** Values that are handed to the platform, by name. */
+  /** Values that are sent to the platform, by name. */
   readonly sent?: ReadonlyMap<string, string> | undefined
   /** The folder that the build will replace. */
   readonly earlier?: string
 }
 
 /**
- * Builds into `folder`, which exists and is empty. Throws `CliError` where it cannot be built, and where any of its files would
- * hold a value of the project's files of secrets or of `sent`: the folder must be removed then.
+ * Builds into `folder`, which exists and is empty. Throws `CliError` if the build fails, or if one of its files contains a value from the
+ * project's secret files or from `sent`. The caller must then remove the folder.
  */
 export async function buildChecked<Built>(
   target: Buildable<Built>,

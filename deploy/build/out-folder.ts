@@ -1,6 +1,6 @@
 /**
- * The folder that a build writes. A build is made beside it and takes its place when it is done: one that fails, is refused or
- * is killed leaves what was there. What is replaced is only what an earlier build has left, which its marker file tells.
+ * The folder that a build writes. A build runs in a folder next to it and replaces it when done, so a build that fails, is refused or is
+ * killed changes nothing. Only the output of an earlier build is replaced; a marker file identifies it.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -23,34 +23,34 @@ import { isRunning } from '../run/process-group.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 
-/** In each folder that a build has written. */
+/** The marker file in each folder that a build wrote. */
 export const MARKER = '.mayfly-build'
 
-const MARKER_TEXT = 'mayfly build has written this folder. The next build removes everything in it.\n'
+const MARKER_TEXT = 'mayfly build wrote this folder. The next build removes everything in it.\n'
 
 /** Files that make a folder a user's project, even with our marker in it: it is never replaced. */
 const PROJECT_FILES = ['package.json', '.git']
 
-/** If more builds than this end in one folder at once, one of them gives up. */
+/** How often a build tries to replace a folder that other builds replace at the same time. */
 const MAX_TRIES = 20
 
 export interface OutFolder {
-  /** Where to build. It holds nothing but the marker. */
+  /** Where to build. It contains only the marker. */
   readonly staging: string
-  /** Puts what was built in the place of what was there. Throws `CliError`. */
+  /** Replaces the earlier content with the new build. Throws `CliError`. */
   commit(): void
-  /** Removes what was built, unless it was committed. Safe to call twice. */
+  /** Removes the build unless it was committed. Safe to call twice. */
   discard(): void
 }
 
-/** Removes a folder with all its content. Links in it are removed and not followed. */
+/** Removes a folder with all its content. Removes links without following them. */
 export type Remove = (folder: string) => void
 
 const removeFolder: Remove = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 
 /**
- * Throws `CliError`, having changed nothing, for a folder that is not new, not empty and not an earlier build's; that is or holds
- * the project, the home or the root; or that lies in the project's sources.
+ * Throws `CliError`, without changing anything, for a folder with files that no build wrote; for the project, home or root folder or a
+ * parent of them; and for a folder inside the project's sources.
  */
 export function openOutFolder(place: Place, remove: Remove = removeFolder): OutFolder {
   return orRefuse(place.out, () => {
@@ -81,7 +81,7 @@ function stage(out: string, displayed: string, remove: Remove): OutFolder {
   }
   const forget = atExit(discard)
   const commit = (): void => {
-    // The tool that built into it may have emptied it first.
+    // The build tool may have emptied the folder first.
     mark(staging)
     const old = replace(out, staging, name, displayed)
     isOpen = false
@@ -99,13 +99,13 @@ function orRefuse<Result>(displayed: string, act: () => Result): Result {
   }
 }
 
-/** Moves `staging` to `out`, and returns where the earlier content is now. If builds end at once, they take turns and the last one stays. */
+/** Moves `staging` to `out`, and returns where the earlier content is now. If several builds finish at the same time, the last one wins. */
 function replace(out: string, staging: string, name: string, displayed: string): string[] {
   const moved: string[] = []
   for (let tries = 0; ; tries++) {
     const state = stateOf(out, displayed)
     try {
-      // In one step, if there is nothing or an empty folder.
+      // Atomic if `out` does not exist or is empty.
       if (state !== 'ours') {
         renameSync(staging, out)
         return moved
@@ -126,7 +126,7 @@ function replace(out: string, staging: string, name: string, displayed: string):
   }
 }
 
-/** Cleans up after a killed build: puts the earlier build back, and removes what lies beside it. */
+/** Cleans up after a killed build: restores the earlier build, and removes leftovers next to it. */
 function recover(out: string, remove: Remove): void {
   const parent = dirname(out)
   const prefix = prefixOf(out)
@@ -142,13 +142,13 @@ function recover(out: string, remove: Remove): void {
   }
 }
 
-/** Folders beside it that this machine made: process ids of other machines mean nothing here. */
+/** Folders next to it that this machine made: process ids of other machines cannot be checked here. */
 function prefixOf(out: string): string {
   const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
   return `.mayfly-${short(basename(out))}-${short(hostname())}-`
 }
 
-/** Throws `CliError` for what must not be replaced. */
+/** Throws `CliError` for a path that must not be replaced. */
 function stateOf(folder: string, displayed: string): 'missing' | 'empty' | 'ours' {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   if (found === undefined) return 'missing'
@@ -177,13 +177,13 @@ function removeBuild(folder: string, remove: Remove): void {
   if (isMarked(folder)) remove(folder)
 }
 
-/** Removes folders that were made for a build that failed. */
+/** Removes the parent folders that were created for a failed build. */
 function removeEmpty(folder: string, first: string): void {
   for (let path = folder; path.length >= first.length; path = dirname(path)) {
     try {
       rmdirSync(path)
     } catch {
-      // Another process uses it by now.
+      // Another process uses it now.
       return
     }
   }

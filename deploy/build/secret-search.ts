@@ -6,19 +6,19 @@ import { unzipSync } from 'fflate'
 import type { Secret } from '../project/secrets.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
-/** A string in a script in a string of a source map, and one more: bundlers nest no deeper. */
+/** A string in a script in a string of a source map, plus one. Bundlers do not nest deeper. */
 const MAX_ESCAPES = 4
 
-/** Base64 of base64, such as a map within a module that was made text. */
+/** Base64 in base64, for example a source map in a module that was inlined as text. */
 const MAX_BASE64 = 2
 
-/** From this length on, decoded base64 may itself be encoded; shorter matches are names of functions. */
+/** From this length on, decoded base64 is searched for further encodings. Shorter matches are mostly function names. */
 const BASE64 = /[\w+/-]{20,}/g
 
-/** The same in lines, of which the last may be shorter. */
+/** The same, wrapped into lines; the last may be shorter. */
 const BASE64_LINES = /(?<![\w+/-])[\w+/-]{10,}(?:[ \t\r]*\n\s*[\w+/-]{10,})*[ \t\r]*\n\s*[\w+/-]+/g
 
-/** Throws `CliError` when any file below `folder` holds one of the values: what is built may be read by others. */
+/** Throws `CliError` if any file below `folder` contains one of the values: other people may read a build. */
 export function refuseSecrets(folder: string, secrets: readonly Secret[]): void {
   if (secrets.length === 0) return
   for (const file of filesBelow(folder, new Set())) {
@@ -26,7 +26,7 @@ export function refuseSecrets(folder: string, secrets: readonly Secret[]): void 
   }
 }
 
-/** Links are followed, as those who upload the folder may do, and each folder is read once: links may lead in a circle. */
+/** Follows links, as an upload tool may, and reads each folder once, since links can form a cycle. */
 function* filesBelow(folder: string, seen: Set<string>): Generator<string> {
   const real = realpathSync(folder)
   if (seen.has(real)) return
@@ -39,17 +39,17 @@ function* filesBelow(folder: string, seen: Set<string>): Generator<string> {
   }
 }
 
-/** The same for the content of one file. */
+/** The same, for the content of one file. */
 export function refuseSecretsIn(content: Uint8Array, file: string, secrets: readonly Secret[]): void {
   const found = findSecretIn(content, secrets)
   if (found === undefined) return
   const { name, from } = found
   throw new CliError(
-    `the build would hold the value of ${name} from ${from}, in ${printable(file)}: read it from ctx.env at run time, and hand it over with mayfly deploy --secret ${name}`,
+    `the build would contain the value of ${name} from ${from}, in ${printable(file)}: read it from ctx.env at run time, and send it with mayfly deploy --secret ${name}`,
   )
 }
 
-/** The first secret that is in `content`: as it is, escaped, in base64, percent-encoded, or several of these in turn. */
+/** The first secret found in `content`: plain, escaped, base64, percent-encoded, or several of these combined. */
 export function findSecretIn(content: Uint8Array, secrets: readonly Secret[]): Secret | undefined {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   for (const unzipped of unzippedFiles(bytes)) {
@@ -61,11 +61,11 @@ export function findSecretIn(content: Uint8Array, secrets: readonly Secret[]): S
 
 interface Needle {
   readonly secret: Secret
-  /** As it is, and percent-encoded as in a query. */
+  /** Plain, and percent-encoded as in a query. */
   readonly texts: readonly string[]
-  /** For a value of several lines, such as a key: indentation does not matter. */
+  /** For a multi-line value, such as a key: indentation is ignored. */
   readonly unspaced: string | undefined
-  /** The parts that no escape changes: a text without them does not contain the value, however the rest is written. */
+  /** The parts that no escape changes. Content without them cannot contain the value in any encoding. */
   readonly words: readonly string[]
   readonly base64: readonly string[]
 }
@@ -94,12 +94,12 @@ function findInBase64(texts: readonly string[], needles: readonly Needle[]): Nee
   return needles.find(({ base64 }) => base64.some((part) => joined.some((text) => text.includes(part))))
 }
 
-/** All base64 in these texts, decoded; a secret may be escaped in it. */
+/** All base64 in these strings, decoded; it may contain an escaped secret. */
 function decoded(...texts: readonly string[]): string {
   const runs = new Set(texts.flatMap((text) => text.match(BASE64) ?? []))
   for (const lines of texts.flatMap((text) => text.match(BASE64_LINES) ?? [])) {
     const run = withoutSpace(lines)
-    // A word before the first line, which may look like base64, is not part of it.
+    // A word before the first line may look like base64, but is not part of it.
     for (const start of [0, 1, 2, 3]) runs.add(run.slice(start))
   }
   return Array.from(runs, (run) => Buffer.from(run, 'base64').toString('utf8')).join('\n')
@@ -134,17 +134,17 @@ function withoutSpace(text: string): string {
   return text.replaceAll(/\s+/g, '')
 }
 
-/** The part of its base64 that does not depend on neighbouring bytes, for each of the three possible offsets. */
+/** The part of its base64 form that does not depend on neighbouring bytes, for each of the three possible offsets. */
 function base64Of(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
     const characters = Math.floor((padded.length * 8) / 6)
-    // Without the characters that also hold bits of neighbouring bytes.
+    // Without the characters that also encode bits of neighbouring bytes.
     return padded.toString('base64').slice(offset === 0 ? 0 : offset + 1, characters)
   })
 }
 
-/** The text, and the texts after its escapes are undone, layer by layer, in either order. */
+/** The text, and the results of unescaping it layer by layer, in either order. */
 function* readings(text: string, isPercent = false): Generator<string> {
   let layer = text
   for (let escapes = 0; escapes < MAX_ESCAPES; escapes++) {
@@ -166,7 +166,7 @@ const CONTROLS: { readonly [letter: string]: string } = {
   f: '\f',
   v: '\v',
   '0': '\0',
-  // A string that continues on the next line.
+  // A line continuation in a string.
   '\n': '',
   '\r\n': '',
 }

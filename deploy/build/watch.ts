@@ -1,4 +1,4 @@
-/** Watches the files of a server: those that its entry imports. */
+/** Watches a server's files: the entry and its imports. */
 import { spawnSync } from 'node:child_process'
 import type { Plugin } from 'esbuild'
 import { afterDeath } from '../run/ending.ts'
@@ -11,8 +11,8 @@ export interface EntryWatch {
 }
 
 /**
- * Calls `onChange` after each change, one at a time, and again when there was another meanwhile: `outdated` aborts then. If it throws,
- * or a change does not build, this is reported on stderr, and the next change is waited for.
+ * Calls `onChange` after each change, one call at a time. If another change happens during a call, aborts `outdated` and calls again.
+ * Reports build errors and thrown errors on stderr, and waits for the next change.
  */
 export async function watchEntry(
   entry: string,
@@ -28,12 +28,12 @@ export async function watchEntry(
     do {
       isStale = false
       outdated = new AbortController()
-      // Once all is to end, what fails is not news.
+      // Errors during shutdown are ignored.
       await onChange(outdated.signal).catch((error) => isDisposed || report(error))
     } while (isStale && !isDisposed)
     running = undefined
   }
-  // The caller has made the first build.
+  // The caller already made the first build.
   let reportFirst = (): void => {}
   const first = new Promise<void>((resolve) => {
     reportFirst = resolve
@@ -63,12 +63,12 @@ export async function watchEntry(
     format: 'esm',
     write: false,
     outdir: cwd,
-    // What is missing is for the platform's own build to refuse, if that does not know it either.
+    // Missing imports are left to the platform's own build, which may resolve them.
     plugins: [installedPackages({ mayMiss: true }), changes],
     logLevel: 'silent',
   })
   await context.watch()
-  // Changes count from here on.
+  // Changes are noticed from here on.
   await first
   const forget = endEsbuildAfterDeath()
   return {
@@ -82,12 +82,12 @@ export async function watchEntry(
   }
 }
 
-/** Ends the processes `$1` and so on, where they are still esbuild's. */
+/** Kills the given processes if they still are esbuild. */
 const END_ESBUILD = `for pid; do case $(ps -o comm= -p "$pid") in *esbuild) kill -s KILL "$pid";; esac; done`
 
 /**
- * esbuild's own process ends with this one, but for one that waits for an answer to its last ping just then: it would wait for ever
- * (esbuild 0.28). Returns a function that gives this up.
+ * Kills esbuild's process after this one ends. It normally ends by itself, but hangs if it is waiting for the answer to a ping (esbuild
+ * 0.28). Returns a function that cancels this.
  */
 function endEsbuildAfterDeath(): () => void {
   const own = esbuildProcesses()

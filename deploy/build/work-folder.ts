@@ -1,4 +1,4 @@
-/** Folders for files that are needed while a command runs, and removed when it ends. */
+/** Temporary folders of a command, removed when it ends. */
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
@@ -9,16 +9,16 @@ import { isSystemError, systemError } from '../terminal/system-error.ts'
 
 export interface WorkFolder {
   readonly folder: string
-  /** Removes it with all that is in it; safe to call twice. */
+  /** Removes the folder and its content; safe to call twice. */
   dispose(): void
 }
 
-/** The name contains machine and process. Earlier versions left out the machine. */
+/** The name contains the machine and the process. Earlier versions omitted the machine. */
 const NAME = /-(?:([\da-f]{8})-)?(\d+)$/
 
 /**
- * In `node_modules/.mayfly` of the project: out of the way of linters and version control, and where packages resolve. Removes
- * the folders of killed processes. Throws `CliError` if it cannot be made.
+ * In the project's `node_modules/.mayfly`: ignored by linters and version control, and packages resolve there. Removes the folders of
+ * killed processes. Throws `CliError` if it cannot be created.
  */
 export function createWorkFolder(cwd: string, label: string): WorkFolder {
   const all = join(cwd, 'node_modules', '.mayfly')
@@ -33,12 +33,12 @@ export function createWorkFolder(cwd: string, label: string): WorkFolder {
   return disposable(folder)
 }
 
-/** `$1` is the folder. Removed twice, for what processes write while they are being ended (`process-group.ts`). */
+/** `$1` is the folder. Removed twice, since processes may still write while they shut down (`process-group.ts`). */
 const REMOVE = 'rm -rf -- "$1"; sleep 9; rm -rf -- "$1"'
 
 /**
- * In the system's folder for temporary files; only this user can read it. It is removed even when this process is killed. Throws `CliError`
- * where it cannot be made.
+ * In the system's temporary folder; only this user can read it. It is removed even if this process is killed. Throws `CliError` if it
+ * cannot be created.
  */
 export function createTempFolder(): WorkFolder {
   try {
@@ -69,7 +69,7 @@ function disposable(folder: string): WorkFolder {
 }
 
 function removeLeftovers(all: string): void {
-  // A link would lead to another user's files.
+  // A link could lead to another user's files.
   if (!lstatSync(all).isDirectory()) return
   for (const name of readdirSync(all)) {
     const [, where = machine(), pid] = NAME.exec(name) ?? []
@@ -78,7 +78,7 @@ function removeLeftovers(all: string): void {
   }
 }
 
-/** A container that shares the folder has its own process ids. */
+/** A container that shares the folder has separate process ids. */
 function machine(): string {
   return createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 }

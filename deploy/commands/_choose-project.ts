@@ -14,7 +14,7 @@ export interface ProjectTarget {
   readonly target: Target
 }
 
-/** Throws `UsageError` for an unknown target, and where the project has several and none is given; `CliError` without an entry. */
+/** Throws `UsageError` for an unknown target, or if the project has several and none is given; `CliError` without an entry. */
 export function chooseProject(positionals: readonly string[], given: string | undefined): ProjectTarget {
   if (given !== undefined) findTarget(given)
   const project = readProject(process.cwd(), oneEntry(positionals))
@@ -30,12 +30,12 @@ function onlyTarget(project: Pick<Project, 'cwd' | 'entry'>): string {
 }
 
 /**
- * The platforms that a project is for: those of `"mayfly": { "targets": […] }` in package.json, else those whose own files are there;
- * of several folders the nearest counts. Empty where none tells.
+ * The platforms of a project: those in `"mayfly": { "targets": […] }` in package.json, otherwise those whose configuration files exist in
+ * the nearest folder. Empty if there are none.
  */
 export function projectTargets(project: Pick<Project, 'cwd' | 'entry'>): readonly string[] {
   const folders = projectFolders(project)
-  // A package manager's lockfile is also in projects for other platforms.
+  // Projects for other platforms may also have a package manager's lockfile.
   for (const told of [declaredTargets, targetsBy('files'), targetsBy('lockfiles')]) {
     const names = folders.map(told).find((found) => found !== undefined && found.length > 0)
     if (names !== undefined) return names

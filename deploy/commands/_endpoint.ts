@@ -1,15 +1,15 @@
-/** The end of `mayfly deploy`: where the server is and, with `--check`, whether it answers there as it should. */
+/** The last steps of `mayfly deploy`: find the server's URL and, with `--check`, verify the deployed server. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deployment } from '../contract/target.ts'
 import { type DeployTool, lookUp } from '../targets/deploy-tool.ts'
 import { printable } from '../terminal/cli-error.ts'
 
-/** A new name is known everywhere within seconds; a certificate for it may take a minute. */
+/** A new host name resolves within seconds; its certificate may take a minute. */
 const REACHABLE_WITHIN_MS = 60_000
 const REQUEST_TIMEOUT_MS = 10_000
 const POLL_MS = 1000
 
-/** The URL of the MCP endpoint; undefined if the platform's tool did not report it. `told`: the report of its last step. */
+/** The URL of the MCP endpoint; undefined if the platform's tool did not report it. `told` is the output of the last step. */
 export async function findEndpoint(
   { endpoint }: Deployment,
   told: string,
@@ -20,7 +20,7 @@ export async function findEndpoint(
   return found !== undefined && URL.canParse(found) ? printable(found) : undefined
 }
 
-/** Exit code of `mayfly check` against it, once anything answers there. */
+/** Runs `mayfly check` against it as soon as it answers, and returns the exit code. */
 export async function checkEndpoint(
   url: string,
   headers: { readonly [name: string]: string } = {},
@@ -33,7 +33,7 @@ export async function checkEndpoint(
   ])
 }
 
-/** Waits a minute at most: `check` then says that nothing answers. */
+/** Waits at most a minute; `check` then reports that nothing answers. */
 async function untilReachable(url: string): Promise<void> {
   const end = performance.now() + REACHABLE_WITHIN_MS
   while (performance.now() < end) {

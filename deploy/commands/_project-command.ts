@@ -14,12 +14,12 @@ import {
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
 
-/** The lines in a command's help for the options that all of them have. */
+/** Help for the options that all commands share. */
 export const COMMON_HELP = `  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
   --target   ${targetNames}; default: what package.json says, or the platform's own files
-  --quiet    tell only what is wrong`
+  --quiet    print only warnings and errors`
 
-// Several, to refuse them: of an option that is given once, `parseArgs` takes the last.
+// Accepts several in order to refuse them: `parseArgs` would silently use the last.
 const COMMON_OPTIONS = { target: { type: 'string', multiple: true }, quiet: { type: 'boolean' } } as const
 
 export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
@@ -32,7 +32,7 @@ export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   run(chosen: ProjectTarget, values: ParsedOptions<Options>, toolOptions: readonly string[]): Promise<number>
 }
 
-/** Returns the function that the command line calls. It rejects with `CliError`. */
+/** Returns the command's function. It rejects with `CliError`. */
 export function projectCommand<const Options extends ParseArgsOptionsConfig>({
   name,
   help,
@@ -48,7 +48,7 @@ export function projectCommand<const Options extends ParseArgsOptionsConfig>({
     const { target, quiet } = line.values as { target?: string[]; quiet?: boolean }
     if (quiet) terminal.beQuiet()
     const values = line.values as ParsedOptions<Options>
-    // A wrong target or port is told before a missing entry.
+    // Report an invalid target or port before a missing entry.
     const targetName = oneTarget(target)
     checkServing(values)
     return run(chooseProject(line.positionals, targetName), values, dashes < 0 ? [] : args.slice(dashes + 1))
@@ -64,14 +64,14 @@ export function outFolder({ project, targetName }: ProjectTarget, out: string | 
 export const SERVING_OPTIONS = { port: { type: 'string' }, path: { type: 'string' } } as const
 
 export const SERVING_HELP = `  --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
-  --path     where the entry answers MCP; default /mcp`
+  --path     the path of the MCP endpoint; default /mcp`
 
 interface ServingValues {
   readonly port?: string | undefined
   readonly path?: string | undefined
 }
 
-/** Where to serve. Rejects with `UsageError` for what is no port or path, and with `CliError` where the port is taken. */
+/** Where to serve. Rejects with `UsageError` for an invalid port or path, and with `CliError` if the port is in use. */
 export async function whereToServe(
   values: ServingValues,
   { defaultPort }: Pick<Target, 'defaultPort'>,

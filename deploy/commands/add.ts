@@ -1,4 +1,4 @@
-/** `mayfly add`: writes a server into the configuration of a client, or prints what goes there. */
+/** `mayfly add`: adds a server to a client's configuration, or prints the entry. */
 import { resolve } from 'node:path'
 import {
   type AddedServer,
@@ -30,12 +30,12 @@ const HELP = `mayfly add <url> --client <name>... [--name <name>] [--scope proje
                 reads one (Codex: user)
   --bearer-env  the environment variable that holds the token: sent as Authorization: Bearer …
   --header-env  another header and its variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated
-  --print       print what goes into the file, and read and write none
-  --dry-run     say what would be written
-  --force       replace a server of the same name that has another URL or other settings
+  --print       print the entry, and do not read or write any file
+  --dry-run     show what would be written
+  --force       replace a server with the same name and another URL or other settings
 
-Changes nothing else in the file. A secret is never written: the file names its variable, and VS Code asks for it. A file that cannot
-be read is left alone: what belongs there is printed instead, with exit code 1.
+Changes nothing else in the file. Secrets are never written: the file names their variables, and VS Code prompts for them. If a file
+cannot be read, it is left unchanged; the entry is printed instead, with exit code 1.
 
   mayfly add https://shop.example.com/mcp --client cursor
   mayfly add https://shop.example.com/mcp --client vscode --client codex --bearer-env SHOP_TOKEN
@@ -51,7 +51,7 @@ interface Options {
   readonly force: boolean
 }
 
-/** Exit code 0, or 1 where one of the clients got nothing. Throws `UsageError`. */
+/** Exit code 0, or 1 if the server could not be added to one of the clients. Throws `UsageError`. */
 export async function add(args: string[]): Promise<number> {
   const line = parseCommand('add', HELP, args, {
     client: { type: 'string', multiple: true },
@@ -80,13 +80,13 @@ export async function add(args: string[]): Promise<number> {
   const clients = parseClients(values.client ?? [])
   if (url.search !== '')
     terminal.note(
-      'what follows the ? of the URL is written as it is: with a secret in it, share the file with nobody',
+      'the query string of the URL is written to the file as is: if it contains a secret, do not share the file',
     )
   for (const client of clients) checkScope(client, options)
   return clients.map((client) => addTo(client, options)).includes(false) ? 1 : 0
 }
 
-/** Whether the client has the server now. What a person is to do goes to stdout. */
+/** Whether the client has the server now. Instructions for the user go to stdout. */
 function addTo(client: Client, options: Options): boolean {
   const { server, print } = options
   const scope = options.scope ?? (Object.keys(client.files)[0] as Scope)
@@ -99,7 +99,7 @@ function addTo(client: Client, options: Options): boolean {
   const addition = client.addition(server)
   if (addition === undefined) {
     terminal.warn(
-      `${client.title} takes no header from an environment variable: leave the headers out where the server has OAuth, else see ${client.source}`,
+      `${client.title} cannot read a header from an environment variable: omit the headers if the server supports OAuth, otherwise see ${client.source}`,
     )
     return false
   }
@@ -127,7 +127,7 @@ function printAddition(client: Client, { name }: AddedServer, addition: Addition
   process.stdout.write(FORMATS[client.format].render(name, addition))
 }
 
-/** Throws `CliError` where the name is taken, `UnreadableError`, and errors of the system. */
+/** Throws `CliError` if the name is taken, `UnreadableError`, and system errors. */
 function write(client: Client, path: string, addition: Addition, options: Options): void {
   const { server, dryRun, force } = options
   const { name } = server
@@ -135,13 +135,13 @@ function write(client: Client, path: string, addition: Addition, options: Option
   const file: ConfigFile = readConfig(resolve(path))
   const present = file.text === undefined ? undefined : format.read(file.text, addition.key, name)
   if (present !== undefined && isKept(present, addition.entry, server)) {
-    terminal.note(`${client.title}: ${path} has "${name}" already; nothing to do`)
+    terminal.note(`${client.title}: ${path} already has "${name}"; nothing to do`)
     return
   }
   if (present !== undefined && !force) {
     const other = holdsUrl(present, server.url) ? 'with other settings' : 'for another server'
     throw new CliError(
-      `${path} has "${name}" already, ${other}: pass another --name, or --force to replace it`,
+      `${path} already has "${name}" ${other}: pass another --name, or --force to replace it`,
     )
   }
   const text =
@@ -156,16 +156,16 @@ function write(client: Client, path: string, addition: Addition, options: Option
   replaceConfig(file, text)
   process.stdout.write(`${client.title}: wrote "${name}" into ${printable(path)}\n`)
   for (const { variable } of client.format === 'json' && addition.inputs ? [] : server.headers) {
-    terminal.note(`${client.title} reads ${variable} from the environment that it is started in`)
+    terminal.note(`${client.title} reads ${variable} from its environment when it starts`)
   }
 }
 
-/** The same entry, or one for the same URL that a person has added settings to; with headers it must be the same. */
+/** Whether it is the same entry, or has the same URL and more settings that the user added. With headers, it must be identical. */
 function isKept(present: unknown, entry: object, { url, headers }: AddedServer): boolean {
   return isEntry(present, entry) || (headers.length === 0 && holdsUrl(present, url))
 }
 
-/** Each client has its own name for the URL, and a bridge has it among its arguments. */
+/** Clients name the URL's field differently, and a bridge has the URL in its arguments. */
 function holdsUrl(present: unknown, wanted: string): boolean {
   const { url, serverUrl, httpUrl, args } = (present ?? {}) as { readonly [member: string]: unknown }
   return [url, serverUrl, httpUrl, args]
@@ -176,7 +176,7 @@ function holdsUrl(present: unknown, wanted: string): boolean {
 function parseUrl(positionals: readonly string[]): URL {
   const hints = { more: ' --client cursor', secrets: '--bearer-env or --header-env' }
   const { href } = parseServerUrl('add', positionals, hints)
-  // Snippets put it between single quotes.
+  // Snippets put the name in single quotes.
   return new URL(href.replaceAll("'", '%27'))
 }
 
@@ -231,7 +231,7 @@ function parseHeaders(bearer: string | undefined, others: readonly string[]): He
   return all
 }
 
-/** The text is not quoted: somebody may have passed the secret itself. */
+/** Does not quote the text: the user may have passed the secret itself. */
 function parseVariable(option: string, text: string): string {
   if (/^[A-Z_][A-Z\d_]{0,99}$/i.test(text)) return text
   throw new UsageError(`${option} takes the name of an environment variable, not the secret`)

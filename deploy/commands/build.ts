@@ -1,4 +1,4 @@
-/** `mayfly build`: writes what a platform accepts into a folder, and reports its size; or a desktop bundle. */
+/** `mayfly build`: builds a server for a platform, or as a desktop bundle, and reports the size. */
 import { join, relative } from 'node:path'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { printable } from '../terminal/cli-error.ts'
@@ -16,17 +16,17 @@ export async function build(args: string[]): Promise<number> {
 const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json] [--quiet]
 
 ${COMMON_HELP}
-  --out      where to write; default dist/<target>. What an earlier build left there is replaced.
+  --out      where to write; default dist/<target>. Replaces an earlier build there.
   --json     print { target, out, main, size, limits } as JSON
 
-Prints what it wrote and its size, raw and gzipped; warns when that is near one of the platform's limits.
+Prints what it wrote and its size, raw and gzipped. Warns if the size is near one of the platform's limits.
 
   mayfly build --target lambda
   mayfly build --target mcpb                (a desktop bundle: see mayfly build --target mcpb --help)
   mayfly build src/server.ts --target vercel --out build/vercel
 `
 
-/** Exit code 0, even if the build is over a limit: the user's plan is not known. Throws `CliError` if the build fails. */
+/** Exit code 0, even if the build is over a limit, since the user's plan is unknown. Throws `CliError` if the build fails. */
 const buildTarget = projectCommand({
   name: 'build',
   help: HELP,

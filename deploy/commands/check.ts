@@ -1,6 +1,6 @@
 /**
- * `mayfly check`: probes an MCP endpoint over HTTP, made with Mayfly or not, and says what works, degrades and is wrong; with `--as`,
- * whether Claude, ChatGPT, VS Code and Cursor would connect.
+ * `mayfly check`: probes any MCP endpoint over HTTP and reports what works, degrades or is wrong; with `--as`, whether Claude, ChatGPT, VS
+ * Code and Cursor would connect.
  */
 import type { ToolCall } from '../check/call-result.ts'
 import { CLIENTS } from '../check/clients/all.ts'
@@ -21,22 +21,22 @@ const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer <t
                    [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
 
   url         the MCP endpoint: https://example.com/mcp
-  --as        connect as claude, chatgpt, vscode, cursor or all do, and say where each would stop; may be repeated
-  --bearer    a token, sent as Authorization: Bearer to this server and to no other; never printed
-  --header    another header for every request, such as one that a gateway wants; may be repeated
+  --as        connect as claude, chatgpt, vscode, cursor or all, and report where each would stop; may be repeated
+  --bearer    a token, sent as Authorization: Bearer to this server only; never printed
+  --header    another header for every request, such as one that a gateway requires; may be repeated
   --json      print one JSON document instead of the table
-  --timeout   milliseconds a request may take; default 10000
-  --deadline  milliseconds the whole check may take; default six times --timeout, and 10000 at least
-  --origin    the web page that asks, for CORS; default a made-up one
-  --call      a tool to call, whose result is judged; none is called without it
+  --timeout   milliseconds per request; default 10000
+  --deadline  milliseconds for the whole check; default six times --timeout, at least 10000
+  --origin    the origin of a web page, for the CORS check; default an invented one
+  --call      call this tool and check its result; without it, no tool is called
   --arguments its arguments, as JSON; default {}
-  --no-register  with --as: do not register at the authorization server, which leaves a record there
+  --no-register  with --as: do not register at the authorization server, since registrations persist there
 
-Calls no tool, unless --call names one, and changes nothing, but for the registrations of --as. Each line is a claim and its
-verdict: works, degrades (clients cope, but something is lost), wrong (with what to do about it), hint (allowed, but some
-client or model takes it badly), or skipped.
+Calls no tool unless --call names one, and changes nothing, except for the registrations of --as. Each line is a claim and its
+verdict: works, degrades (clients work, but lose a feature), wrong (with what to do about it), hint (allowed, but some
+clients or models have problems with it), or skipped.
 
-Exit codes: 0 nothing is wrong, 1 something is, or a client would stop, 2 a bad command line, or nothing answers at the URL.
+Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, or no answer at the URL.
 
   mayfly check https://example.com/mcp
   mayfly check https://example.com/mcp --bearer "$TOKEN" --json
@@ -47,7 +47,7 @@ const DEFAULT_TIMEOUT_MS = 10_000
 const MAX_TIMEOUT_MS = 600_000
 const MAX_DEADLINE_MS = 3_600_000
 
-/** Exit code 0, or 1 when anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 when nothing answers. */
+/** Exit code 0, or 1 if anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 if nothing answers. */
 export async function check(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine('check', args, {
     bearer: { type: 'string' },
@@ -72,9 +72,9 @@ export async function check(args: string[]): Promise<number> {
   const profiles = values.as === undefined ? undefined : parseClients(values.as)
   const call = parseCall(values.call, values.arguments)
   if (values['no-register'] && profiles === undefined)
-    throw new UsageError('--no-register is for --as: without it, nothing is registered')
+    throw new UsageError('--no-register needs --as: without --as, nothing is registered')
   if (call !== undefined && profiles !== undefined)
-    throw new UsageError('--call is for the check without --as: run it once more for that')
+    throw new UsageError('--call cannot be combined with --as: run the check twice')
   const options: CheckOptions = {
     url,
     bearer,
@@ -111,7 +111,7 @@ function show(report: Report, options: CheckOptions, isJson: boolean | undefined
   return countVerdicts(report).wrong > 0 ? 1 : 0
 }
 
-/** The values of a query may be secrets. */
+/** Query values may be secrets. */
 function named({ url }: CheckOptions): string {
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
@@ -120,15 +120,13 @@ function parseClients(texts: readonly string[]): readonly Profile[] {
   const known = CLIENTS.map(({ id }) => id)
   const unknown = texts.find((text) => text !== 'all' && !known.some((id) => id === text))
   if (unknown !== undefined)
-    throw new UsageError(
-      `${toQuoted(unknown)} is not a client that check knows: pass ${known.join(', ')} or all`,
-    )
+    throw new UsageError(`${toQuoted(unknown)} is not a known client: pass ${known.join(', ')} or all`)
   return texts.includes('all') ? CLIENTS : CLIENTS.filter(({ id }) => texts.includes(id))
 }
 
 function parseCall(name: string | undefined, text: string | undefined): ToolCall | undefined {
   if (name === undefined) {
-    if (text !== undefined) throw new UsageError('--arguments are of a tool: pass --call, too')
+    if (text !== undefined) throw new UsageError('--arguments needs a tool: pass --call, too')
     return undefined
   }
   let value: unknown
@@ -155,7 +153,7 @@ function parseOrigin(text: string): string {
   return origin
 }
 
-/** An argument that a script passes on may contain control characters for the terminal. */
+/** An argument from a script may contain terminal control characters. */
 function toQuoted(text: string): string {
   return toSafeText(quote(text), createHide([]))
 }

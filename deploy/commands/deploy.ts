@@ -1,4 +1,4 @@
-/** `mayfly deploy`: builds, checks, and lets the platform's own tool upload. */
+/** `mayfly deploy`: builds, checks, and uploads with the platform's own CLI. */
 import { join, relative } from 'node:path'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
 import { readSecrets, unsentSecrets } from '../project/secrets.ts'
@@ -15,26 +15,26 @@ const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--pr
               [--out <folder>] [--quiet] [-- <for the tool>...]
 
 ${COMMON_HELP}
-  --secret   hand this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars
-  --preview  deploy to a URL of its own, beside what clients use (cloudflare, vercel, netlify, deno)
-  --check    run mayfly check against the deployed server, and end with its exit code
-  --dry-run  do all but the upload, and print what would be run
+  --secret   send this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars
+  --preview  deploy to a separate URL and leave production unchanged (cloudflare, vercel, netlify, deno)
+  --check    verify the deployed server with mayfly check, and exit with its code
+  --dry-run  do everything except the upload, and print the commands
   --out      where to build; default dist/<target>
-  --         everything after it goes to the platform's own tool
+  --         pass everything after it to the platform's own CLI
 
-Ends with the URL of the MCP endpoint, on stdout; what the platform's tool prints is on stderr.
+Prints the URL of the MCP endpoint on stdout, and the output of the platform's CLI on stderr.
 
   mayfly deploy --secret MAYFLY_SECRET
   mayfly deploy --target vercel --dry-run
 `
 
-/** Options of the tools that may have a variable as `NAME=value`. */
+/** Options of the tools that may take a variable as `NAME=value`. */
 const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var)$/
 
 /** Options of the tools whose value grants access. */
 const HIDDEN_OPTION = /^(?:-t|--?[\w-]*(?:token|auth|password|secret|key))$/i
 
-/** Exit code 0 when everything is deployed, else that of the tool that failed. Throws `CliError`. */
+/** Exit code 0 if everything is deployed, otherwise that of the tool that failed. Throws `CliError`. */
 export const deploy = projectCommand({
   name: 'deploy',
   help: HELP,
@@ -67,7 +67,7 @@ async function deployProject(
   const { preview: isPreview = false } = values
   if (isPreview && !target.hasPreviews) {
     throw new UsageError(
-      `${target.title} has no previews: deploy a second server, under another name, and try things out there`,
+      `${target.title} has no previews: deploy a second server under another name and test there`,
     )
   }
   const secrets = readSecrets(project, values.secret ?? [])
@@ -100,7 +100,7 @@ async function deployProject(
   return finish(url, deployment, values.check === true)
 }
 
-/** Prints the last lines: where the server is, and whether it works. */
+/** Prints the server's URL and, if asked, checks it. */
 async function finish(
   url: string | undefined,
   { endpoint }: Deployment,
@@ -124,7 +124,7 @@ async function dryRun(deployment: Deployment, project: Project): Promise<number>
   return 0
 }
 
-/** Throws for the platform's errors that `mayfly doctor` finds. Size limits only warn: the platform may have raised them. */
+/** Throws for errors that `mayfly doctor` finds. Size limits only warn, since the platform may have raised them. */
 async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<void> {
   for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
   for (const { level, message } of await target.examine(project)) {
@@ -147,7 +147,7 @@ function notLoggedIn({ tool }: Deployment): string {
   return `you are not logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
-/** The command as it could be typed. Secrets appear by name only, and tokens are left out: the output may end up in a log. */
+/** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */
 function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
   const token = process.env[tool.token]
   const words = step.args.map((word, at) => {

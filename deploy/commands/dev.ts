@@ -1,5 +1,5 @@
 /**
- * `mayfly dev`: serves an entry on this machine through one platform's own runtime.
+ * `mayfly dev`: serves an entry locally on a platform's own runtime.
  *
  * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
  */
@@ -30,10 +30,10 @@ ${COMMON_HELP}
 ${SERVING_HELP}
   --open           on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt
   --inspector      start the project's own @modelcontextprotocol/inspector, connected
-  --no-playground  no page in front: the platform's own process has the port
+  --no-playground  do not serve the playground; the platform's own process listens on the port
 
-Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, and
-everything else on stderr.
+Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers;
+everything else goes to stderr.
 
   mayfly dev
   mayfly dev --open
@@ -53,7 +53,7 @@ export const dev = projectCommand({
   run: async ({ project, target }, values) => {
     const { entry, cwd } = project
     const isPlain = values['no-playground'] === true
-    if (isPlain && values.open) throw new UsageError('--open opens the playground: leave --no-playground out')
+    if (isPlain && values.open) throw new UsageError('--open opens the playground: remove --no-playground')
     const inspector = values.inspector ? findInspector(cwd) : undefined
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
@@ -85,25 +85,28 @@ interface Addresses {
 
 interface Serving {
   readonly start: () => RunningTarget | Promise<RunningTarget>
-  /** Takes the port once the server answers, and shows the playground there. Default: the server itself has the port. */
+  /** Listens on the port once the server answers, and serves the playground there. Default: the server itself listens on it. */
   readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
-  /** Called once everything is there. May start something that is ended with the server. */
+  /** Called once everything is ready. May start something that ends with the server. */
   readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
   /** Of 127.0.0.1. */
   readonly port: number
-  /** The project's, for servers that tell theirs only to callers with a token. */
+  /** The project's name, for servers that require a token to tell theirs. */
   readonly name: string
-  /** What the platform's schedule would call. */
+  /** What the platform's cron would call. */
   readonly cron?: Cron | undefined
-  /** The path of the MCP endpoint was given, and is not the platform's. */
+  /** Whether the path of the MCP endpoint was given instead of the platform's default. */
   readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
 }
 
-/** Waits for `check`, prints the ready line, and stops at the first signal or when what read the output has gone (exit code 0). Throws `CliError` when the server stops by itself. */
+/**
+ * Waits for `check`, prints the ready line, and stops at the first signal or when the reader of its output closes (exit code 0). Throws
+ * `CliError` if the server stops by itself.
+ */
 export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const { start, check = async () => {} } = serving
-  // Registered before anything is started, so that all of it is stopped. Later signals are ignored: stopping takes a limited time.
+  // Registered before anything starts, so that everything is stopped. Later signals are ignored: stopping has a time limit.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
   if (isInterrupted) return 0
@@ -119,7 +122,7 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   }
 }
 
-/** What is started beside a server that answers, and ended with it. */
+/** What is started along with the server, and ends with it. */
 interface Beside {
   front?: PlaygroundFront
   tool?: { stop(): Promise<void> } | undefined
@@ -135,7 +138,7 @@ async function serveUntilExit(
   const path = running.path ?? '/mcp'
   const front = await serving.startFront?.(path)
   if (front !== undefined) beside.front = front
-  // Interrupted meanwhile: nobody waits for this any more.
+  // Interrupted in the meantime: the caller no longer waits.
   if (over.aborted) return front?.close(running.exited).then(() => 0) ?? 0
   const origin = `http://127.0.0.1:${serving.port}`
   const endpoint = origin + path
@@ -147,7 +150,7 @@ async function serveUntilExit(
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 
-/** Before the platform's own path of the endpoint there is what the platform puts there. */
+/** The endpoint's path may follow a prefix that the platform adds. */
 function baseOf(endpoint: string, hasOwnPath = false): string {
   const { origin, pathname } = new URL(endpoint)
   return hasOwnPath ? origin : `${origin}${pathname.replace(/\/mcp$/, '')}`

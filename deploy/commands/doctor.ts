@@ -1,4 +1,4 @@
-/** `mayfly doctor`: what is missing, what is wrong, and what will degrade, before anything is deployed. */
+/** `mayfly doctor`: finds what is missing, wrong, or degraded before a deployment. */
 
 import type { Finding, Project } from '../contract/target.ts'
 import {
@@ -22,7 +22,7 @@ const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
 ${COMMON_HELP}
   --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
 
-Exit code 1 when something is wrong, 0 otherwise; a warning or what degrades is not wrong.
+Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.
 
   mayfly doctor --target lambda
 `
@@ -33,7 +33,7 @@ interface Report {
   readonly degrades: readonly Degradation[]
 }
 
-/** Throws `CliError` where there is no entry at all. */
+/** Throws `CliError` if there is no entry. */
 export const doctor = projectCommand({
   name: 'doctor',
   help: HELP,
@@ -90,6 +90,6 @@ function render({ target, findings, degrades }: Report): string {
     ({ features, reason, remedy }) => `  ${colour('bold', features.join(', '))}\n    ${reason} ${remedy}`,
   )
   return `${findTarget(target).title}\n${found.join('\n')}\n${
-    lost.length === 0 ? '' : `\nWhat degrades, and is never advertised\n${lost.join('\n')}\n`
+    lost.length === 0 ? '' : `\nWhat degrades, and is not advertised\n${lost.join('\n')}\n`
   }`
 }

@@ -1,4 +1,4 @@
-/** `mayfly ingest`: fills an index of a vector store with documents, and keeps it as they are. */
+/** `mayfly ingest`: loads documents into an index of a vector store, and updates the index when they change. */
 import { createHash } from 'node:crypto'
 import { basename, join, relative, resolve } from 'node:path'
 import { toChunks } from '../ingest/chunks.ts'
@@ -18,16 +18,16 @@ const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> 
                 or a module whose default export is a store
   --index       the index, which is created if it does not exist
   --model       openai/<model>, or a module whose default export is an embedding model
-  --urls        a file with one URL a line, beside the arguments; may be repeated
-  --name        what is ingested together, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
-                digest if it is not a folder right here or there are several.
-                What is gone is removed among the chunks of the same name
-  --chunk-size  characters of a chunk, about; default 800
-  --dry-run     say what would change, and change nothing
-  --quiet       tell only what is wrong
+  --urls        a file with one more URL per line; may be repeated
+  --name        names this set of documents, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
+                digest if there are several or it is not in the current folder.
+                Removed documents are only looked for under the same name
+  --chunk-size  approximate characters per chunk; default 800
+  --dry-run     show what would change, and change nothing
+  --quiet       print only warnings and errors
 
-Reads .md, .mdx, .markdown, .html, .htm and .txt files and pages, splits them by headings and size, embeds what is new and
-removes what is gone. Chunks are known by their content: running it again changes only what has changed.
+Reads .md, .mdx, .markdown, .html, .htm and .txt files and pages, splits them by headings and size, embeds new chunks and
+deletes removed ones. Chunks are identified by their content, so a second run changes only what has changed.
 
   pgvector   DATABASE_URL, and the package postgres
   libsql     LIBSQL_URL, LIBSQL_AUTH_TOKEN, and the package @libsql/client
@@ -44,7 +44,7 @@ removes what is gone. Chunks are known by their content: running it again change
 
 const DEFAULT_CHUNK_SIZE = 800
 
-/** Exit code 0, or 1 if a document cannot be read: then nothing is removed. Throws `CliError`. */
+/** Exit code 0, or 1 if a document cannot be read; then nothing is removed. Throws `CliError`. */
 export async function ingest(args: string[]): Promise<number> {
   const line = parseCommand('ingest', HELP, args, {
     store: { type: 'string' },
@@ -73,14 +73,14 @@ export async function ingest(args: string[]): Promise<number> {
   const { documents, failed } = await findDocuments(cwd, positionals, urls)
   const model = await loadModel(cwd, modelName!)
   const chunks = await toChunks(documents, { name, chunkSize, modelId: model.id })
-  if (chunks.length === 0) throw new CliError('there is no text in these documents: nothing was changed')
+  if (chunks.length === 0) throw new CliError('these documents contain no text: nothing was changed')
   const store = await openStore(cwd, storeName!)
   const progress = createProgress()
   const changes = await synchronise(store.store, chunks, {
     indexName: index!,
     prefix: `${name}:`,
     embed: model.embed,
-    // What could not be read is not gone.
+    // A document that could not be read still exists.
     removes: failed.length === 0,
     isDryRun: values['dry-run'] === true,
     progress,
@@ -99,19 +99,19 @@ export async function ingest(args: string[]): Promise<number> {
   return 1
 }
 
-/** As seen from here, so that it is the same on another machine. */
+/** Relative to the current folder, so that it is the same on another machine. */
 function toKey(source: string): string {
   return URL.canParse(source) ? source : relative(process.cwd(), resolve(source))
 }
 
-/** In the id of every chunk: at most 20 characters, since some stores allow 64 bytes. */
+/** Part of every chunk's id: at most 20 characters, since some stores limit ids to 64 bytes. */
 function toName(given: string | undefined, sources: readonly string[]): string {
   if (given === undefined) {
     const [source = ''] = sources
     const last = basename(URL.canParse(source) ? new URL(source).hostname : resolve(source))
     const name = last.replaceAll(/[^\w-]+/g, '-') || 'documents'
     if (sources.length === 1 && resolve(last) === resolve(source)) return name.slice(0, 20)
-    // Others end with the same name: without more, each would remove what the other has brought.
+    // Other folders may have the same name: without a digest, each run would remove the other's chunks.
     const digest = createHash('sha256').update(sources.map(toKey).join('\n')).digest('hex')
     return `${name.slice(0, 13)}-${digest.slice(0, 6)}`
   }

@@ -1,4 +1,4 @@
-/** `mayfly init`: writes a small project for one platform or several. */
+/** `mayfly init`: creates a small project for one or more platforms. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -11,14 +11,14 @@ import { quoted } from '../terminal/console.ts'
 
 const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...
 
-  dir        the folder to write; created if needed; it must be empty, apart from .git
-  --target   ${targetNames}; several may be given, the first is the one for npm run dev
-  --name     of the package and the deployment: lower case letters, digits and dashes; default: the folder's
+  dir        the folder to write; created if needed; must be empty, except for .git
+  --target   ${targetNames}; may be repeated; npm run dev uses the first
+  --name     name of the package and the deployment: lower case letters, digits and dashes; default: the folder's
   --with     auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app;
-             tasks: a tool that takes long, with a store and a runner of the platform; fromSdk: a server of the
-             official SDK. Several may be given; fromSdk excludes asking and tasks
+             tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the
+             official SDK. May be repeated; fromSdk excludes asking and tasks
 
-Asks for what is not given, on a terminal. Writes a server, a test, the platform's configuration, CI and .gitignore.
+On a terminal, prompts for missing options. Writes a server, a test, the platform's configuration, CI and .gitignore.
 
   mayfly init shop --target cloudflare
   mayfly init shop --target vercel --target lambda --name dice
@@ -31,7 +31,7 @@ const NAME = /^[a-z][a-z\d-]{0,38}[a-z\d]$/
 /** Files that a new folder may already contain. */
 const TOLERATED = ['.git', '.DS_Store']
 
-/** Exit code 0 when the project is written. Throws `UsageError` where something is missing and there is no terminal to ask on. */
+/** Exit code 0 when the project is written. Throws `UsageError` if an option is missing and there is no terminal to prompt on. */
 export async function init(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine('init', args, {
     target: { type: 'string', multiple: true },
@@ -71,7 +71,7 @@ type Completed = Pick<InitAnswers, 'name' | 'targets'> & { readonly dir: string 
 
 /** Throws `UsageError` for an unknown template, and for two that exclude each other. */
 function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
-  // Several names may also be one list, as at the prompt for targets.
+  // Also accepts a comma-separated list, like the prompt for targets.
   const wanted = names.flatMap((name) => name.split(','))
   const chosen = new Set(
     wanted.map((wantedName) => {
@@ -85,13 +85,13 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
   const own = (['asking', 'tasks'] as const).find((template) => chosen.has(template))
   if (chosen.has('fromSdk') && own !== undefined) {
     throw new UsageError(
-      `a server of an official SDK has its own way of ${own}: pass --with fromSdk or --with ${own}`,
+      `a server of the official SDK does ${own} in its own way: pass --with fromSdk or --with ${own}`,
     )
   }
   return chosen
 }
 
-/** One server keeps its tasks in one way. Throws `UsageError` for platforms that differ in it, or that cannot. */
+/** A server has one task store. Throws `UsageError` for platforms that need different stores, or that have none. */
 function checkTaskPlatforms(chosen: InitAnswers['targets']): void {
   const [first] = chosen
   const without = chosen.find(([, { tasks }]) => tasks === undefined)
@@ -103,23 +103,23 @@ function checkTaskPlatforms(chosen: InitAnswers['targets']): void {
   const other = chosen.find(([, { tasks }]) => tasks !== first![1].tasks)
   if (other !== undefined) {
     throw new UsageError(
-      `${first![0]} and ${other[0]} keep tasks in different ways: make a project for each, and share what is in src/mcp.ts`,
+      `${first![0]} and ${other[0]} keep tasks in different ways: make a project for each, and share src/mcp.ts`,
     )
   }
 }
 
-/** Asks for what is missing, if there is a terminal. */
+/** Prompts for missing options if there is a terminal. */
 async function complete(given: Given): Promise<Completed> {
   if (given.dir !== undefined && given.targets !== undefined) {
     return check(given.dir, given.targets, given.name)
   }
   if (!process.stdin.isTTY) {
     throw new UsageError(
-      'cannot ask without a terminal: pass a folder and --target, as in mayfly init shop --target cloudflare',
+      'cannot prompt without a terminal: pass a folder and --target, as in mayfly init shop --target cloudflare',
     )
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Line by line, so that what is typed ahead is not lost.
+  // Line by line, so that input typed ahead is not lost.
   const lines = terminal[Symbol.asyncIterator]()
   const ask = async (question: string, fallback: string): Promise<string> => {
     process.stderr.write(`${question} (${fallback}): `)
@@ -164,7 +164,9 @@ function refuseOccupied(folder: string): void {
   if (!existsSync(folder)) return
   const found = readdirSync(folder).find((name) => !TOLERATED.includes(name))
   if (found === undefined) return
-  throw new CliError(`${printable(folder)} is not empty, it holds ${printable(found)}: pass another folder`)
+  throw new CliError(
+    `${printable(folder)} is not empty: it contains ${printable(found)}; pass another folder`,
+  )
 }
 
 function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly string[]): string {

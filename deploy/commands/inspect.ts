@@ -1,4 +1,4 @@
-/** `mayfly inspect`: the page of `mayfly dev` for any MCP server, whose messages a process on this machine forwards. */
+/** `mayfly inspect`: the playground of `mayfly dev` for any MCP server. A local process forwards the messages. */
 import { randomBytes } from 'node:crypto'
 import { whyNothingAnswers } from '../check/contact.ts'
 import { Wire } from '../check/wire.ts'
@@ -12,20 +12,20 @@ import { terminal } from '../terminal/terminal.ts'
 const HELP = `mayfly inspect <url> [--bearer <token>] [--header 'Name: value']... [--port <n>] [--open]
 
   url       the MCP endpoint: https://example.com/mcp
-  --bearer  a token, sent as Authorization: Bearer to this server and to no other; never printed
-  --header  another header for every request, such as one that a gateway wants; may be repeated
-  --port    of the page on 127.0.0.1; default a free one
+  --bearer  a token, sent as Authorization: Bearer to this server only; never printed
+  --header  another header for every request, such as one that a gateway requires; may be repeated
+  --port    port of the page on 127.0.0.1; default a free one
   --open    on a terminal, open the page in the browser
 
-Prints the address of the page on stdout: choose a tool, fill in its form, call it, and see the wire. The address has a
-token, without which no other page or program can use the server through this one.
+Prints the page's URL on stdout. There you choose a tool, fill in its form, call it, and see the messages. The URL contains a
+token, so that no other page or program can use the server through this process.
 
   mayfly inspect https://example.com/mcp --open
 `
 
 const TIMEOUT_MS = 10_000
 
-/** Runs until a signal ends it (exit code 0). Throws `UsageError`, and `CliError` where the port is taken. */
+/** Runs until a signal ends it (exit code 0). Throws `UsageError`, and `CliError` if the port is in use. */
 export async function inspect(args: string[]): Promise<number> {
   const line = parseCommand('inspect', HELP, args, {
     bearer: { type: 'string' },
@@ -44,9 +44,9 @@ export async function inspect(args: string[]): Promise<number> {
   const running = await startInspectServer({ server, headers, token, port })
   try {
     process.stdout.write(`ready ${running.url}\n`)
-    terminal.note(`tries ${server.origin}${server.pathname} until Ctrl+C`)
+    terminal.note(`inspecting ${server.origin}${server.pathname}; press Ctrl+C to stop`)
     if (values.open) openInBrowser(running.url)
-    // Not awaited: the page works meanwhile, and the server may still be starting.
+    // Not awaited: the page works without it, and the server may still be starting.
     void warnIfSilent(server, headers)
     return await interrupted
   } finally {
@@ -54,7 +54,7 @@ export async function inspect(args: string[]): Promise<number> {
   }
 }
 
-/** One request, so that a wrong URL is noticed where it was typed. */
+/** Sends one request, so that a wrong URL is reported in the terminal. */
 async function warnIfSilent(url: URL, headers: Readonly<Record<string, string>>): Promise<void> {
   const wire = new Wire({
     url,

@@ -1,4 +1,4 @@
-/** `mayfly logs`: the platform's own tool shows what the deployed server logs, as it comes. */
+/** `mayfly logs`: streams the deployed server's logs with the platform's own CLI. */
 
 import { FOUND, type Project, type Target } from '../contract/target.ts'
 import { findTool, isLoggedIn, lookUp, runStep } from '../targets/deploy-tool.ts'
@@ -8,15 +8,15 @@ import { COMMON_HELP, projectCommand } from './_project-command.ts'
 const HELP = `mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]
 
 ${COMMON_HELP}
-  --         everything after it goes to the platform's own tool
+  --         pass everything after it to the platform's own CLI
 
-Shows what the deployed server logs, as it comes, until Ctrl-C.
+Streams the deployed server's logs until Ctrl-C.
 
   mayfly logs --target cloudflare
   mayfly logs --target lambda -- --region eu-west-1
 `
 
-/** Exit code of the platform's tool. Throws `CliError` if there is none, or the user is not logged in to it. */
+/** Exit code of the platform's tool. Throws `CliError` if the platform has no such tool, or the user is not logged in. */
 export const logs = projectCommand({
   name: 'logs',
   help: HELP,
@@ -27,7 +27,7 @@ export const logs = projectCommand({
 
 async function follow(target: Target, project: Project, extra: readonly string[]): Promise<number> {
   if (target.logs === undefined) {
-    throw new CliError(`${target.title} runs on a machine of yours: its log is what the server prints there`)
+    throw new CliError(`${target.title} runs on your own machine: its log is the server's output there`)
   }
   const { tool: named, lookup, step } = target.logs(project, extra)
   const tool = findTool(named, project.cwd)

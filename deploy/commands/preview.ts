@@ -1,4 +1,4 @@
-/** `mayfly preview`: builds, then runs exactly what was built, on the platform's own runtime. */
+/** `mayfly preview`: builds, then runs that build on the platform's own runtime. */
 
 import type { Project, RunningTarget, Target } from '../contract/target.ts'
 import { cronOf } from '../project/cron.ts'
@@ -24,7 +24,7 @@ ${COMMON_HELP}
 ${SERVING_HELP}
   --out      where to build; default dist/<target>
 
-Builds as mayfly build does and runs the very result, without reloading. Prints "ready <url>" on stdout once it answers.
+Builds like mayfly build and runs the result, without reloading. Prints "ready <url>" on stdout once it answers.
 
   mayfly preview --target lambda
 `
@@ -52,13 +52,13 @@ export const preview = projectCommand({
 
 export interface PreviewRun {
   readonly port: number
-  /** Path of the MCP endpoint. Default: the platform's own, mostly `/mcp`. */
+  /** Path of the MCP endpoint. Default: the platform's, usually `/mcp`. */
   readonly path?: string | undefined
   /** The file descriptor for what it prints. Default stderr. */
   readonly output?: number
 }
 
-/** Runs what is in `outDir`. */
+/** Runs the build in `outDir`. */
 export function startPreview(
   target: Pick<Target, 'preview'>,
   project: Project,

@@ -1,4 +1,4 @@
-/** `mayfly registry`: writes and validates the `server.json` with which a server is published in the MCP registry. */
+/** `mayfly registry`: writes and validates the `server.json` that publishes a server in the MCP registry. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,17 +16,17 @@ const HELP = `mayfly registry [entry] --url <endpoint> [--name <name>] [--out <f
 
   entry          the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
   --url          the deployed MCP endpoint: https://shop.example.com/mcp
-  --name         the name in the registry, io.github.user/shop; default: mcpName of package.json, what the file says already,
+  --name         the name in the registry, io.github.user/shop; default: mcpName of package.json, the name already in the file,
                  the repository's owner, else the host of the URL
   --description  100 characters at most; default: the server's
-  --header       a header that clients must send a secret in, such as X-Api-Key; may be repeated
+  --header       a header in which clients must send a secret, such as X-Api-Key; may be repeated
   --out          default server.json
   --print        print it, and write nothing
-  --check        write nothing: exit code 1 if the file is missing, invalid, or says something else than the server
+  --check        write nothing: exit code 1 if the file is missing, invalid, or differs from the server
   --validate     only validate the file, of any server; needs no entry
 
-Writes the format of 2025-12-11. What the file says and the server does not, such as packages and _meta, stays. What the
-registry would refuse is named, and then nothing is written. Publish the file with the registry's own tool, mcp-publisher.
+Writes the format of 2025-12-11. Keeps what only the file has, such as packages and _meta. If the registry would refuse the
+file, says why and writes nothing. Publish the file with the registry's own CLI, mcp-publisher.
 
   mayfly registry --url https://shop.example.com/mcp
   mayfly registry --check --url https://shop.example.com/mcp
@@ -36,7 +36,7 @@ interface Earlier {
   readonly [member: string]: unknown
 }
 
-/** Exit code 0, or 1 where the registry would refuse the file. Throws `CliError`. */
+/** Exit code 0, or 1 if the registry would refuse the file. Throws `CliError`. */
 export async function registry(args: string[]): Promise<number> {
   try {
     return await run(args)
@@ -105,7 +105,7 @@ async function make(entry: string | undefined, given: Given, earlier: Earlier | 
 
 async function validateFile(path: string): Promise<number> {
   if (!existsSync(path))
-    throw new CliError(`there is no ${printable(path)}: write it with mayfly registry --url …`)
+    throw new CliError(`${printable(path)} does not exist: write it with mayfly registry --url …`)
   if (!(await isValid(parseDocument(path, readFileSync(path, 'utf8'))))) return 1
   process.stdout.write(`${printable(path)} is valid\n`)
   return 0
@@ -125,7 +125,7 @@ function isCurrent(path: string, earlier: Earlier | undefined, document: object)
   }
   terminal.warn(
     earlier === undefined
-      ? `there is no ${path}: write it with mayfly registry`
+      ? `${path} does not exist: write it with mayfly registry`
       : `${path} is not current in ${differences(earlier, document as Earlier).join(', ')}: run mayfly registry again`,
   )
   return false
@@ -150,12 +150,12 @@ function parseDocument(path: string, text: string): Earlier {
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
-    throw new UsageError('--url must begin with https:// and hold no password')
+    throw new UsageError('--url must begin with https:// and must not contain a password')
   url.hash = ''
   return url.href
 }
 
 function parseHeader(text: string): string {
   if (/^[\w-]+$/.test(text)) return text
-  throw new UsageError('--header takes the name of a header alone')
+  throw new UsageError('--header takes only the name of a header')
 }

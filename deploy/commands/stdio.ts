@@ -1,6 +1,4 @@
-/**
- * `mayfly stdio`: serves an entry to one client over stdin and stdout, as desktop clients start their servers.
- */
+/** `mayfly stdio`: serves an entry to one client over stdin and stdout, for desktop clients. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -26,13 +24,13 @@ Serves one client over stdin and stdout until it closes the connection; everythi
   { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
 `
 
-/** A server whose code never gives way hears no signal. Shorter than clients wait before they kill this process. */
+/** A server that blocks the event loop does not handle signals. Shorter than clients wait before they kill this process. */
 const GRACE_MS = 1500
 
-/** The same when this process was killed, which a server that still runs notices and ends; `$1` is its process. */
+/** The same after this process was killed, for a server that blocks the event loop; `$1` is its process. */
 const KILL = 'sleep 2; kill -s KILL -- "$1"'
 
-/** Runs until the client closes its end (exit code 0). Throws `CliError`. */
+/** Runs until the client closes the connection (exit code 0). Throws `CliError`. */
 export async function stdio(args: string[]): Promise<number> {
   const line = parseCommand('stdio', HELP, args, {})
   if (line === undefined) return 0
@@ -47,7 +45,7 @@ export async function stdio(args: string[]): Promise<number> {
   }
 }
 
-/** In a separate process, whose stdout is our stderr: whatever the server writes or starts, the client sees only messages. */
+/** In a separate process whose stdout is our stderr: the client sees only messages, whatever the server prints or starts. */
 async function serve(file: string, entry: string): Promise<number> {
   const child = spawn(process.execPath, ['--enable-source-maps', HOST, file], {
     stdio: ['inherit', 2, 2, 1, 'ipc'],
@@ -60,12 +58,12 @@ async function serve(file: string, entry: string): Promise<number> {
     child.kill(signal === 'SIGPIPE' ? 'SIGTERM' : signal)
   })
   let said: HostMessage | undefined
-  // The server's own code may send messages, too.
+  // The server's own code may send IPC messages, too.
   child.on('message', (message) => {
     if (isHostMessage(message)) said = message
   })
   const [code] = (await once(child, 'exit')) as [number | null]
-  // Messages that it sent before it ended may still arrive.
+  // Messages that it sent before it exited may still arrive.
   if (child.connected) await once(child, 'disconnect')
   restore()
   forgetExit()
@@ -89,11 +87,11 @@ function complaint(message: HostMessage, entry: string): CliError {
     return new CliError(`${displayPath(entry)} cannot be loaded: ${message.reason}`)
   }
   return new CliError(
-    `${displayPath(entry)} does not export an MCPServer, and stdio serves nothing else: name the module that does, or for a server of an official SDK use the SDK's stdio transport`,
+    `${displayPath(entry)} does not export an MCPServer, which stdio requires: pass the module that does, or for a server of the official SDK use the SDK's stdio transport`,
   )
 }
 
-/** Where the entry's packages are: a desktop client starts its servers in any folder. */
+/** The folder of the entry's packages: a desktop client may start servers in any folder. */
 function projectOf(entry: string): string {
   let folder = dirname(entry)
   while (!existsSync(join(folder, 'package.json'))) {

@@ -1,12 +1,12 @@
 /**
- * Facts about the platforms: what they allow, where they say so, and when that was read. Limits of builds, `mayfly doctor`, the
- * tests of the adapters' numbers and docs/deploy/facts.md come from here. Platforms change: a limit that is wrong only warns.
+ * Facts about the platforms: their limits, the source, and when it was read. Build limits, `mayfly doctor`, the tests of the adapters'
+ * numbers and docs/deploy/facts.md use these. Platforms change, so exceeding a limit only warns.
  */
 
 export interface Fact<Value extends number | string = number | string> {
   readonly value: Value
   readonly unit: 'ms' | 'bytes' | 'executions' | 'date'
-  /** What the value is of, for a reader who knows the platform. */
+  /** What is limited, in the platform's terms. */
   readonly says: string
   readonly source: `https://${string}`
   /** When the source was last read. */
@@ -15,7 +15,7 @@ export interface Fact<Value extends number | string = number | string> {
   readonly isBeta?: true
 }
 
-/** Of an artefact, as `Artefact.limits` has it. */
+/** The artefact's limit, as in `Artefact.limits`. */
 export interface SizeLimit {
   readonly name: string
   readonly of: 'raw' | 'gzip'
@@ -32,7 +32,7 @@ const CLOUDFLARE = 'https://developers.cloudflare.com/workers/platform/limits/'
 const SUPABASE = 'https://supabase.com/docs/guides/functions/limits'
 const VERCEL = 'https://vercel.com/docs/functions/limitations'
 const VERCEL_DURATION = 'https://vercel.com/docs/functions/configuring-functions/duration'
-/** It says that Edge Functions are deprecated, too. */
+/** This page also says that Edge Functions are deprecated. */
 const VERCEL_EDGE = 'https://vercel.com/docs/functions/runtimes/edge/edge-functions'
 const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html'
 const LAMBDA_STREAMS = 'https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html'
@@ -40,7 +40,6 @@ const NETLIFY = 'https://docs.netlify.com/build/functions/'
 const NETLIFY_EDGE = 'https://docs.netlify.com/build/edge-functions/limits'
 const CLOUD_RUN = 'https://cloud.google.com/run/docs/configuring/request-timeout'
 
-/** One line a fact. */
 type Row<Value> = readonly [value: Value, says: string, source: Fact['source'], checked: Fact['checked']]
 
 const of = <Value extends number | string>(
@@ -170,13 +169,13 @@ export const FACTS = {
   },
 } as const satisfies { readonly [platform: string]: { readonly [name: string]: Fact } }
 
-/** A limit of a build, with where it comes from. */
+/** A build limit and its source. */
 export function sizeLimit(fact: Fact, measured: SizeLimit['of']): SizeLimit {
   const { says, value, source, checked } = fact
   return { name: says, of: measured, bytes: Number(value), source, checked }
 }
 
-/** As a person reads it: `300 s`, `6 MB`, `64 MiB`. */
+/** Formatted for people: `300 s`, `6 MB`, `64 MiB`. */
 export function shownValue({ value, unit }: Fact): string {
   if (unit === 'date') return String(value)
   const amount = Number(value)

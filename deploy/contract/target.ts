@@ -1,56 +1,59 @@
-/** The seam between the commands of `mayfly` and one platform: how it builds, runs here, deploys, and what it needs. */
+/** The interface between the `mayfly` commands and a platform: how it builds, runs locally, deploys, and what it needs. */
 import type { SizeLimit } from './facts.ts'
 
-/** A user's project, as every command sees it. */
+/** A user's project. */
 export interface Project {
   /** Where configuration and tools are looked up. */
   readonly cwd: string
   /** Absolute path of the file whose default export is the server. */
   readonly entry: string
-  /** From package.json, else the folder: lower case, digits and dashes; what the deployment is called. */
+  /** From package.json, otherwise from the folder: lower case, digits and dashes. The name of the deployment. */
   readonly name: string
 }
 
 export interface Target {
-  /** As its users call the platform: `AWS Lambda`. */
+  /** The platform's name for people: `AWS Lambda`. */
   readonly title: string
   readonly defaultPort: number
-  /** The oldest major version of Node that its tools run on. Default: Mayfly's own. */
+  /** The oldest major version of Node that its tools support. Default: that of Mayfly. */
   readonly oldestNode?: number
-  /** Paths from a project's root that show that it is for this platform; a lockfile counts only if nothing else does. */
+  /** Relative paths that identify a project for this platform. A lockfile counts only if nothing else matches. */
   readonly marks?: { readonly files?: readonly string[]; readonly lockfiles?: readonly string[] }
-  /** The platform's limits for a call and its response, one line each, for `mayfly doctor`. */
+  /** The platform's limits for a call and its response, one per line, for `mayfly doctor`. */
   readonly limits: readonly string[]
-  /** `mayfly dev`. Throws a `CliError`, having started nothing, when the tools or the entry cannot work. */
+  /** `mayfly dev`. Throws a `CliError`, without starting anything, if the tools or the entry cannot work. */
   start(options: StartOptions): Promise<RunningTarget>
   /**
-   * `mayfly build`: writes what the platform takes into `outDir`, which exists and is empty. `earlier` is the folder that it will
-   * replace, which may hold what the platform's tool has written. Throws `CliError`.
+   * `mayfly build`: writes what the platform deploys into `outDir`, which exists and is empty. `earlier` is the folder that it will
+   * replace, which may contain files of the platform's tool. Throws `CliError`.
    */
   build(project: Project, outDir: string, earlier?: string): Promise<Artefact>
-  /** `mayfly deploy`: runs the build for a moment, to find what the platform may refuse. One line each; never throws. */
+  /** `mayfly deploy`: runs the build briefly, to find what the platform may refuse. One line per finding; never throws. */
   tryOut?(outDir: string, artefact: Artefact, project: Project): Promise<readonly string[]>
-  /** `mayfly preview`: how to run on this machine, on the platform's own runtime, what `build` wrote into `outDir`. */
+  /** `mayfly preview`: how to run the build in `outDir` locally on the platform's own runtime. */
   preview(outDir: string, options: PreviewOptions): Launch
-  /** For targets without a platform: the artefact runs on the user's machine. */
+  /** For targets without a platform: the build runs on the user's machine. */
   readonly isOwnMachine?: boolean
-  /** One process serves all requests and lives long, so that sessions can be kept in it. Default false. */
+  /** Whether one long-lived process serves all requests, so that it can hold sessions. Default false. */
   readonly hasOneProcess?: boolean
-  /** `mayfly deploy`: what to run, once `build` has written `outDir`. Runs nothing itself. */
+  /** `mayfly deploy`: the commands to run after `build` wrote `outDir`. Runs nothing itself. */
   deployment(outDir: string, project: Project, options: DeploymentOptions): Deployment
   /** `mayfly deploy --preview`. Default false. */
   readonly hasPreviews?: boolean
-  /** `mayfly logs`. Runs nothing itself; throws a `CliError` where there is no such tool, saying where the logs are. */
+  /** `mayfly logs`. Runs nothing itself. If the platform has no such tool, throws a `CliError` that says where the logs are. */
   logs?(project: Project, extra: readonly string[]): Logs
-  /** `mayfly doctor`: what of the platform is missing or wrong. Starts nothing and reaches nothing. */
+  /** `mayfly doctor`: what is missing or wrong for this platform. Does not start processes or use the network. */
   examine(project: Project): Promise<Finding[]>
-  /** How a new project keeps tasks, and who runs them. Undefined: it cannot, here. */
+  /** How a new project stores and runs tasks. Undefined if the platform cannot. */
   readonly tasks?: TaskPlatform
   /** `mayfly init`: the platform's files for a new project, by path from its root. */
   files(project: { readonly name: string; readonly hasTasks?: boolean }): ProjectFiles
 }
 
-/** `objects`: Durable Objects. `process`: Postgres, and a process that stays. `cron`: Postgres, and a schedule. `dynamodb`: with a queue. */
+/**
+ * `objects`: Durable Objects. `process`: Postgres and a long-lived process. `cron`: Postgres and a schedule. `dynamodb`: DynamoDB and a
+ * queue.
+ */
 export type TaskPlatform = 'objects' | 'process' | 'cron' | 'dynamodb'
 
 export interface StartOptions {
@@ -60,26 +63,26 @@ export interface StartOptions {
   readonly cwd: string
   /** A port of 127.0.0.1 that was free a moment ago. */
   readonly port: number
-  /** Of the MCP endpoint. Default: the platform's own, which is `/mcp` on most. */
+  /** Path of the MCP endpoint. Default: the platform's, usually `/mcp`. */
   readonly path?: string | undefined
 }
 
 export interface RunningTarget {
-  /** Resolves once the server answers MCP; rejects with a `CliError` when it never will. */
+  /** Resolves once the server answers MCP; rejects with a `CliError` if it cannot. */
   readonly ready: Promise<ServerIdentity>
-  /** The exit code, when it ends by itself or after `stop`. */
+  /** The exit code, after it ends by itself or by `stop`. */
   readonly exited: Promise<number>
   /** Path of the MCP endpoint. Default `/mcp`. */
   readonly path?: string
-  /** Ends every process it started; safe to call twice, and before `ready`. */
+  /** Ends every process it started. Safe to call twice, and before `ready`. */
   stop(): Promise<void>
 }
 
-/** What the server says of itself in `server/discover`. */
+/** The server's answer to `server/discover`. */
 export interface ServerIdentity {
-  /** Undefined where it tells that only to callers with a token. */
+  /** Undefined if the server requires a token. */
   readonly name: string | undefined
-  /** It answers requests without a token with 401. */
+  /** Whether it answers requests without a token with 401. */
   readonly wantsToken: boolean
 }
 
@@ -88,7 +91,7 @@ export interface Artefact {
   readonly main: string
   /** Size of the code alone, in bytes. */
   readonly size: { readonly raw: number; readonly gzip: number }
-  /** The platform's limits, in bytes, on the plan that most users start with. Exceeding them is only a warning. */
+  /** The platform's limits, in bytes, on the plan that most users start with. Exceeding them only warns. */
   readonly limits: readonly SizeLimit[]
 }
 
@@ -97,7 +100,7 @@ export interface PreviewOptions {
   readonly project: Project
 }
 
-/** One process in the foreground, which serves on 127.0.0.1 at the port that was asked for. */
+/** A foreground process that listens on 127.0.0.1 on the requested port. */
 export interface Launch {
   /** A program, or a file for Node when it ends in `.js`, `.cjs`, `.mjs` or `.ts`. */
   readonly command: string
@@ -111,18 +114,18 @@ export interface Launch {
 }
 
 export interface DeploymentOptions {
-  /** For the platform's secret store: what `--secret NAME` names, by name. Never for a file of the artefact. */
+  /** Values of `--secret NAME` for the platform's secret store, by name. Never written to a file of the build. */
   readonly secrets: ReadonlyMap<string, string>
   /** Everything after `--`, for the platform's own tool. */
   readonly extra: readonly string[]
-  /** Deploy to a separate URL, beside the one that clients use. Only if the target `hasPreviews`. Default false. */
+  /** Deploy to a separate URL and leave production unchanged. Only if the target `hasPreviews`. Default false. */
   readonly isPreview?: boolean
 }
 
 export interface Deployment {
   /** The platform's own tool. */
   readonly tool: {
-    /** The name of the program and, if there is one, the npm package that contains it. */
+    /** The name of the program and, if it has one, its npm package. */
     readonly name: string
     readonly npm?: string
     /** The command that installs it, and the one that logs in. */
@@ -130,37 +133,37 @@ export interface Deployment {
     readonly login: string
     /** Exits with 0 when the user is logged in. */
     readonly whoami: readonly string[]
-    /** A variable of the environment that replaces a login, as in CI. */
+    /** An environment variable that replaces a login, as in CI. */
     readonly token: string
   }
-  /** What to know before it runs, one line each. */
+  /** Notes to print before it runs, one line each. */
   readonly notes?: readonly string[]
   /** In order; the first that fails ends the deployment. */
   readonly steps: readonly DeployStep[]
-  /** Where the server is after the deployment. */
+  /** How to find the server's URL after the deployment. */
   readonly endpoint?: {
-    /** Run after the other steps, and not shown, if the last of them does not report the URL (`tells`). */
+    /** Run after the other steps, without showing its output, if the last one does not report the URL (`tells`). */
     readonly step?: DeployStep
     /** The URL of the MCP endpoint in the report; undefined if the report does not contain it. */
     find(told: string): string | undefined
-    /** Headers that `--check` needs to get past what the platform puts in front of it. */
+    /** Headers that `--check` needs to pass the platform's own access protection. */
     readonly headers?: { readonly [name: string]: string }
   }
 }
 
-/** How the platform's own tool shows what the deployed server logs, as it comes. */
+/** How the platform's own CLI streams the deployed server's logs. */
 export interface Logs {
   readonly tool: Deployment['tool']
-  /** Finds what `FOUND` stands for in the arguments of `step`: one word on stdout. */
+  /** Finds the value of `FOUND` in the arguments of `step`: one word on stdout. */
   readonly lookup?: DeployStep
   readonly step: DeployStep
 }
 
-/** Placeholder in the `args` of a step for the result of the look-up before it. */
+/** Placeholder in a step's `args` for the result of the look-up before it. */
 export const FOUND = '{found}'
 
 export interface DeployStep {
-  /** What it is for, in a few words: `upload the function`. */
+  /** What it does, in a few words: `upload the function`. */
   readonly title: string
   /** A program other than the deployment's tool. */
   readonly command?: string
@@ -169,9 +172,12 @@ export interface DeployStep {
   readonly env?: { readonly [name: string]: string }
   /** Where secrets go: never on a command line, never printed. */
   readonly stdin?: string
-  /** For a tool that reads secrets only from a file: one that only its owner can read, removed afterwards; `SECRET_FILE` in `args`. */
+  /**
+   * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
+   * `args`.
+   */
   readonly secretFile?: string
-  /** How it reports its result: on stdout, which is also shown on stderr, or in a file that this variable names. */
+  /** How it reports its result: on stdout (also shown on stderr), or in the file that this variable names. */
   readonly tells?: 'stdout' | { readonly variable: string }
 }
 
@@ -180,7 +186,7 @@ export const SECRET_FILE = '{secret file}'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'
-  /** One line: the finding, and for a warning or an error what to do. */
+  /** One line: the finding and, for a warning or an error, what to do. */
   readonly message: string
 }
 
@@ -190,23 +196,23 @@ export interface ProjectFiles {
   readonly scripts: { readonly [name: string]: string }
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
-  /** Packages that cannot be installed everywhere; the project works without them. */
+  /** Optional packages, which cannot be installed on every machine. */
   readonly optionalDependencies?: { readonly [name: string]: string }
-  /** Of the endpoint on this machine, where it is not `/mcp`. */
+  /** Path of the local endpoint, if it is not `/mcp`. */
   readonly path?: string
   /** For `.gitignore`. */
   readonly ignored: readonly string[]
-  /** How a workflow of GitHub's logs in to the platform. */
+  /** How a GitHub workflow logs in to the platform. */
   readonly ci?: CiLogin
 }
 
 export interface CiLogin {
   /** What to set up, as lines of a comment. */
   readonly setUp: readonly string[]
-  /** Of GitHub's environment `production`: secrets and variables that become variables of the deployment. */
+  /** Secrets and variables of the GitHub environment `production` that become variables of the deployment. */
   readonly secrets?: readonly string[]
   readonly variables?: readonly string[]
-  /** Steps before the deployment, as YAML without indentation. Those that exchange GitHub's own token need `hasIdToken`. */
+  /** Steps before the deployment, as YAML without indentation. Steps that exchange GitHub's own token need `hasIdToken`. */
   readonly steps?: string
   readonly hasIdToken?: boolean
 }

@@ -1,9 +1,9 @@
-/** Run as `describe.ts <bundle>`: loads a built server and prints, as one line of JSON, what it is configured with. */
+/** Run as `describe.ts <bundle>`: loads a built server and prints its configuration as one line of JSON. */
 import { pathToFileURL } from 'node:url'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation, MCPServer } from '../../src/index.ts'
 
-/** What a server says of itself, to clients and in its configuration. */
+/** What a server reports about itself and its configuration. */
 export interface Identity extends Implementation {
   readonly id: string
   readonly instructions?: string | undefined
@@ -19,9 +19,9 @@ export interface Description {
   readonly info: DeploymentInfo | undefined
   readonly tools: number | undefined
   readonly identity?: Identity | undefined
-  /** The server was found in an app that the entry exports. */
+  /** Whether the server was found in an app that the entry exports. */
   readonly isApp?: boolean
-  /** Why no request could be served: what is wrong with a tool, resource or prompt. */
+  /** Why the server cannot serve any request: the error in a tool, resource or prompt. */
   readonly fault?: string | undefined
 }
 
@@ -29,12 +29,12 @@ type Described = Partial<
   Pick<MCPServer, 'getDeploymentInfo' | 'getToolListInfo' | 'getServerDetail' | 'getSessionParts'>
 >
 
-/** What a Hono app says of itself. */
+/** What is read from a Hono app. */
 interface App {
   readonly routes?: unknown
 }
 
-/** A handler that `mcp(server)` of `mayfly-mcp/hono` has made, or one of Hono's around it. */
+/** A handler made by `mcp(server)` of `mayfly-mcp/hono`, or a Hono wrapper around one. */
 interface Handler {
   readonly mayflyServer?: Described
   readonly __COMPOSED_HANDLER?: unknown
@@ -58,7 +58,7 @@ function describe(): Description {
   }
 }
 
-/** The first one with a description: an endpoint of tasks has none. */
+/** The first handler with a description; a task endpoint has none. */
 function serverIn(app: App | undefined): Described | undefined {
   if (!Array.isArray(app?.routes)) return undefined
   const servers = (app.routes as { readonly handler?: unknown }[]).map(({ handler }) => serverOf(handler))
@@ -72,7 +72,7 @@ function serverOf(handler: unknown): Described | undefined {
   return mayflyServer ?? (inner === handler ? undefined : serverOf(inner))
 }
 
-/** `inner`: a wrapper tells of its tools and its deployment, and not who it is. */
+/** `inner`: a wrapper describes its tools and deployment, but not its identity. */
 function identify(inner: Described, tools: Identity['toolList']): Identity | undefined {
   const { id, repository, packages, remotes } = inner.getServerDetail?.() ?? {}
   const definition = inner.getSessionParts?.().definition

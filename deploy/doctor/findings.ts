@@ -1,4 +1,4 @@
-/** The findings of `mayfly doctor` that do not depend on one platform. */
+/** The findings of `mayfly doctor` that do not depend on the platform. */
 import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
 import { availability, MATRIX, TASKS_EXTENSION } from '../../src/interaction/matrix.ts'
@@ -11,14 +11,14 @@ import { findSecret } from '../project/secrets.ts'
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10
 
-/** A feature that a server with this configuration does not offer, and what would bring it. */
+/** A feature that a server with this configuration does not offer, and how to enable it. */
 export interface Degradation {
   readonly features: readonly string[]
   readonly reason: string
   readonly remedy: string
 }
 
-/** A client that supports everything: any missing feature is missing in the server. */
+/** A client that supports everything, so that every missing feature is the server's. */
 const ABLE_CLIENT = {
   elicitation: { form: {}, url: {} },
   sampling: {},
@@ -38,7 +38,7 @@ export function versionFindings(): Finding[] {
   ]
 }
 
-/** Whether the secret is there and strong, where the server needs one or may come to. */
+/** Whether the secret is set and strong, if the server needs one or may need one later. */
 export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: DeploymentInfo): Finding[] {
   if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
   const found = findSecret(project, 'MAYFLY_SECRET')
@@ -47,7 +47,7 @@ export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: De
     return [
       {
         level: isNeeded ? 'error' : 'warning',
-        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; put 32 or more random characters into .env, and hand them over with mayfly deploy --secret MAYFLY_SECRET`,
+        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; put 32 or more random characters into .env, and send them with mayfly deploy --secret MAYFLY_SECRET`,
       },
     ]
   }
@@ -63,12 +63,12 @@ function secretFinding(secret: string, from: string): Finding {
   }
 }
 
-/** What is wrong with sessions on a platform without one process. */
+/** The finding for sessions on a platform without a long-lived process. */
 export function homelessSessions({ title }: Pick<Target, 'title'>): string {
-  return `sessions are kept in one long-lived process, which ${title} does not promise: export the MCPServer itself`
+  return `sessions need one long-lived process, which ${title} does not guarantee: export the MCPServer itself`
 }
 
-/** Behind the proxy that ends TLS in front of a machine, OAuth metadata would name an http URL, to which no client sends a token. */
+/** Behind a proxy that terminates TLS, OAuth metadata would contain an http URL, to which no client sends a token. */
 export function publicUrlFindings(
   { hasAuth = false, knowsPublicUrl = false }: DeploymentInfo,
   { isOwnMachine = false }: Pick<Target, 'isOwnMachine'>,
@@ -76,11 +76,11 @@ export function publicUrlFindings(
   if (!hasAuth || !isOwnMachine) return []
   if (knowsPublicUrl) return [{ level: 'ok', message: 'the server knows its public URL' }]
   const message =
-    'auth is set, and the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, as those of Fly and Cloud Run do'
+    'auth is set, but the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, such as those of Fly and Cloud Run'
   return [{ level: 'warning', message }]
 }
 
-/** What the configuration needs and lacks. */
+/** What the configuration lacks. */
 export function bindingFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
@@ -100,13 +100,13 @@ export function bindingFindings(
   if (hasRendezvous) findings.push({ level: 'ok', message: 'a rendezvous is configured' })
   if (hasBus) findings.push({ level: 'ok', message: 'a bus is configured' })
   if (hasLocalBus && !target.hasOneProcess) {
-    const message = `the bus is in memory, and ${target.title} may run several processes or isolates: a change reaches the clients of one alone: pass a shared bus, see docs/events.md`
+    const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: pass a shared bus, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
   return [...findings, ...taskFindings(info, target, cron)]
 }
 
-/** Where tasks are kept, and who runs them. */
+/** Where tasks are stored, and what runs them. */
 function taskFindings(
   { hasTasks = false, hasLocalTasks = false, hasTaskRunner = false }: DeploymentInfo,
   { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
@@ -114,26 +114,26 @@ function taskFindings(
 ): Finding[] {
   if (!hasTasks) return []
   if (hasLocalTasks && !hasOneProcess) {
-    const message = `tasks are kept in memory, and ${title} may run several processes or isolates, and end each: pass a shared store, see docs/tasks.md`
+    const message = `tasks are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/tasks.md`
     return [{ level: 'warning', message }]
   }
   if (hasLocalTasks) return [{ level: 'ok', message: 'tasks are kept in memory: they end with the process' }]
   if (hasTaskRunner) return [{ level: 'ok', message: 'tasks have a store and a runner' }]
   if (cron === undefined) {
     const message =
-      'tasks have a store and no runner: they go on when a client asks for them; have a cron call an endpoint for the rest, see docs/tasks.md'
+      'tasks have a store but no runner: they only continue when a client polls for them; let a cron call a task endpoint, see docs/tasks.md'
     return [{ level: 'warning', message }]
   }
-  // What `build` writes for these platforms has the schedule.
+  // For these platforms, `build` writes the schedule.
   if (tasks === 'cron' || tasks === 'dynamodb') {
     const message = `tasks have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}`
     return [{ level: 'ok', message }]
   }
-  const message = `nothing calls ${cron.path} on ${title}, which has no schedule of its own: pass a runner, such as pollingRunner(), see docs/tasks.md`
+  const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks.md`
   return [{ level: 'warning', message }]
 }
 
-/** From the matrix: what even the most able client does not get. */
+/** From the degradation matrix: what even a client with every feature does not get. */
 export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradation[] {
   const found = new Map<string, { features: string[]; reason: string; remedy: string }>()
   for (const feature of Object.keys(MATRIX) as Feature[]) {

@@ -1,4 +1,4 @@
-/** Loads a server in a separate process, to ask what it is: its code does not run in the CLI. */
+/** Loads a server in a separate process and reads its description: user code does not run in the CLI. */
 import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,8 +23,8 @@ const TIMEOUT_MS = 15_000
 const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /**
- * Refuses a server that could answer no request: throws a `CliError` that names the tool, resource or prompt and what is wrong with it.
- * What does not load on Node alone may be right elsewhere. When `signal` aborts, the server is not waited for.
+ * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error. A server that
+ * does not load on Node may still work on its platform. Stops waiting when `signal` aborts.
  */
 export async function refuseFaulty(project: Project, signal?: AbortSignal): Promise<void> {
   const { fault } = await describeServer(project, signal).catch((error): Partial<Description> => {
@@ -42,12 +42,12 @@ export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliEr
 class TooSlow extends CliError {
   constructor(entry: string) {
     super(
-      `${displayPath(entry)} does not load within ${TIMEOUT_MS / 1000} seconds: look for an endless loop, or an await that never ends, at its top level`,
+      `${displayPath(entry)} does not load within ${TIMEOUT_MS / 1000} seconds: look for an endless loop or a pending await at the top level`,
     )
   }
 }
 
-/** What only workerd has is anything at all here: a server asks for its bindings as it loads, and is not served. */
+/** Replaces workerd's own modules with a stand-in: a server may use its bindings while it loads, and serves nothing here. */
 function workerdModules(onUse: () => void): Plugin {
   return {
     name: 'mayfly-workerd-modules',
@@ -61,7 +61,7 @@ function workerdModules(onUse: () => void): Plugin {
   }
 }
 
-/** A value that can be called, constructed and extended, and whose members are the same again. */
+/** A value that can be called, constructed and extended, and whose members are the same value. */
 const ANYTHING = `
 const anything = new Proxy(class {}, {
   get: (target, name) => (name in target || name === 'then' || typeof name === 'symbol' ? target[name] : anything),
@@ -71,7 +71,7 @@ const anything = new Proxy(class {}, {
 module.exports = Object.create(anything)
 `
 
-/** Throws `CliError` when it does not build, does not load on Node within 15 seconds, or exports no server. */
+/** Throws `CliError` if it does not build, does not load on Node within 15 seconds, or does not export a server. */
 export async function describeServer(project: Project, signal?: AbortSignal): Promise<Description> {
   const { folder, dispose } = createTempFolder()
   const outfile = join(folder, 'server.mjs')
@@ -91,17 +91,17 @@ export async function describeServer(project: Project, signal?: AbortSignal): Pr
     refuseSecrets(folder, unpublishable(project))
     const { stdout, stderr, isLate } = await run(outfile, project, signal)
     const description = parse(stdout.trim().split('\n').at(-1) ?? '')
-    // A tool that is described by a binding may be right.
+    // A tool whose description comes from a binding may be valid.
     if (description !== undefined) return isGuessed ? { ...description, fault: undefined } : description
     if (isLate) throw new TooSlow(project.entry)
-    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended its process'
+    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it exited'
     throw new CliError(`${displayPath(project.entry)} cannot be loaded on Node: ${reason}`)
   } finally {
     dispose()
   }
 }
 
-/** Resolves with what it printed once it has ended, and what it started with it. */
+/** Resolves with its output after it and the processes it started have ended. */
 async function run(
   file: string,
   project: Project,
@@ -128,13 +128,13 @@ async function run(
   ])
   stop()
   signal?.removeEventListener('abort', stop)
-  // A server may wait for what it does at a signal.
+  // A server may delay its exit after a signal.
   await kill()
   await closed
   return { ...printed, isLate }
 }
 
-/** Undefined where the server itself has printed last. */
+/** Undefined if the last line was printed by the server itself. */
 function parse(line: string): Description | undefined {
   try {
     return JSON.parse(line) as Description

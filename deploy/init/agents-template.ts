@@ -1,9 +1,9 @@
-/** The `AGENTS.md` that `mayfly init` writes: what a coding agent must know of the project, in about twenty lines. */
+/** The `AGENTS.md` that `mayfly init` writes: what a coding agent must know about the project, in about twenty lines. */
 import { serverPath, type Template } from './server-template.ts'
 
 const DOCS = 'node_modules/mayfly-mcp'
 
-/** A call of `roll_dice` in the shell, in parts. The protocol of 2025-03-26 needs no other header. */
+/** A shell command that calls `roll_dice`, in parts. The 2025-03-26 protocol needs no other header. */
 export function callOf(url: string, hasAuth: boolean): string[] {
   const params = { name: 'roll_dice', arguments: { count: 2 } }
   return [
@@ -26,38 +26,40 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
   const path = serverPath(templates)
   const titles = targets.map(([, { title }]) => title).join(', ')
   const define = templates.has('fromSdk')
-    ? `\`${path}\` makes the server with the official SDK; \`fromSdk\` serves it. Keep the factory free of state: it runs for each request.`
-    : `\`${path}\` makes the server. A tool is \`createTool({ id, description, inputSchema, execute })\`, listed under \`tools\`.`
+    ? `\`${path}\` creates the server with the official SDK; \`fromSdk\` serves it. Keep the factory free of state: it runs for each request.`
+    : `\`${path}\` creates the server. A tool is \`createTool({ id, description, inputSchema, execute })\`, listed under \`tools\`.`
   const lines = [
     define,
-    'Each request gets a fresh server: keep nothing in module variables between requests. What must last goes to a database.',
-    'Describe every tool and every field (`.describe()`): the model reads nothing else.',
+    'Each request gets a fresh server: do not keep state in module variables between requests. Put persistent state into a database.',
+    'Describe every tool and every field (`.describe()`): the model sees nothing else.',
     'Throw an `Error` with a message that the model can act on; it becomes an `isError` result. Stacks never reach the client.',
     ...(templates.has('fromSdk')
       ? []
       : [
-          '`ctx.elicit(message, schema)` asks the user. The tool then runs again from its top: put what must happen once into `ctx.step(name, fn)`.',
+          '`ctx.elicit(message, schema)` asks the user. The tool then runs again from the start: put side effects that must happen once into `ctx.step(name, fn)`.',
         ]),
     ...(templates.has('auth')
-      ? ['Clients need `API_TOKEN`. `ctx.auth` is who calls; `scopes` on a tool says who may.']
+      ? [
+          'Clients need `API_TOKEN`. `ctx.auth` identifies the caller; `scopes` on a tool restricts who may call it.',
+        ]
       : []),
     ...(templates.has('hono')
       ? [
-          "`src/server.ts` is the Hono app: its own routes go there. `honoContext(ctx)` is the app's context in a tool.",
+          "`src/server.ts` is the Hono app: add your routes there. `honoContext(ctx)` is the app's context in a tool.",
         ]
       : []),
     ...(templates.has('tasks')
       ? [
-          `A tool with \`task\` goes on after its answer, across restarts: what must happen once goes into \`ctx.step\`, pauses are \`ctx.sleep\`. See \`${DOCS}/docs/tasks.md\`.`,
+          `A tool with \`task\` continues after its answer, across restarts: side effects that must happen once go into \`ctx.step\`, pauses are \`ctx.sleep\`. See \`${DOCS}/docs/tasks.md\`.`,
         ]
       : []),
     templates.has('fromSdk')
-      ? 'The factory gets variables as `env`. Secrets are in `.env` here, and are never committed or logged.'
-      : 'Read variables from `ctx.env`, not from `process.env`. Secrets are in `.env` here, and are never committed or logged.',
-    'What changes in `.env` counts after a restart of `npm run dev`.',
+      ? 'The factory gets environment variables as `env`. Local secrets are in `.env`; never commit or log them.'
+      : 'Read environment variables from `ctx.env`, not from `process.env`. Local secrets are in `.env`; never commit or log them.',
+    'After a change to `.env`, restart `npm run dev`.',
     targets.every(([, { isOwnMachine }]) => isOwnMachine)
       ? 'The server may use web standards and `node:` modules.'
-      : 'Only web standards in the server: no `node:` modules unless the platform has them. They need `npm install --save-dev @types/node`, and `"types": ["node"]` in tsconfig.json.',
+      : 'Use only web standards in the server. `node:` modules work only if the platform has them; they also need `npm install --save-dev @types/node`, and `"types": ["node"]` in tsconfig.json.',
   ]
   return `# ${name}
 
@@ -68,8 +70,8 @@ ${lines.map((line) => `- ${line}`).join('\n')}
 \`\`\`sh
 npm test          # after each change; add a test for each tool in test/server.test.ts
 npm run types     # type-check
-npm run dev       # serve it here: the URL is the line that begins with ready
-npm run check -- <url>    # what clients would complain about
+npm run dev       # serve it locally: the URL is in the line that begins with ready
+npm run check -- <url>    # verify a deployed server
 ${callOf('<url>', templates.has('auth')).join(' ')}
 \`\`\`
 

@@ -6,22 +6,22 @@ export interface WorkflowTarget {
   readonly ci: CiLogin
 }
 
-/** Undefined where nothing is uploaded. `secrets`: what the server needs, by name. */
+/** Undefined for platforms without an upload. `secrets`: the names of the secrets that the server needs. */
 export function deployWorkflow(
   targets: readonly WorkflowTarget[],
   secrets: readonly string[],
 ): string | undefined {
   if (targets.length === 0) return undefined
   return `# git tag v1.0.0 && git push --tags deploys.
-# First, under Settings, Environments, production: let tags v* alone deploy (Deployment branches and tags), since by default any branch may.
-# What it needs is set there, too (a private repository of GitHub's Free plan has no environments: under Settings, Secrets and variables, Actions):
+# First, under Settings, Environments, production: allow only tags v* to deploy (Deployment branches and tags); by default any branch may.
+# Set these there, too (private repositories on GitHub's Free plan have no environments: use Settings, Secrets and variables, Actions):
 ${secrets.map((name) => `#   secret ${name}: for the server\n`).join('')}${targets.flatMap(({ ci }) => ci.setUp.map((line) => `#   ${line}\n`)).join('')}name: deploy
 on:
   push:
     tags: ['v*']
 permissions:
   contents: read
-# One at a time: the last tag is what stays.
+# One at a time: the last tag wins.
 concurrency: deploy
 jobs:
 ${targets.map((target) => job(target, secrets)).join('')}`

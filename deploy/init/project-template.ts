@@ -1,4 +1,4 @@
-/** Everything else of the project that `mayfly init` writes. */
+/** The other files of the project that `mayfly init` writes. */
 import { randomBytes } from 'node:crypto'
 import type { ProjectFiles, Target, TaskPlatform } from '../contract/target.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
@@ -11,7 +11,7 @@ import { testSource } from './test-template.ts'
 
 export interface InitAnswers {
   readonly name: string
-  /** What `--with` names. */
+  /** The values of `--with`. */
   readonly templates: ReadonlySet<Template>
   /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
@@ -34,19 +34,19 @@ const TSCONFIG = {
   include: ['src', 'test'],
 }
 
-/** What the platform's schedule calls. */
+/** The path that the platform's schedule calls. */
 const CRON: { readonly [platform in TaskPlatform]?: object } = {
   cron: { cron: '/tasks' },
   dynamodb: { cron: { path: '/tasks', schedule: '*/5 * * * *' }, tasks: 'dynamodb' },
 }
 
-/** Each is a script for each target; those of the first have no suffix. */
+/** There is one script per command and target; those of the first target have no suffix. */
 const COMMANDS = ['dev', 'build', 'preview', 'deploy', 'doctor']
 
 const SECRET =
-  '# Seals what a call must remember while its user is asked. Make a secret with: openssl rand -base64 32'
+  '# Encrypts the state of a call while its user is asked. Create a secret with: openssl rand -base64 32'
 
-const TOKEN = '# What clients send as Authorization: Bearer <token>.'
+const TOKEN = '# The token that clients send as Authorization: Bearer <token>.'
 
 /** Every file of the project, by its path. `.env` holds a new secret. */
 export function projectFiles(answers: InitAnswers): Map<string, string> {
@@ -82,11 +82,11 @@ function deployment(answers: InitAnswers, platforms: readonly ProjectFiles[]): [
 function environment(answers: InitAnswers, made: () => string): string {
   const { templates, targets } = answers
   const isUploaded = targets.some(([, { isOwnMachine }]) => !isOwnMachine)
-  // Nothing is deployed to an own machine: what runs there reads a file like this one.
+  // For your own machine nothing is uploaded: the server there reads a file like this one.
   const elsewhere = (name: string): string =>
     isUploaded
       ? `# On the platform: mayfly deploy --secret ${name}`
-      : '# On your machine: npm start reads this file.'
+      : '# On your own machine: npm start reads this file.'
   const own = [
     `${SECRET}\n${elsewhere('MAYFLY_SECRET')}\nMAYFLY_SECRET=${made()}\n`,
     ...(templates.has('auth') ? [`${TOKEN}\n${elsewhere('API_TOKEN')}\nAPI_TOKEN=${made()}\n`] : []),
@@ -98,7 +98,7 @@ function environment(answers: InitAnswers, made: () => string): string {
   return [...own, ...more].join('\n')
 }
 
-/** What the server needs on the platform, by name. */
+/** The names of the variables that the server needs on the platform. */
 function secretsOf(answers: InitAnswers): string[] {
   const variables = partsOf(answers).flatMap(({ variables }) => variables)
   return [
@@ -108,18 +108,18 @@ function secretsOf(answers: InitAnswers): string[] {
   ]
 }
 
-/** All targets keep them alike. */
+/** All targets use the same store. */
 function tasksOf({ templates, targets }: InitAnswers): TaskPlatform | undefined {
   return templates.has('tasks') ? targets[0]?.[1].tasks : undefined
 }
 
-/** One, or none without tasks. */
+/** One, or none if there are no tasks. */
 function partsOf(answers: InitAnswers): TaskParts[] {
   const tasks = tasksOf(answers)
   return tasks === undefined ? [] : [taskParts(tasks, answers.name)]
 }
 
-/** Of the modules that the server may import besides packages: those of Node and Bun, or what keeps tasks needs. */
+/** Types of the modules that the server may import besides packages: those of Node and Bun, or what the task store needs. */
 function typesOf(answers: InitAnswers): { readonly [name: string]: string } {
   const isOnNode = answers.targets.every(([, { isOwnMachine }]) => isOwnMachine)
   return Object.assign(
@@ -185,7 +185,7 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
   }
 }
 
-/** What only some platforms need of package.json. */
+/** The parts of package.json that only some platforms need. */
 function optional(platforms: readonly ProjectFiles[]): object {
   const names = Object.assign({}, ...platforms.map(({ optionalDependencies }) => optionalDependencies))
   return Object.keys(names).length === 0 ? {} : { optionalDependencies: names }

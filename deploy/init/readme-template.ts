@@ -1,4 +1,4 @@
-/** The `README.md` of a new project: its commands, and what is in it. */
+/** The `README.md` of a new project: its commands and its parts. */
 import type { Target } from '../contract/target.ts'
 import { callOf } from './agents-template.ts'
 import { serverPath, type Template } from './server-template.ts'
@@ -13,11 +13,11 @@ export interface ReadmeAnswers {
   ])[]
 }
 
-/** @param path of the endpoint on this machine. */
+/** @param path of the local endpoint. */
 export function readmeFile(answers: ReadmeAnswers, parts: readonly TaskParts[], path = '/mcp'): string {
   const { name, targets, templates } = answers
   const titles = targets.map(([, { title }]) => title).join(', ')
-  // Of several scripts named `start`, package.json has the last.
+  // If several scripts are named `start`, package.json has the last.
   const started = targets.findLast(([, { isOwnMachine }]) => isOwnMachine)
   const blocks = targets.map(([target, choice], index) =>
     commandsOf(choice, index === 0 ? '' : `:${target}`, target === started?.[0]),
@@ -35,7 +35,7 @@ npm test
 npm run types
 \`\`\`
 ${blocks.join('')}
-\`npm run dev\` prints the URL, and what clients need to connect.${token} While it runs, this calls a tool:
+\`npm run dev\` prints the URL and the client configuration.${token} While it runs, this calls a tool:
 
 \`\`\`sh
 ${callOf(url, hasAuth).join(' \\\n  ')}
@@ -51,31 +51,33 @@ function about({ templates }: ReadmeAnswers, parts: readonly TaskParts[]): strin
   const file = serverPath(templates)
   const lines = [
     templates.has('fromSdk')
-      ? `The server is \`${file}\`: one of the official SDK, made anew for each request.`
+      ? `The server is \`${file}\`: a server of the official SDK, created for each request.`
       : `The server is \`${file}\`. Its tool \`start_over\` asks the user: clients of MCP 2026-07-28 show the question, if they
 declare elicitation (else the call is error -32021). Older ones cannot be asked over HTTP, so the model gets the question, asks, and calls
-again (\`legacy: 'arguments'\`); over stdio they are asked, or get an explanation if they cannot be. What a call must remember meanwhile is sealed
+again (\`legacy: 'arguments'\`); over stdio they are asked, or get an explanation if they cannot be. While the user is asked, the state of the call is encrypted
 with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
     ...(templates.has('asking')
-      ? ['`play` asks twice, and remembers its roll in between: `ctx.step` runs once, whatever runs again.']
+      ? [
+          '`play` asks twice and keeps its roll in between: `ctx.step` runs only once, even though the tool runs again.',
+        ]
       : []),
     ...parts.map(
       ({ about }) =>
-        `\`tournament\` takes a while and becomes a task, which the client asks for until it is done. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
+        `\`tournament\` takes a while and becomes a task; the client polls for its result. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
     ),
     ...(templates.has('hono')
-      ? ['`src/server.ts` is a Hono app: its own routes first, the rest is the MCP server’s.']
+      ? ['`src/server.ts` is a Hono app: your routes come first, and the MCP server handles the rest.']
       : []),
     ...(templates.has('auth')
       ? [
-          'Clients need the `API_TOKEN` of `.env`, as `Authorization: Bearer <token>`. To check the tokens of your users, put `jwt` or a provider in its place: node_modules/mayfly-mcp/docs/auth.md.',
+          'Clients need the `API_TOKEN` of `.env`, as `Authorization: Bearer <token>`. To verify the tokens of your users, replace it by `jwt` or a provider: node_modules/mayfly-mcp/docs/auth.md.',
         ]
       : []),
   ]
   return lines.join('\n\n')
 }
 
-/** @param suffix of its scripts. @param isStarted whether `npm start` runs what is built for it. */
+/** @param suffix of its scripts. @param isStarted whether `npm start` runs its build. */
 function commandsOf(
   { title, isOwnMachine }: Pick<Target, 'title' | 'isOwnMachine'>,
   suffix: string,
@@ -85,14 +87,14 @@ function commandsOf(
   const start = `\nnpm start${' '.repeat(suffix.length)}         # run it with the variables of .env, on HOST and PORT`
   const last = isOwnMachine
     ? `npm run build${suffix}     # then copy dist to your machine${isStarted ? start : ''}`
-    : `${deploy}    # build, check, and upload, with the secret in .env`
+    : `${deploy}    # build, check, and upload, with the secrets in .env`
   return `
 On ${title}:
 
 \`\`\`sh
-npm run dev${suffix}       # serve it on this machine, reloading on change
-npm run preview${suffix}   # build, and run the very result
-npm run doctor${suffix}    # what is missing, and what will degrade
+npm run dev${suffix}       # serve it locally, and reload on change
+npm run preview${suffix}   # build, and run the result
+npm run doctor${suffix}    # find what is missing, and what will degrade
 ${last}
 \`\`\`
 `

@@ -1,4 +1,4 @@
-/** The server that `mayfly init` writes: small, real, and the same for every platform. It also contains what `--with` adds. */
+/** The server that `mayfly init` writes: small, real, and the same for every platform. Includes the parts that `--with` adds. */
 import type { TaskPlatform } from '../contract/target.ts'
 import { TOURNAMENT, taskLines } from './tasks-template.ts'
 
@@ -9,11 +9,10 @@ export type Template = (typeof TEMPLATES)[number]
 export interface ServerChoice {
   readonly name: string
   readonly templates: ReadonlySet<Template>
-  /** Where tasks are, if there are any. */
   readonly tasks?: TaskPlatform | undefined
 }
 
-/** The file that makes the server; with Hono, or with tasks, another one exports what is deployed. */
+/** The file that creates the server. With Hono or tasks, another file exports what is deployed. */
 export function serverPath(templates: ReadonlySet<Template>): string {
   return templates.has('hono') || templates.has('tasks') ? 'src/mcp.ts' : 'src/server.ts'
 }
@@ -38,7 +37,7 @@ const ROLL_INPUT = `z.object({
 const rolls = (indent: string): string =>
   `${indent}const rolls = Array.from({ length: count }, () => 1 + Math.floor(Math.random() * sides))`
 
-/** Tokens that are known beforehand are for the first day: docs/auth.md has the rest. */
+/** Static tokens are enough to begin with: docs/auth.md describes the alternatives. */
 const AUTH = `staticTokens(({ API_TOKEN }: { API_TOKEN: string }) => [{ token: API_TOKEN, clientId: 'me' }])`
 
 function source({ name, templates }: ServerChoice): string {
@@ -101,13 +100,13 @@ function made(name: string, templates: ReadonlySet<Template>): string {
   name: '${name}',
   version: '0.1.0',
   description: 'Rolls dice',
-  // Over HTTP, a client of an older protocol gives the question to its model, which asks the user and calls again.
+  // Over HTTP, clients of older protocols pass the question to the model, which asks the user and calls again.
   legacy: 'arguments',
   tools: { ${tools.join(', ')} },
   resources: [rules],
 ${hasAuth ? `  auth: ${AUTH},\n` : ''}${hasTasks ? '  tasks,\n' : ''}}`
   if (!hasTasks) return `export default new MCPServer(${options})\n`
-  return `/** @param tasks where tasks are kept: src/tasks.ts has them for the platform, a test in memory. */
+  return `/** @param tasks The task store: src/tasks.ts has the platform's, tests use one in memory. */
 export function createServer(tasks: TaskSupport): MCPServer {
   return new MCPServer(${options.replaceAll('\n', '\n  ')})
 }
@@ -119,7 +118,7 @@ const play = createTool({
   id: 'play',
   description: 'Plays a round of dice with the user: asks for a guess, then for a bet',
   execute: async (_input, ctx) => {
-    // The tool runs again from the top with each answer: a step runs once, and its result comes back sealed.
+    // The tool runs again from the top with each answer: a step runs once, and its result comes back encrypted.
     const roll = await ctx.step('roll', () => 1 + Math.floor(Math.random() * 6))
     const guess = await ctx.elicit('Which number comes up?', z.object({ number: z.int().min(1).max(6) }))
     if (guess.action !== 'accept') return 'No guess, no round'
@@ -131,14 +130,14 @@ const play = createTool({
 })
 `
 
-/** A server of the official SDK, made anew for each request. */
+/** A server of the official SDK, created for each request. */
 function sdkSource({ name, templates }: ServerChoice): string {
   const hasAuth = templates.has('auth')
   return `import { McpServer } from '@modelcontextprotocol/server'
 ${hasAuth ? "import { staticTokens } from 'mayfly-mcp/auth'\n" : ''}import { fromSdk } from 'mayfly-mcp/sdk'
 import * as z from 'zod'
 
-/** A new server for each request: nothing that one request leaves in it is seen by another. */
+/** Creates a server for each request, so that requests do not share state. */
 function createServer(): McpServer {
   const server = new McpServer({ name: '${name}', version: '0.1.0' })
   server.registerTool(
@@ -163,7 +162,7 @@ export default fromSdk(createServer${hasAuth ? `, {\n  auth: ${AUTH},\n}` : ''})
 `
 }
 
-/** What is deployed: the server with what tasks need, in an app where one is wanted. */
+/** What is deployed: the server with its tasks, in a Hono app if requested. */
 function deployedSource({ name, templates, tasks }: ServerChoice): string {
   const hasApp = templates.has('hono')
   const { imports, lines, exported, routes } =
@@ -189,7 +188,7 @@ const appLines = (name: string, routes: readonly string[]): string[] => [
   'const app = new Hono()',
   `app.get('/hello', (c) => c.text('${name}: the MCP endpoint is /mcp'))`,
   ...routes,
-  '// Everything else is the server’s: its endpoint, its page, its health check, and the metadata that clients look for.',
+  '// The server handles everything else: its endpoint, its page, its health check, and the metadata for clients.',
   "app.all('*', mcp(server))",
   '',
   'export default app',

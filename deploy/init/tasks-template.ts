@@ -1,18 +1,17 @@
-/** What `mayfly init --with tasks` adds: a tool that takes long, where its tasks are kept, and who runs them. */
+/** What `mayfly init --with tasks` adds: a long-running tool, a store for its tasks, and a runner. */
 import type { TaskPlatform } from '../contract/target.ts'
 
-/** In the same game as the other tools. */
 export const TOURNAMENT = `
 const tournament = createTool({
   id: 'tournament',
   description: 'Plays a tournament of dice, which takes a while',
   inputSchema: z.object({ rounds: z.int().min(1).max(10).default(3) }),
-  // It becomes a task once it sleeps: the call is answered, and the client asks for the result later.
+  // It becomes a task when it sleeps: the call is answered, and the client polls for the result.
   task: 'auto',
   execute: async ({ rounds }, ctx) => {
     let best = 0
     for (let round = 1; round <= rounds; round++) {
-      // A step runs once, whatever runs again: its result is in the store before the next begins.
+      // A step runs once, even if the tool runs again: its result is stored before the next step begins.
       const roll = await ctx.step(\`roll \${round}\`, () => 1 + Math.floor(Math.random() * 6))
       best = Math.max(best, roll)
       ctx.reportProgress({ progress: round, total: rounds, message: \`round \${round} of \${rounds}\` })
@@ -31,7 +30,7 @@ export interface TaskParts {
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
   readonly scripts: { readonly [name: string]: string }
-  /** Variables that the server needs, with what to say of each. A new secret is made for `CRON_SECRET`. */
+  /** Variables that the server needs, each with a description. `CRON_SECRET` gets a new secret. */
   readonly variables: readonly {
     readonly name: string
     readonly comment: string
@@ -44,22 +43,22 @@ export interface TaskParts {
 /** Lines of `src/server.ts`. */
 export interface TaskLines {
   readonly imports: readonly string[]
-  /** After the server was made. */
+  /** Statements after the server is created. */
   readonly lines: readonly string[]
-  /** What is exported, where no app is. */
+  /** The default export, without an app. */
   readonly exported: string
-  /** Routes of an app, before the server's. */
+  /** Routes of the app, before the server's. */
   readonly routes: readonly string[]
 }
 
 const DATABASE = {
   name: 'DATABASE_URL',
   comment:
-    'The Postgres that keeps tasks, as in postgres://user:password@host/database. Empty: they end with the process, for trying it out.',
+    'The Postgres database for tasks, as in postgres://user:password@host/database. Empty: tasks are in memory and end with the process.',
 }
 const CRON = {
   name: 'CRON_SECRET',
-  comment: 'What the platform’s schedule sends, so that nobody else runs tasks.',
+  comment: 'The platform’s schedule sends it, so that no one else can run tasks.',
   isMade: true,
 }
 const POSTGRES = { postgres: '^3.4.9' }
@@ -72,7 +71,7 @@ export function taskLines(platform: TaskPlatform): TaskLines {
       imports: ["import { taskObject } from 'mayfly-mcp/cloudflare'"],
       lines: [
         '',
-        '/** Runs the tasks: wrangler.toml names it. */',
+        '/** Runs the tasks; wrangler.toml refers to it. */',
         'export class MayflyTasks extends taskObject(() => server) {}',
       ],
       exported: 'server',
@@ -84,7 +83,7 @@ export function taskLines(platform: TaskPlatform): TaskLines {
     lines: [
       ...(platform === 'dynamodb' ? ['', "export { queue } from './tasks.ts'"] : []),
       '',
-      '/** What the schedule calls: "cron" in package.json. It runs the tasks that are due. */',
+      '/** The schedule calls this endpoint ("cron" in package.json). It runs the tasks that are due. */',
       "const endpoint = createTaskEndpoint({ server, secret: process.env.CRON_SECRET ?? '' })",
     ],
     exported: "endpoint.mount('/tasks')",
@@ -92,7 +91,6 @@ export function taskLines(platform: TaskPlatform): TaskLines {
   }
 }
 
-/** Everything else. */
 export function taskParts(platform: TaskPlatform, name: string): TaskParts {
   return PARTS[platform](name)
 }
@@ -116,7 +114,7 @@ const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts 
     scripts: {},
     variables: [DATABASE],
     about:
-      'Tasks are kept in the Postgres of `DATABASE_URL`, and each process runs what is due (`src/tasks.ts`).',
+      'Tasks are stored in the Postgres database of `DATABASE_URL`, and each process runs those that are due (`src/tasks.ts`).',
   }),
   cron: () => ({
     files: [
@@ -127,7 +125,7 @@ const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts 
     devDependencies: NODE_TYPES,
     scripts: { migrate: 'node --env-file=.env migrate.mjs' },
     variables: [DATABASE, CRON],
-    about: `Tasks are kept in the Postgres of \`DATABASE_URL\` (\`npm run migrate\` makes the table, once), and a schedule runs what is due: it
+    about: `Tasks are stored in the Postgres database of \`DATABASE_URL\` (\`npm run migrate\` creates the table once), and a schedule runs those that are due: it
 calls \`/tasks\` each minute, as \`"cron"\` in package.json says, and \`npm run dev\` each second.`,
   }),
   dynamodb: () => ({
@@ -136,9 +134,9 @@ calls \`/tasks\` each minute, as \`"cron"\` in package.json says, and \`npm run 
     devDependencies: { ...NODE_TYPES, dynalite: '^4.0.0' },
     scripts: {},
     variables: [CRON],
-    about: `Tasks are kept in a DynamoDB table, and messages of a queue run them when they are due; the deployment makes both (\`"tasks"\` in
-package.json). What a lost message leaves behind, a schedule runs every five minutes (\`"cron"\`): it calls \`/tasks\`, as \`npm run dev\` does each
-second, without a queue. On this machine dynalite stands in for DynamoDB, and forgets at each reload.`,
+    about: `Tasks are stored in a DynamoDB table, and queue messages run them when they are due; the deployment creates both (\`"tasks"\` in
+package.json). A schedule runs tasks whose message was lost, every five minutes (\`"cron"\`): it calls \`/tasks\`, as \`npm run dev\` does each
+second, without a queue. Locally, dynalite replaces DynamoDB; it loses its data at each reload.`,
   }),
 }
 
@@ -146,11 +144,11 @@ const objects = (name: string): string => `import { env } from 'cloudflare:worke
 import { durableObjectTaskStore } from 'mayfly-mcp/cloudflare'
 import { createTasks } from 'mayfly-mcp/tasks'
 
-/** One object a task, whose alarm runs it when it is due. */
+/** Each task is a Durable Object, whose alarm runs it when it is due. */
 export const tasks = createTasks({ store: durableObjectTaskStore(env.TASKS, { name: '${name}' }) })
 `
 
-const WORKERS_TYPES = `/** What src/tasks.ts uses of the runtime: \`npx wrangler types\` writes the types of all of it, in place of this file. */
+const WORKERS_TYPES = `/** The parts of the runtime that src/tasks.ts uses. To replace this file by the complete types, run \`npx wrangler types\`. */
 declare module 'cloudflare:workers' {
   export const env: {
     readonly TASKS: Parameters<typeof import('mayfly-mcp/cloudflare').durableObjectTaskStore>[0]
@@ -184,18 +182,18 @@ export const tasks = DATABASE_URL
   : createMemoryTasks()
 `
 
-/** A schema of its own: Supabase serves what is in `public` to anybody with the public key. */
-const MIGRATE = `// Makes the table of the tasks, in a schema that no API serves. It may run again.
+/** A separate schema: Supabase serves tables in `public` to anyone with the public key. */
+const MIGRATE = `// Creates the table for tasks, in a schema that no API serves. Safe to run again.
 import { postgresTaskStore } from 'mayfly-mcp/postgres'
 import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
-if (!DATABASE_URL) throw new Error('set DATABASE_URL in .env: the Postgres that keeps the tasks')
+if (!DATABASE_URL) throw new Error('set DATABASE_URL in .env to the Postgres database for tasks')
 const sql = postgres(DATABASE_URL, { onnotice: () => {} })
 await sql\`CREATE SCHEMA IF NOT EXISTS mayfly\`
 await postgresTaskStore(sql, { table: 'mayfly.tasks' }).migrate()
 await sql.end()
-console.log('the table mayfly.tasks is there')
+console.log('the table mayfly.tasks exists')
 `
 
 const dynamodb = `import { DynamoDB } from '@aws-sdk/client-dynamodb'
@@ -204,10 +202,10 @@ import { dynamoTaskStore } from 'mayfly-mcp/dynamodb'
 import { sqsRunner } from 'mayfly-mcp/lambda'
 import { createTasks } from 'mayfly-mcp/tasks'
 
-/** The deployment makes the table and the queue; \`mayfly dev\` makes a table on this machine, and does without a queue. */
+/** The deployment creates the table and the queue. \`mayfly dev\` creates a local table and uses no queue. */
 const { TASKS_TABLE: table = 'tasks', TASKS_QUEUE_URL: queueUrl } = process.env
 
-/** A message for each time at which a task is due. */
+/** Sends a message for each time when a task is due. */
 const runner = queueUrl ? sqsRunner(new SQS({}), { queueUrl }) : undefined
 
 export const tasks = createTasks({
@@ -215,6 +213,6 @@ export const tasks = createTasks({
   ...(runner !== undefined && { runner }),
 })
 
-/** Reads the queue, in a function of its own. */
+/** Reads the queue, in a separate function. */
 export const queue = runner?.handler
 `

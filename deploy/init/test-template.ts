@@ -3,7 +3,7 @@ import type { ServerChoice } from './server-template.ts'
 
 const TOKEN = 'a-token-of-the-tests'
 
-/** With the official client, so it works for every kind of server. */
+/** Uses the official client, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
   const [hasAuth, isAsking, hasTasks] = [
     templates.has('auth'),
@@ -76,7 +76,7 @@ it('asks the user for a guess, and then for a bet', async () => {
 })
 `
 
-/** A request of its own: the official client does not know tasks by itself. */
+/** A plain request, since the official client does not support tasks. */
 const startsTask = (hasAuth: boolean, hasEnv: boolean): string => `
 it('plays a tournament as a task', async () => {
   const _meta = {

@@ -6,7 +6,7 @@ import { terminal } from '../terminal/terminal.ts'
 import { nearestDeclared } from './project.ts'
 
 export interface Cron {
-  /** Of the server, such as `/tasks`. It is called with the variable CRON_SECRET as a bearer token. */
+  /** A path of the server, such as `/tasks`. It is called with the variable CRON_SECRET as a bearer token. */
   readonly path: string
   /** Five fields, in UTC. Default: each minute. */
   readonly schedule: string
@@ -16,10 +16,10 @@ const EACH_MINUTE = '* * * * *'
 const PATH = /^\/(?!\/)[\w\-./~]*$/
 const SCHEDULE = /^[\d*,/-]+(?: [\d*,/-]+){4}$/
 
-/** The nearest package.json that has one counts. Throws `CliError` for one that cannot be used. */
+/** Taken from the nearest package.json that has one. Throws `CliError` if it is invalid. */
 export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefined {
   const value = nearestDeclared(project, 'cron')
-  // Also what switches off the one of a package.json further up.
+  // `false` disables the one in a parent package.json.
   if (value === undefined || value === null || value === false) return undefined
   const { path, schedule = EACH_MINUTE } = (
     typeof value === 'string' ? { path: value } : value
@@ -32,7 +32,10 @@ export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefine
   )
 }
 
-/** As code, what calls the path, for platforms that call functions and no URLs. `fetch` and `origin` are code too; by default it is called within the process that serves it. */
+/**
+ * Code that calls the path, for platforms that call functions instead of URLs. `fetch` and `origin` are code too; by default the call stays
+ * within the serving process.
+ */
 export const cronCall = (
   { path }: Cron,
   fetch: string,
@@ -43,13 +46,16 @@ export const cronCall = (
   if (!response.ok) throw new Error(\`${path} answered \${response.status}: \${await response.text()}\`)
 }`
 
-/** On this machine nobody waits for a minute. */
+/** Locally, a minute would be too long to wait. */
 const LOCAL_PAUSE_MS = 1000
-/** What is wrong is also told by the server, each time. */
+/** The server also reports the error each time. */
 const FAULT_PAUSE_MS = 15_000
 const CALL_TIMEOUT_MS = 60_000
 
-/** Calls the path below `base`, a URL without a slash at its end, again and again until `signal` aborts, and tells once of each new answer that is none. Never rejects. */
+/**
+ * Calls the path below `base`, a URL without a trailing slash, again and again until `signal` aborts, and reports each new failure once.
+ * Never rejects.
+ */
 export async function callLocally(base: string, { path }: Cron, signal: AbortSignal): Promise<void> {
   const url = `${base}${path}`
   const { CRON_SECRET } = process.env
@@ -66,7 +72,7 @@ export async function callLocally(base: string, { path }: Cron, signal: AbortSig
   }
 }
 
-/** Resolves with what is wrong. */
+/** Resolves with the error. */
 async function callOnce(url: string, secret: string, signal: AbortSignal): Promise<string> {
   try {
     const headers = { authorization: `Bearer ${secret}` }

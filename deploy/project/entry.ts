@@ -1,4 +1,4 @@
-/** Finds the file of the server, with one-line errors for a wrong one. */
+/** Finds the server's file, with one-line errors if it is invalid. */
 import { statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
@@ -18,7 +18,7 @@ export function findEntry(cwd: string, given: string | undefined): string {
   )
 }
 
-/** esbuild treats the first as a pattern, Node the second as a separator; they cannot be escaped. */
+/** esbuild treats the first as a pattern, and Node the second as a separator; neither can be escaped. */
 function readable(entry: string): string {
   if (sep !== '/' || !/[*\\]/.test(entry)) return entry
   throw new CliError(

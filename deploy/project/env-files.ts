@@ -1,17 +1,17 @@
-/** The variables that a server is given on this machine: from `.dev.vars`, `.env.local` and `.env`, on every target alike. */
+/** The variables of a local server, from `.dev.vars`, `.env.local` and `.env`, the same on every target. */
 
 import type { Project } from '../contract/target.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { projectFolders } from './project.ts'
 import { readEnvFile } from './secrets.ts'
 
-/** The first that has a variable counts, as with wrangler and the dotenv family. */
+/** The first file with a variable wins, as with wrangler and dotenv. */
 const FILES = ['.dev.vars', '.env.local', '.env']
 
 export interface EnvFiles {
   /** The files as a user would type them, in order of precedence. */
   readonly files: readonly string[]
-  /** The variables that only they set; empty values are left out. */
+  /** The variables that only these files set, without empty values. */
   readonly variables: { readonly [name: string]: string }
 }
 
@@ -27,7 +27,7 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
   return { files: [...new Set(kept.map(({ from }) => from))], variables }
 }
 
-/** Puts them into the environment of this process and of those that it starts, and says on stderr which were read. */
+/** Adds them to the environment of this process and its children, and prints on stderr which files were read. */
 export function loadEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): void {
   const { files, variables } = readEnvFiles(project)
   Object.assign(process.env, variables)

@@ -1,4 +1,4 @@
-/** This package's own manifest: it refers to itself by name, so that this works from source and from dist/ alike. */
+/** This package's own manifest: imported by the package's name, so that it works both from source and from dist/. */
 import { createRequire } from 'node:module'
 
 export interface PackageManifest {

@@ -1,4 +1,4 @@
-/** Where a build may be written: never over the project, the home or the root, nor among the project's sources. */
+/** Where a build may be written: never over the project, home or root folder, and never inside the project's sources. */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -9,13 +9,13 @@ export interface Place {
   readonly out: string
   /** The project's folder. */
   readonly cwd: string
-  /** The files of the server, absolute: its entry, and what that imports of the project. */
+  /** Absolute paths of the server's files: its entry, and the project's files that it imports. */
   readonly sources: readonly string[]
   /** Default: the home folders of this user. */
   readonly homes?: readonly string[]
 }
 
-/** Folders that a tool keeps for itself. */
+/** Folders that belong to other tools. */
 const KEPT = ['.git', '.hg', '.svn', 'node_modules']
 
 /** `cannot build into /src, which is a link: pass a folder that is only for built files with --out` */
@@ -25,7 +25,7 @@ export function refusal(out: string, why: string): CliError {
   )
 }
 
-/** `path` with every link followed except in its last part; parts that do not exist stay as they are. */
+/** `path` with every link followed except in its last part; parts that do not exist are unchanged. */
 export function realPlace(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return realpathSync.native(path)
@@ -35,29 +35,29 @@ export function realPlace(path: string): string {
 
 /** Throws `CliError`. `out` is a real path. */
 export function refusePlace(out: string, { out: displayed, cwd, sources, homes = ownHomes() }: Place): void {
-  if (dirname(out) === out) throw refusal(displayed, 'is the root of this machine')
+  if (dirname(out) === out) throw refusal(displayed, 'is the root folder')
   if (homes.some((home) => holds(out, home))) throw refusal(displayed, 'is or holds your home folder')
   const own = [cwd, ...sources]
   if (own.some((path) => holds(out, path))) throw refusal(displayed, 'holds a project')
   const kept = upwards(out).find((folder) => KEPT.includes(basename(folder)) && !holds(folder, cwd))
-  if (kept !== undefined) throw refusal(displayed, `lies in ${basename(kept)}`)
+  if (kept !== undefined) throw refusal(displayed, `is inside ${basename(kept)}`)
   const folders = sources.map(realFolder).map(dirname)
   if (folders.some((folder) => isSourceFolder(folder, cwd) && holds(folder, out))) {
-    throw refusal(displayed, 'lies among the sources of a project')
+    throw refusal(displayed, 'is inside the sources of a project')
   }
 }
 
-/** A folder that is a project, or holds the one at hand, holds more than sources. */
+/** A folder that is or contains a project contains more than its sources. */
 function isSourceFolder(folder: string, cwd: string): boolean {
   return !existsSync(join(folder, 'package.json')) && !holds(folder, cwd)
 }
 
-/** Whether `path` is `folder` or lies in it, whatever links lead there. */
+/** Whether `path` is `folder` or inside it, links resolved. */
 function holds(folder: string, path: string): boolean {
   return [path, realFolder(path)].some((one) => upwards(one).some((above) => isSame(above, folder)))
 }
 
-/** Compares by name and, if both exist, by identity: names may differ in case, or by a mount. */
+/** Compares by name and, if both exist, by identity, since names may differ in case or by a mount. */
 function isSame(a: string, b: string): boolean {
   if (a === b) return true
   const [first, second] = [a, b].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
@@ -85,7 +85,7 @@ export function ownHomes(): string[] {
     try {
       return [find()]
     } catch {
-      // A user without an entry, as in some containers.
+      // Some containers run as a user without a passwd entry.
       return []
     }
   })

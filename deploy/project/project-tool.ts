@@ -1,10 +1,10 @@
-/** Finds tools in the user's project, so that its pinned versions are used, else beside Mayfly. */
+/** Finds tools in the user's project, so that its pinned versions are used, otherwise next to Mayfly. */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { CliError } from '../terminal/cli-error.ts'
 
-/** The file of a module name. Throws a `CliError` saying how to install its package. */
+/** Resolves a module name to a file. Throws a `CliError` that says how to install the package. */
 export function resolveTool(specifier: string, cwd: string): string {
   for (const from of [join(cwd, 'package.json'), import.meta.url]) {
     try {
@@ -17,7 +17,7 @@ export function resolveTool(specifier: string, cwd: string): string {
   throw new CliError(`${name} is not installed: run npm install --save-dev ${name}`)
 }
 
-/** The file that a package runs as a program. Throws a `CliError` saying how to install it. */
+/** The file of a package's program. Throws a `CliError` that says how to install it. */
 export function resolveBin(name: string, cwd: string, program: string = name): string {
   const manifest = resolveTool(`${name}/package.json`, cwd)
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> }
@@ -26,7 +26,7 @@ export function resolveBin(name: string, cwd: string, program: string = name): s
   return join(dirname(manifest), file)
 }
 
-/** A program on the PATH, or undefined. Empty and relative parts of the PATH would mean the project's folder, and are left out. */
+/** A program on the PATH, or undefined. Ignores empty and relative parts of the PATH, which would refer to the project's folder. */
 export function findProgram(name: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)

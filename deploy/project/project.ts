@@ -1,4 +1,4 @@
-/** The user's project: its name, and its own files. */
+/** The user's project: its name and its files. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Project } from '../contract/target.ts'
@@ -11,14 +11,15 @@ export function readProject(cwd: string, entry: string | undefined): Project {
 }
 
 /**
- * The folders of the project, nearest first: from the current folder and from the entry's up to the repository, else up to the
- * outermost package. A command may run in a subfolder, while the files it needs are at the root. An entry that is a link is in two.
+ * The folders of the project, nearest first: from the current folder and the entry's folder up to the repository's root, otherwise up to
+ * the outermost package. A command may run in a subfolder while its files are at the root. An entry that is a link counts in both of its
+ * folders.
  */
 export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
   return [...new Set([cwd, dirname(entry), dirname(realPath(entry))].flatMap(foldersUpToRoot))]
 }
 
-/** The path itself where there is nothing. */
+/** Returns the path itself if it does not exist. */
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
@@ -48,14 +49,14 @@ export function projectName(cwd: string): string {
   return name === '' ? 'mcp-server' : name
 }
 
-/** What the nearest package.json with this name in `"mayfly": { … }` says there. */
+/** The value of this name in `"mayfly": { … }`, from the nearest package.json that has it. */
 export function nearestDeclared(project: Pick<Project, 'cwd' | 'entry'>, name: string): unknown {
   return projectFolders(project)
     .map((folder) => declared(folder, name))
     .find((found) => found !== undefined)
 }
 
-/** What `"mayfly": { … }` in the folder's package.json says under a name. */
+/** The value of a name in `"mayfly": { … }` of the folder's package.json. */
 export function declared(folder: string, name: string): unknown {
   const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { readonly [name: string]: unknown } }
   return mayfly?.[name]
@@ -66,7 +67,7 @@ function packageName(cwd: string): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** package.json; undefined where there is none, or none that is JSON: npm reports that. */
+/** Parses package.json. Undefined if it is missing or invalid, which npm reports. */
 export function manifestIn(folder: string): unknown {
   const path = join(folder, 'package.json')
   if (!existsSync(path)) return undefined

@@ -1,4 +1,4 @@
-/** The secrets of a project: which files may hold them, and their values on the way to a platform's secret store. */
+/** The secrets of a project: the files that may contain them, and the values to send to a platform's secret store. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -7,19 +7,19 @@ import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 import { projectFolders } from './project.ts'
 
-/** The project's files for what a deployment needs; an earlier file wins over a later one. */
+/** The project's files with variables for a deployment; earlier files win. */
 const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
 
-/** Every file whose values must not be published: those of other environments are secrets, too. */
+/** Every file whose values must not be published, including those of other environments. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
 
-/** Examples, which are meant to be public. */
+/** Example files, which are public. */
 const EXAMPLE_FILE = /\.(?:example|sample|template|dist|schema|vault)$/
 
-/** Shorter ones are ports, flags and names, which a bundle may hold by chance. */
+/** Shorter values are ports, flags and names, which a bundle may contain by chance. */
 const MIN_SECRET_CHARACTERS = 8
 
-/** Not secret either: these name an environment or this machine, and many packages contain them. */
+/** Values that name an environment or this machine are not secret either; many packages contain them. */
 const COMMON_VALUE =
   /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
 
@@ -33,7 +33,7 @@ export interface Secret {
 
 type Folders = Pick<Project, 'cwd' | 'entry'>
 
-/** The values of `names`, from the environment, else from the project's files. Throws `CliError` for one that is not found. */
+/** The values of `names`, from the environment, otherwise from the project's files. Throws `CliError` if one is missing. */
 export function readSecrets(project: Folders, names: readonly string[]): Map<string, string> {
   const secrets = new Map<string, string>()
   for (const name of names) {
@@ -42,16 +42,16 @@ export function readSecrets(project: Folders, names: readonly string[]): Map<str
     }
     const found = findSecret(project, name)
     if (found === undefined) {
-      throw new CliError(`there is no value for ${name}: set it in the environment or in .env`)
+      throw new CliError(`${name} has no value: set it in the environment or in .env`)
     }
     secrets.set(name, found.value)
   }
   return secrets
 }
 
-/** The value of a variable, and where it was found: the environment, else one of the project's files. */
+/** The value of a variable and its source: the environment, otherwise one of the project's files. */
 export function findSecret(project: Folders, name: string): Secret | undefined {
-  // Names such as `constructor` are on every object.
+  // Every object has names such as `constructor`.
   const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined
   if (value !== undefined && value !== '') return { name, value, from: 'the environment' }
   return deployedSecrets(project).find((one) => one.name === name)
@@ -62,7 +62,7 @@ export interface EnvFileReader {
   readonly expands?: boolean
 }
 
-/** As a `.env` file, for a tool that reads nothing else. Throws `CliError` for a value that such a file cannot hold. */
+/** Formats them as a `.env` file, for tools that read nothing else. Throws `CliError` for a value that cannot be written in one. */
 export function toEnvFile(
   secrets: ReadonlyMap<string, string>,
   { expands = true }: EnvFileReader = {},
@@ -71,26 +71,26 @@ export function toEnvFile(
 }
 
 /**
- * Its readers (dotenv's and Deno's) know no common escape for a quote, so the kind is chosen that needs none. Within double quotes
- * most expand other variables, and none keeps a carriage return.
+ * Parsers (dotenv's and Deno's) share no escape for quotes, so a quote character that the value does not contain is chosen. In double
+ * quotes most of them expand variables, and none of them preserves a carriage return.
  */
 function quotedValue(name: string, value: string, expands: boolean): string {
   const isKept = !/[\r\0]/.test(value)
   if (isKept && !/'|\\$/.test(value)) return `'${value}'`
   if (isKept && !(expands ? /["\\$`]/ : /["\\]/).test(value)) return `"${value}"`
   throw new CliError(
-    `no .env file can hold the value of ${name}, for its quotes, backslashes, $ or carriage returns: set it in the platform's dashboard`,
+    `the value of ${name} cannot be written to a .env file, because of its quotes, backslashes, $ or carriage returns: set it in the platform's dashboard`,
   )
 }
 
-/** Variables of the project's files that are not handed over: they will be missing on the platform. */
+/** Variables in the project's files that are not sent: they will be missing on the platform. */
 export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>): string[] {
   return [...new Set(deployedSecrets(project).map(({ name }) => name))].filter((name) => !sent.has(name))
 }
 
 /**
- * Every value that no built file may hold: of all files of secrets in the project's folders, and those that are `sent`. Without
- * values of fewer than 8 characters, and those that name this machine or an environment: a bundle may hold them by chance.
+ * Every value that no built file may contain: from all secret files in the project's folders, and from `sent`. Skips values shorter than 8
+ * characters and names of machines or environments, which a bundle may contain by chance.
  */
 export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Secret[] {
   const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
@@ -119,13 +119,13 @@ function secretFiles(folder: string): string[] {
   }
 }
 
-/** The most common first: if a value is in several files, the first is named. */
+/** Most common first: if a value is in several files, messages name the first. */
 function rank(name: string): number {
   const at = DEPLOYED_FILES.indexOf(name)
   return at < 0 ? DEPLOYED_FILES.length : at
 }
 
-/** The variables of one file that have a value; none where there is no such file. Throws `CliError` for one that cannot be read. */
+/** The variables of one file that have a value; empty if the file does not exist. Throws `CliError` if it cannot be read. */
 export function readEnvFile(cwd: string, folder: string, name: string): Secret[] {
   const path = join(folder, name)
   const from = printable(relative(cwd, path))
@@ -134,12 +134,12 @@ export function readEnvFile(cwd: string, folder: string, name: string): Secret[]
   )
 }
 
-/** Empty for one that does not exist or is a folder. */
+/** Empty if it does not exist or is a folder. */
 function readText(path: string, displayed: string): string {
   try {
     const kind = statSync(path, { throwIfNoEntry: false })
     if (kind === undefined || kind.isDirectory()) return ''
-    // A pipe may never end, and a device has no end.
+    // A pipe or a device may never end.
     if (!kind.isFile()) throw new CliError(`cannot read ${displayed}: it is not a file`)
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * What the MCP registry takes of a `server.json`, after its schema of 2025-12-11 and the rules of its publishing service
- * (https://github.com/modelcontextprotocol/registry, docs/reference/server-json), read on 2026-11-23. Members that it does not
- * name are allowed, as there, except the names of earlier versions, which it would ignore.
+ * The `server.json` that the MCP registry accepts, according to its schema of 2025-12-11 and the rules of its publishing service
+ * (https://github.com/modelcontextprotocol/registry, docs/reference/server-json), read on 2026-11-23. Unknown members are allowed, as
+ * there, except the names from earlier versions, which the registry would ignore.
  */
 export const SCHEMA_URL = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 

@@ -1,4 +1,4 @@
-/** Makes a `server.json` of the MCP registry from what a server says of itself, its package.json and its URL. */
+/** Creates a `server.json` for the MCP registry from a server's description, its package.json and its URL. */
 import { present } from '../../src/definition/present.ts'
 import type { Identity } from '../doctor/describe.ts'
 import { MAX_TEXT, SCHEMA_URL } from './schema.ts'
@@ -13,7 +13,7 @@ export interface Given {
   readonly headers: readonly string[]
 }
 
-/** The parts of package.json that count. */
+/** The parts of package.json that are used. */
 export interface Manifest {
   readonly mcpName?: unknown
   readonly description?: unknown
@@ -23,11 +23,11 @@ export interface Manifest {
 
 export interface Made {
   readonly document: { readonly [member: string]: unknown }
-  /** What was left out, and why; one line each. */
+  /** What was omitted and why, one line each. */
   readonly notes: readonly string[]
 }
 
-/** `earlier`: the file that is replaced, whose other members stay. */
+/** `earlier`: the file that is replaced; its other members are kept. */
 export function makeServerJson(
   identity: Identity,
   manifest: Manifest,
@@ -74,20 +74,20 @@ function notesOf(
 ): string[] {
   return [
     ...(taken < icons.length
-      ? ['icons that are not at an https URL are left out: the registry takes no others']
+      ? ['icons without an https URL are left out: the registry accepts no others']
       : []),
     ...(typeof website === 'string' && !isHttps(website)
-      ? ['websiteUrl is left out: the registry takes https URLs only']
+      ? ['websiteUrl is left out: the registry accepts only https URLs']
       : []),
     ...(isRepositoryLost
       ? [
-          'repository is left out: the registry takes those of github.com and gitlab.com only, as in https://github.com/user/shop',
+          'repository is left out: the registry accepts only those of github.com and gitlab.com, as in https://github.com/user/shop',
         ]
       : []),
   ]
 }
 
-/** The file's other remotes stay, and so do its headers for this URL, if none are given. */
+/** Keeps the file's other remotes and, if no headers are given, its headers for this URL. */
 function remotesWith(url: string, headers: readonly string[], earlier: unknown): readonly object[] {
   const known = Array.isArray(earlier) ? (earlier as { url?: unknown }[]) : []
   const isSame = (remote: { url?: unknown } | null): boolean => remote?.url === url
@@ -109,13 +109,13 @@ function nameOf(
   return namespace === undefined ? undefined : `${namespace}/${id.replaceAll(/[^\w.-]+/g, '-')}`
 }
 
-/** `gitlab:group/sub/shop`, as npm allows it; without a host it is GitHub's, whose owners have no dots. */
+/** `gitlab:group/sub/shop`, as npm allows it. Without a host it is on GitHub, whose owners have no dots. */
 const SHORT = /^(?:(gitlab):|(?:github:)?(?=[\w-]+\/[^/]+$))([\w./-]+)$/
-/** A URL that browsers or git know, `git@github.com:user/shop.git` among them. A user or a secret before the host is left out. */
+/** A URL of a browser or of git, including `git@github.com:user/shop.git`. Drops a user or a secret before the host. */
 const LONG =
   /^(?:(?:git\+)?(?:https?|ssh|git):\/\/)?(?:[^@/]*@)?(?:www\.)?(github|gitlab)\.com(?::\d+(?=\/[^/]+\/[^/]))?[/:]([\w./-]+)$/i
 
-/** Of a string, of npm's object, or of the server's own configuration. */
+/** From a string, from npm's object, or from the server's own configuration. */
 function repositoryOf(
   given: unknown,
 ): { url: string; source: string; id?: string; subfolder?: string } | undefined {
@@ -139,7 +139,7 @@ function repositoryOf(
   }
 }
 
-/** `user/shop` of `user/shop/tree/main`, `group/sub/shop` of `group/sub/shop/-/tree/main`: only GitLab has groups in groups. */
+/** `user/shop` of `user/shop/tree/main`, `group/sub/shop` of `group/sub/shop/-/tree/main`: only GitLab has nested groups. */
 function pathIn(source: string, rest: string): string | undefined {
   const parts = rest.split('/').filter((part) => part !== '')
   const end = source === 'github' ? 2 : parts.indexOf('-')

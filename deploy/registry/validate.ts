@@ -1,4 +1,4 @@
-/** What the MCP registry would refuse of a `server.json`: its schema, and the rules that a schema does not say. */
+/** Finds what the MCP registry would refuse in a `server.json`, by its schema and by the rules that are not in the schema. */
 import { jsonSchema } from '../../src/definition/json-schema.ts'
 import type { JsonSchema } from '../../src/definition/schema.ts'
 import { SERVER_SCHEMA } from './schema.ts'
@@ -27,7 +27,7 @@ const MAX_META_BYTES = 4096
 const { pattern, maxLength } = SERVER_SCHEMA.properties.name
 const NAME = new RegExp(pattern)
 
-/** One line each: `remotes.0.url: …`. Empty where the registry takes the document; who may publish that name, it checks itself. */
+/** One line per error: `remotes.0.url: …`. Empty if the document is valid. Does not check who may publish under that name. */
 export async function problemsOf(document: unknown): Promise<string[]> {
   const result = await jsonSchema(SERVER_SCHEMA as JsonSchema)['~standard'].validate(document)
   const name = nameProblem(document)
@@ -47,14 +47,14 @@ export async function problemsOf(document: unknown): Promise<string[]> {
   ]
 }
 
-/** In place of the schema's own words, which do not say the form. */
+/** Replaces the schema's own message, which does not say the format. */
 function nameProblem(document: unknown): string | undefined {
   const { name } = (document ?? {}) as { name?: unknown }
   if (typeof name !== 'string' || name.length > maxLength || NAME.test(name)) return undefined
   return `name: ${JSON.stringify(name)} is not namespace/name, such as io.github.user/shop`
 }
 
-/** Names of versions before 2025-09-16 are no error for a schema: what they say would be lost. */
+/** The schema accepts names from versions before 2025-09-16, but their values would be lost. */
 function oldNames(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
@@ -71,7 +71,7 @@ function versionProblems(place: string, version: string | undefined): string[] {
   const isRange =
     version !== undefined &&
     (version === 'latest' || /^\s*[\^~<>=]|\s-\s|\|\||^\s*v?\d+(?:\.\d+)*\.[xX*]|^\s*[xX*]/.test(version))
-  return isRange ? [`${place}: "${version}" is not one version, such as 1.2.3`] : []
+  return isRange ? [`${place}: "${version}" is not a single version, such as 1.2.3`] : []
 }
 
 function remoteProblems(place: string, { url = '', variables = {} }: Remote): string[] {
@@ -94,7 +94,7 @@ function packageProblems(place: string, { registryType, version, fileSha256, tra
       ? [`${place}.fileSha256: an .mcpb needs the SHA-256 of its file`]
       : []),
     ...(isHttp === (transport?.url === undefined)
-      ? [`${place}.transport.url: ${isHttp ? 'is missing' : 'stdio has none'}`]
+      ? [`${place}.transport.url: ${isHttp ? 'is missing' : 'is not for stdio'}`]
       : []),
   ]
 }

@@ -1,11 +1,11 @@
 /**
  * How this process ends: `atExit` tidies up on every way out but SIGKILL, `onInterrupt` decides what a signal does,
- * `afterDeath` is for what must happen after SIGKILL too.
+ * `afterDeath` is for cleanup that must happen even after SIGKILL.
  */
 import { afterDeath as runAfterDeath } from '../../adapters/_stdio/after-death.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-/** A signal, or `SIGPIPE` when what read our output has gone. */
+/** A signal, or `SIGPIPE` when the reader of our output has closed. */
 export type Interruption = 'SIGHUP' | 'SIGINT' | 'SIGTERM' | 'SIGPIPE'
 
 const NUMBERS: { readonly [name in Interruption]: number } = {
@@ -17,12 +17,12 @@ const NUMBERS: { readonly [name in Interruption]: number } = {
 
 const tasks = new Set<() => void>()
 
-/** As a shell reports it: 130 for SIGINT. */
+/** The exit code that a shell reports: 130 for SIGINT. */
 export function interruptedCode(interruption: Interruption): number {
   return 128 + NUMBERS[interruption]
 }
 
-/** Runs `task` when this process ends, unless what is returned was called before. It must be synchronous. */
+/** Runs `task` when this process ends, unless the returned function was called before. `task` must be synchronous. */
 export function atExit(task: () => void): () => void {
   if (tasks.size === 0) process.on('exit', runTasks)
   tasks.add(task)
@@ -45,7 +45,7 @@ function runTasks(): void {
 
 let interrupt = (interruption: Interruption): void => process.exit(interruptedCode(interruption))
 
-/** Called once by the command line: from then on a signal ends this process in order, and so does a closed output. */
+/** Called once by the command line. From then on a signal or a closed output shuts this process down in order. */
 export function listenForSignals(): void {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => interrupt('SIGPIPE'))
@@ -54,7 +54,7 @@ export function listenForSignals(): void {
 
 const PARENT_POLL_MS = 250
 
-/** npm passes a signal on to the shell that runs a script and no further (npm 10, 11): the shell ends, and its command does not. */
+/** npm forwards a signal only to the shell that runs a script (npm 10, 11): the shell ends, but its command does not. */
 function endWithScript(): void {
   const shell = process.ppid
   const timer = setInterval(() => {
@@ -65,7 +65,7 @@ function endWithScript(): void {
   timer.unref()
 }
 
-/** Until what is returned is called, a signal calls `listener` and does nothing else. */
+/** Until the returned function is called, a signal only calls `listener`. */
 export function onInterrupt(listener: (interruption: Interruption) => void): () => void {
   const before = interrupt
   interrupt = listener
@@ -74,9 +74,9 @@ export function onInterrupt(listener: (interruption: Interruption) => void): () 
   }
 }
 
-/** Runs a POSIX shell script once this process is gone, however it ended, unless what is returned was called before. */
+/** Runs a POSIX shell script after this process has ended, however it ended, unless the returned function was called before. */
 export function afterDeath(script: string, args: readonly string[]): () => void {
   return runAfterDeath(script, args, ({ code }) =>
-    terminal.warn(`cannot run /bin/sh (${code}): nothing is tidied up if this process is killed`),
+    terminal.warn(`cannot run /bin/sh (${code}): nothing is cleaned up if this process is killed`),
   )
 }

@@ -1,7 +1,6 @@
 /**
- * The port of `mayfly dev`: passes connections on to whichever server is the newest, so that replacing one refuses none.
- *
- * Exports `startFront`. It passes bytes on and never reads them.
+ * The port of `mayfly dev`: forwards connections to the newest server, so that no connection is refused
+ * while a server is replaced. Forwards bytes without reading them.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -9,15 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { busyPort } from './port.ts'
 
 export interface Front {
-  /** From now on connections go to this port of 127.0.0.1, those that wait first. */
+  /** From now on connections go to this port of 127.0.0.1, waiting ones first. */
   passTo(port: number): void
-  /** Resolves when every connection that was passed on has begun to be answered, or after a second: its server may then be stopped. */
+  /** Resolves when every forwarded connection has started to receive its answer, or after a second. The server may then be stopped. */
   answered(): Promise<void>
   /** From now on connections wait, each for 10 seconds (`maxWaitMs`) at most. This is the initial state. */
   hold(): void
-  /** From now on connections are cut off, those that wait too: there is no server, and none is being started. */
+  /** From now on connections are closed, including waiting ones: no server runs, and none is starting. */
   refuse(): void
-  /** Accepts nothing more, ends those that wait, and resolves when `drained` has and all others are cut off. */
+  /** Stops accepting, closes waiting connections, and resolves after `drained` has and the others are closed. */
   close(drained: Promise<unknown>): Promise<void>
 }
 
@@ -25,14 +24,14 @@ const MAX_WAIT_MS = 10_000
 const ANSWER_MS = 1000
 const POLL_MS = 10
 
-/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+/** Listens on 127.0.0.1. Rejects with `CliError` if the port is in use. */
 export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS): Promise<Front> {
   const open = new Set<Socket>()
   const unanswered = new Set<Socket>()
   const waiting = new Map<Socket, NodeJS.Timeout>()
   let route: number | 'hold' | 'refuse' = 'hold'
 
-  /** The end of each side is passed on separately; if one side breaks off, the other is cut off too. */
+  /** Forwards the end of each side separately. If one side fails, the other is closed too. */
   const forward = (client: Socket, to: number): void => {
     const server = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
     keep(server, open)
@@ -43,7 +42,7 @@ export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS):
       unanswered.delete(client)
       server.destroy()
     })
-    // Without an error, its end has already been passed on after its data.
+    // Without an error, its end was already forwarded after its data.
     server.once('close', (hadError) => hadError && client.destroy())
     client.pipe(server)
     server.pipe(client)

@@ -1,23 +1,23 @@
-/** Holds back what a platform's tool prints at its start, until it is known whether one line can replace it. */
+/** Buffers the initial output of a platform's tool until it is known whether one line can replace it. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { terminal } from '../terminal/terminal.ts'
 
 export interface HeldOutput {
-  /** Resolves when the pattern is in the output, while the output is held. */
+  /** Resolves when the buffered output matches the pattern. */
   contains(pattern: RegExp): Promise<void>
-  /** The output that is held now. */
+  /** The buffered output. */
   readonly text: string
   /** Resolves when the output has ended. */
   readonly ended: Promise<unknown>
-  /** Passes on the held output and all that follows. */
+  /** Writes the buffered output and everything that follows. */
   release(): void
-  /** Drops the held output and all that follows. */
+  /** Drops the buffered output and everything that follows. */
   discard(): void
 }
 
-/** Holds the output of a child whose stdout and stderr are pipes. `output` is a file descriptor; by default stderr. */
+/** Buffers the output of a child process whose stdout and stderr are pipes. `output` is a file descriptor; default stderr. */
 export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput {
   let held = ''
   let pass = (text: string): void => {
@@ -52,7 +52,7 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
 }
 
 /**
- * Why a server did not load, in its runtime's words: `TypeError: tools.x needs a description`. Undefined if the output has no such
+ * The runtime's error message for a server that did not load: `TypeError: tools.x needs a description`. Undefined if the output has no such
  * line.
  */
 export function loadError(output: string): string | undefined {

@@ -1,4 +1,4 @@
-/** `mayfly dev --inspector`: the official Inspector (version 2), of the user's project, connected to the server that runs here. */
+/** `mayfly dev --inspector`: the official Inspector (version 2) of the user's project, connected to the local server. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,13 +12,14 @@ import { startProcessGroup } from './process-group.ts'
 
 const PACKAGE = '@modelcontextprotocol/inspector'
 
-/** Its program. Throws a `CliError` saying how to install it: it is large, and not a dependency of Mayfly. */
+/** Finds its program. Throws a `CliError` that says how to install it: it is large, so Mayfly does not depend on it. */
 export function findInspector(cwd: string): string {
   return resolveBin(PACKAGE, cwd, 'mcp-inspector')
 }
 
 /**
- * Starts it, and on a terminal opens its page; the address is on stderr. It ends with the server. A failure is told and ends nothing.
+ * Starts it and prints its address on stderr; on a terminal, also opens its page. It ends with the server. Reports a failure without
+ * ending the server.
  *
  * @param program What `findInspector` found.
  * @param endpoint The URL of the MCP endpoint.
@@ -38,11 +39,11 @@ export function startInspector(program: string, endpoint: string): { stop(): Pro
   }
 }
 
-/** Resolves, once it is starting, with what ends it. */
+/** Resolves with a function that ends it. */
 async function start(program: string, endpoint: string, ended: AbortSignal): Promise<() => Promise<void>> {
   const [port, sandboxPort] = [await freePort(0), await freePort(0)]
   const token = randomBytes(32).toString('hex')
-  // A list of its own: the user's keeps its servers, and a fixed one could not be connected by an address.
+  // Uses a separate server list: the user's list would be changed, and a fixed list cannot be connected by URL.
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-inspector-'))
   const forget = atExit(() => rmSync(folder, { recursive: true, force: true }))
   const catalog = join(folder, 'servers.json')
@@ -52,10 +53,10 @@ async function start(program: string, endpoint: string, ended: AbortSignal): Pro
     CLIENT_PORT: String(port),
     MCP_SANDBOX_PORT: String(sandboxPort),
     MCP_INSPECTOR_API_TOKEN: token,
-    // It would open its page without the connection.
+    // The Inspector would open its page without the connection.
     MCP_AUTO_OPEN_ENABLED: 'false',
   }
-  // Its output has the other address.
+  // Its output contains an address without the connection.
   const group = startProcessGroup([program, '--web', '--catalog', catalog], { env, stdio: 'ignore' })
   const stopped = new AbortController()
   group.exited.then(

@@ -1,4 +1,4 @@
-/** Runs what a target's `preview` describes. */
+/** Runs the process that a target's `preview` describes. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Launch, Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
@@ -20,15 +20,15 @@ export interface LaunchOptions {
 
 export interface RunningLaunch {
   readonly exited: Promise<number>
-  /** Resolves when it takes connections; rejects as `failed` does, and when it is stopped before. */
+  /** Resolves when it accepts connections; rejects like `failed`, or if it is stopped before. */
   readonly listening: Promise<void>
-  /** Rejects with `CliError` when it ends by itself; never resolves. */
+  /** Rejects with `CliError` if it ends by itself; never resolves. */
   readonly failed: Promise<never>
-  /** Ends all of its processes; safe to call twice. */
+  /** Ends all of its processes. Safe to call twice. */
   stop(): Promise<void>
 }
 
-/** Its output before it listens is shown when it does; if the server cannot be loaded, only the reason is shown. */
+/** Output from before it listens is shown once it listens. If the server cannot be loaded, only the reason is shown. */
 export function startLaunch({ command, args, cwd, env }: Launch, options: LaunchOptions): RunningLaunch {
   const isScript = /\.(?:js|cjs|mjs|ts)$/.test(command)
   const group = startProcessGroup(
@@ -46,7 +46,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     group.exited.then(
       async (code) => {
         if (stopping.signal.aborted) return
-        // Processes that outlive the first keep its pipes open, and the reason may still be unread.
+        // Processes that outlive the first one keep its pipes open, and the reason may still be unread.
         await group.stop()
         await output.ended
         reject(endedWith(code, options.project, output))
@@ -57,7 +57,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
   })
   const listening = Promise.race([untilListening(options.port, stopping.signal), failed])
   listening.then(output.release, () => {})
-  // A caller that awaits these gets the error; others need not handle it.
+  // A caller that awaits these gets the error; others do not have to handle it.
   failed.catch(() => {})
   return {
     exited: group.exited,
@@ -65,10 +65,10 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     failed,
     stop: async () => {
       stopping.abort()
-      // As it never listened, what it printed may say why.
+      // It never listened, so its output may say why.
       output.release()
       await group.stop()
-      // Waits for its last output, but not long: a process that left the group may keep the pipes open.
+      // Waits briefly for the last output: a process that left the group may keep the pipes open.
       await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })])
       output.discard()
     },

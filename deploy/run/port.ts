@@ -1,4 +1,4 @@
-/** Checks a port before anything is started, so that a busy one is one line and not a platform's stack trace. */
+/** Checks a port before anything starts, so that a used port is reported in one line instead of a platform's stack trace. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,12 +7,15 @@ import { CliError } from '../terminal/cli-error.ts'
 const LISTEN_TIMEOUT_MS = 60_000
 const POLL_MS = 20
 
-/** Below the ports that kernels hand out (RFC 6335 §6; Linux begins at 32 768): what is free now is not given to another program in the seconds until a platform listens. */
+/**
+ * Below the ephemeral ports (RFC 6335 §6; Linux begins at 32 768), so that the kernel does not give the port to another program before the
+ * platform listens.
+ */
 const FIRST_FREE = 20_000
 const FREE_PORTS = 12_000
 const TRIES = 20
 
-/** The same port when 127.0.0.1 can listen on it, a free one for 0. Throws `CliError` when it cannot. */
+/** The same port if it is free on 127.0.0.1, or a free one for 0. Throws `CliError` if it is in use. */
 export async function freePort(port: number): Promise<number> {
   if (port !== 0) return listenable(port)
   for (let tries = 0; tries < TRIES; tries++) {
@@ -40,11 +43,14 @@ export function busyPort(port: number): CliError {
   return new CliError(`port ${port} is in use: stop the program that uses it, or pass another --port`)
 }
 
-/** Resolves when something accepts connections at this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, and when `signal` aborts. */
+/**
+ * Resolves when something accepts connections on this port of 127.0.0.1. Rejects with `CliError` after 60 seconds, or when `signal` aborts.
+ */
 export async function untilListening(port: number, signal?: AbortSignal): Promise<void> {
   const deadline = Date.now() + LISTEN_TIMEOUT_MS
   while (!(await isListening(port))) {
-    if (Date.now() > deadline) throw new CliError('the server accepts no connections: see its output above')
+    if (Date.now() > deadline)
+      throw new CliError('the server does not accept connections: see its output above')
     await delay(POLL_MS, undefined, { signal })
   }
 }

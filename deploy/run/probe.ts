@@ -1,4 +1,4 @@
-/** Asks a server on this machine `server/discover` until it answers: the only proof that it is up. */
+/** Sends `server/discover` to a local server until it answers, which proves that it is up. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServerIdentity } from '../contract/target.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -7,7 +7,7 @@ const PROTOCOL_VERSION = '2026-07-28'
 const PROBE_TIMEOUT_MS = 5000
 const PROBE_INTERVAL_MS = 50
 const SILENCE_TIMEOUT_MS = 60_000
-/** A 5xx may come from a runtime that is still starting; after this time it is the server's own fault. */
+/** A 5xx may come from a runtime that is still starting; after this time it counts as the server's error. */
 const FAILURE_TIMEOUT_MS = 10_000
 
 type ProbeResult =
@@ -15,8 +15,8 @@ type ProbeResult =
   | { ready: false; answer: string; giveUpAfterMs: number }
 
 /**
- * Resolves when `url` answers JSON-RPC with a status below 500, or 401 or 403 (a server that wants a token is up).
- * Rejects with `CliError` when it answers anything else, fails for 10 seconds, or is silent for 60. Stops asking when `signal` aborts.
+ * Resolves when `url` answers JSON-RPC with a status below 500, or 401 or 403 (a server that requires a token is up). Rejects with
+ * `CliError` if it answers anything else, fails for 10 seconds, or is silent for 60. Stops when `signal` aborts.
  */
 export async function untilAnswers(url: string, signal: AbortSignal): Promise<ServerIdentity> {
   const started = Date.now()
@@ -25,7 +25,7 @@ export async function untilAnswers(url: string, signal: AbortSignal): Promise<Se
     if (result.ready) return result.identity
     if (Date.now() - started >= result.giveUpAfterMs) {
       throw new CliError(
-        `POST ${url} gives ${result.answer} and not JSON-RPC: pass the path at which the server answers MCP, as in --path /api/mcp`,
+        `POST ${url} returned ${result.answer} instead of JSON-RPC: pass the path of the MCP endpoint, as in --path /api/mcp`,
       )
     }
     await delay(PROBE_INTERVAL_MS, undefined, { signal })
@@ -38,7 +38,7 @@ async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
     const response = await fetch(url, { ...discoverRequest(), signal })
     return judge(response.status, await response.text())
   } catch {
-    // Refused, reset or timed out: not up yet.
+    // Refused, reset or timed out: still starting.
     return { ready: false, answer: 'no answer', giveUpAfterMs: SILENCE_TIMEOUT_MS }
   }
 }
@@ -88,7 +88,7 @@ function parseMessage(body: string): object | undefined {
   }
 }
 
-/** 2026-07-28 puts the server's name into the result's `_meta`. */
+/** MCP MCP MCP 2026-07-28 puts the server's name into the result's `_meta`. */
 function serverName(message: object): string | undefined {
   const result = (message as { result?: unknown }).result
   const meta = isObject(result) && isObject(result._meta) ? result._meta : {}

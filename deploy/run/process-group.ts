@@ -1,5 +1,5 @@
 /**
- * A child process with everything it starts, ended together: wrangler, for one, outlives its own launcher. None of them outlives
+ * A child process that ends together with everything it starts: wrangler, for example, outlives its own launcher. None of them outlives
  * this process, however it ends.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
@@ -11,17 +11,17 @@ export interface ProcessGroup {
   child: ChildProcess
   /** The exit code of the first process; 1 when a signal ended it. */
   exited: Promise<number>
-  /** Asks all of them to end, insists after `STOP_GRACE_MS`, and returns when none is left. */
+  /** Asks all of them to end, kills them after `STOP_GRACE_MS`, and returns when they are gone. */
   stop(): Promise<void>
-  /** Ends all of them at once, and returns when none is left. */
+  /** Kills all of them, and returns when they are gone. */
   kill(): Promise<void>
 }
 
-/** Longer than the Node adapter's own grace for running requests. */
+/** Longer than the Node adapter's own grace period for running requests. */
 const STOP_GRACE_MS = 7000
 const POLL_MS = 20
 
-/** Does what `stop` does, after this process has ended; `$1` is the group. */
+/** Does the same as `stop` after this process has ended; `$1` is the group. */
 const STOP_GROUP = `kill -s TERM -- "-$1"
 for _ in 1 2 3 4 5 6 7; do kill -s 0 -- "-$1" || exit; sleep 1; done
 kill -s KILL -- "-$1"`
@@ -40,7 +40,7 @@ export function startProcessGroup(
   const { pid } = child
   if (pid === undefined) return { child, exited, stop: async () => {}, kill: async () => {} }
 
-  // For when this process ends without stopping the group: by an error, or killed.
+  // In case this process ends without stopping the group, by an error or a signal.
   const forgetExit = atExit(() => void signalGroup(pid, 'SIGKILL'))
   const forgetDeath = afterDeath(STOP_GROUP, [String(pid)])
   const forget = (): void => {
@@ -126,7 +126,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** False when no process is left in the group. A negative id addresses the group (kill(2)). */
+/** False if the group has no process left. A negative id addresses the group (kill(2)). */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

@@ -1,6 +1,6 @@
 /**
- * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. Its stdout is stderr, for the server and the processes
- * that it starts; the client reads the fourth stream. Reports over IPC why it ended, unless the client ended it.
+ * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. stdout goes to stderr, for the server and the processes that it
+ * starts; the client reads the fourth stream. Reports over IPC why it ended, unless the client ended it.
  */
 import { createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -15,14 +15,14 @@ export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { 
 
 /** The stream of this process that goes to the client. */
 const CLIENT = 3
-/** Time limit for the last writes, since a client may not read. */
+/** Time limit for the last writes, in case the client stops reading. */
 const FLUSH_MS = 1000
 
-// The process that started this one has ended, and with it the connection to the client.
+// The parent process has ended, and with it the connection to the client.
 process.on('disconnect', () => process.exit(0))
 
 const output = openOutput(CLIENT)
-// stdout already goes to stderr; the server's code may end it, and its output would be lost.
+// stdout already goes to stderr. The server's code may end it, which would lose its output.
 divertStdout()
 const server = await load(process.argv[2] ?? '')
 try {
@@ -34,7 +34,7 @@ try {
 }
 await end(0)
 
-/** A pipe or a socket, as clients have it, else a file or a terminal. */
+/** A pipe or a socket for clients, otherwise a file or a terminal. */
 function openOutput(fd: number): Writable {
   const found = fstatSync(fd)
   const isStream = found.isFIFO() || found.isSocket()

@@ -1,4 +1,4 @@
-/** The platforms that the commands know, in the order in which they are listed. */
+/** The supported platforms, in the order of their listing. */
 
 import type { Target } from '../contract/target.ts'
 import { printable, UsageError } from '../terminal/cli-error.ts'

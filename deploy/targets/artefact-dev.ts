@@ -1,4 +1,4 @@
-/** `mayfly dev` for platforms whose artefact can simply be built and run here: what runs is what would be deployed. */
+/** `mayfly dev` for platforms whose build runs locally: it runs the same build that would be deployed. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Buildable, buildChecked } from '../build/checked-build.ts'
@@ -15,7 +15,7 @@ import { terminal } from '../terminal/terminal.ts'
 
 type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
 
-/** Builds and runs `target`, and does both again after every change of a file of the server. */
+/** Builds and runs `target`, and does both again after every change to the server's files. */
 export function artefactDev(target: Runnable): Target['start'] {
   return async ({ entry, cwd, port, path: given }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd) }
@@ -30,7 +30,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     const started = servers.replaceWith(first, firstOutdated.signal)
     const ready = Promise.race([
       untilAnswers(`http://127.0.0.1:${port}${path}`, servers.stopping),
-      // Before it answers, its end is the end of the command.
+      // If it ends before it answers, the command ends.
       started.then((server) => server?.failed ?? new Promise<never>(() => {})),
     ])
     ready.catch(() => {})
@@ -54,7 +54,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     return {
       path,
       ready,
-      // A server that ends by itself is waited for: the next change may mend it.
+      // After a server ends by itself, the command waits: the next change may fix it.
       exited,
       stop: async () => {
         const stopped = servers.stop()
@@ -70,7 +70,7 @@ function reportEnd(error: Error): void {
   terminal.warn(`${error.message}; save a file to start it again`)
 }
 
-/** Each build has its own folder, as the server of the build before it may still read its files. */
+/** Each build has its own folder, since the previous server may still read its files. */
 function builder(target: Runnable, project: Project, folder: string): () => Promise<string> {
   let builds = 0
   return async () => {
@@ -103,11 +103,11 @@ interface Run {
   readonly outDir: string
 }
 
-/** One server after the other behind one port. */
+/** Successive servers behind one port. */
 class Servers {
   readonly #front: Front
   readonly #stopping = new AbortController()
-  /** All that still run: a replaced one finishes its requests. */
+  /** All servers that still run: a replaced one finishes its requests. */
   readonly #running = new Set<Run>()
   #current: Run | undefined
 
@@ -121,9 +121,9 @@ class Servers {
   }
 
   /**
-   * Starts the next server while the last one goes on, and puts it in its place once it takes connections. Rejects with `CliError`
-   * when it does not. Undefined when all were stopped meanwhile, and when it is `outdated` before: one that never takes connections
-   * must not keep the next from being tried.
+   * Starts the next server while the last one keeps running, and switches to it once it accepts connections. Rejects with `CliError` if it
+   * does not. Undefined if all were stopped in the meantime, or if `outdated` aborts: a server that never accepts connections must not
+   * block the next one.
    */
   async replaceWith(
     { launch, outDir, ...options }: Prepared,
@@ -163,7 +163,7 @@ class Servers {
     await Promise.all([...this.#running].map((run) => this.#end(run)))
   }
 
-  /** It ended by itself. */
+  /** Whether it ended by itself. */
   #lose(run: Run): void {
     if (run === this.#current) {
       this.#current = undefined

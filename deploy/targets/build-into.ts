@@ -1,4 +1,4 @@
-/** A build in the place of the earlier one, and what may not work once it is deployed. */
+/** Replaces the earlier build, and warns about what may not work after the deployment. */
 import { keepsSessions, sourceFiles } from '../build/bundler.ts'
 import { buildChecked } from '../build/checked-build.ts'
 import { openOutFolder, type Remove } from '../build/out-folder.ts'
@@ -10,15 +10,15 @@ import { refuseFaulty } from '../doctor/load.ts'
 const NEAR_LIMIT = 0.8
 
 export interface BuildIntoOptions {
-  /** Values that are handed to the platform, by name: none of them may be in a built file either. */
+  /** Values that are sent to the platform, by name. No built file may contain one of them. */
   readonly secrets?: ReadonlyMap<string, string>
-  /** Removes what an earlier build has left. Default: deletes it from the disk. */
+  /** Removes the earlier build. Default: deletes it from the disk. */
   readonly remove?: Remove
 }
 
 /**
- * Builds beside `outDir` and puts the result in its place: what was there stays until then. Throws `CliError` for a folder that
- * holds anything but an earlier build, and for a build that fails or would hold a secret.
+ * Builds next to `outDir`, then replaces it; until then the earlier build stays. Throws `CliError` if the folder contains anything other
+ * than an earlier build, or if the build fails or would contain a secret.
  */
 export async function buildInto(
   target: Pick<Target, 'build'>,
@@ -42,7 +42,7 @@ export function describeSize({ raw, gzip }: Artefact['size']): string {
   return `${kilobytes(raw)}, ${kilobytes(gzip)} gzipped`
 }
 
-/** What may not work once it is deployed, one line each. */
+/** Warnings about what may not work after the deployment, one line each. */
 export async function buildWarnings(artefact: Artefact, target: Target, project: Project): Promise<string[]> {
   const isHomeless = !target.hasOneProcess && (await keepsSessions(project))
   return [...sizeWarnings(artefact, target), ...(isHomeless ? [homelessSessions(target)] : [])]
@@ -55,7 +55,7 @@ export function sizeWarnings({ size, limits }: Artefact, { title }: Target): str
     if (used < bytes * NEAR_LIMIT) return []
     const what = `${kilobytes(used)}${of === 'gzip' ? ' gzipped' : ''}`
     const verdict = used > bytes ? 'is over' : 'is near'
-    return `${what} ${verdict} the limit of ${title} (${name}: ${kilobytes(bytes)}, as ${source} said on ${checked}): import less, or load it at run time`
+    return `${what} ${verdict} the limit of ${title} (${name}: ${kilobytes(bytes)}, according to ${source} on ${checked}): import less, or load it at run time`
   })
 }
 

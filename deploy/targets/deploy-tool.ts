@@ -1,4 +1,4 @@
-/** A platform's own tool: where it is, and how it is run. */
+/** Finds and runs a platform's own CLI. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,17 +15,17 @@ export type DeployTool = string
 
 const LOGIN_TIMEOUT_MS = 30_000
 
-/** A terminal sends Ctrl-C to the tool as well: it gets this long to end by itself. */
+/** A terminal sends Ctrl-C to the tool too; it has this long to end by itself. */
 const CTRL_C_GRACE_MS = 2000
 const STOP_GRACE_MS = 7000
 
 /**
- * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells pass
- * no signal on, so the tool's process id is reported.
+ * Node's own pipe is a socket, which a tool that opens /dev/stdin as a file cannot read: cat makes it a pipe. The shells do not forward
+ * signals, so the tool's process id is reported.
  */
 const THROUGH_PIPE = `cat 3>&- | sh -c 'echo $$ >&3; exec 3>&-; exec "$0" "$@"' "$0" "$@"`
 
-/** The project's tool, else the one on the PATH, else undefined. */
+/** The project's tool, otherwise the one on the PATH, otherwise undefined. */
 export function findTool({ name, npm }: Deployment['tool'], cwd: string): DeployTool | undefined {
   if (npm !== undefined) {
     try {
@@ -37,14 +37,14 @@ export function findTool({ name, npm }: Deployment['tool'], cwd: string): Deploy
   return findProgram(name)
 }
 
-/** For `mayfly doctor`: nothing can be deployed without it. */
+/** For `mayfly doctor`: deployments need the tool. */
 export function toolFinding(tool: Deployment['tool'], cwd: string): Finding {
   return findTool(tool, cwd) === undefined
-    ? { level: 'warning', message: `${tool.name} is not installed, and deploy needs it: run ${tool.install}` }
+    ? { level: 'warning', message: `${tool.name} is not installed, but deploy needs it: run ${tool.install}` }
     : { level: 'ok', message: `${tool.name} is installed` }
 }
 
-/** Whether there is a token in the environment (the tool itself will check it), or the tool says within 30 seconds that there is a login. */
+/** Whether the environment has a token (which the tool itself checks), or the tool reports a login within 30 seconds. */
 export async function isLoggedIn(
   tool: DeployTool,
   { tool: { whoami, token } }: Deployment,
@@ -57,7 +57,7 @@ export async function isLoggedIn(
     env: environment(),
     stdio: 'ignore',
     signal,
-    // A tool that waits for its platform may ignore a gentler signal.
+    // A tool that waits for its platform may ignore SIGTERM.
     killSignal: 'SIGKILL',
   })
   return (await codeOf(child, 'exit')) === 0
@@ -77,7 +77,7 @@ async function codeOf(child: ChildProcess, end: 'exit' | 'close'): Promise<numbe
 }
 
 export interface RunOptions {
-  /** Where the tool's stdout goes. Default 2: our own stdout is for what scripts read. */
+  /** Where the tool's stdout goes. Default 2, since scripts read our own stdout. */
   readonly stdout?: 1 | 2
 }
 
@@ -88,8 +88,8 @@ export interface Ran {
 }
 
 /**
- * Runs it in the foreground and resolves with its exit code. What it prints is on stderr. A signal ends the tool, and then this
- * process. Throws `CliError` when there is no such program.
+ * Runs it in the foreground and resolves with its exit code. Its output goes to stderr. A signal ends the tool, and then this process.
+ * Throws `CliError` if the program does not exist.
  */
 export async function runStep(
   step: DeployStep,
@@ -135,7 +135,7 @@ async function run(
     told += text
     terminal.pass(text)
   })
-  // A tool that ends without reading its stdin prints why.
+  // A tool that ends without reading its stdin prints the reason.
   child.stdin?.on('error', () => {})
   child.stdin?.end(stdin)
   try {
@@ -170,7 +170,7 @@ export async function lookUp(
 }
 
 interface Ending {
-  /** The first signal that came, if any. */
+  /** The first signal received, if any. */
   readonly interruption: Interruption | undefined
   forget(): void
 }
@@ -210,7 +210,7 @@ function endWith(child: ChildProcess): Ending {
   }
 }
 
-/** The Node that runs this comes first: tools on npm find theirs by name, and some need a newer one than the machine's. */
+/** Puts the current Node first: npm tools find Node by name, and some need a newer one than the machine's. */
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), process.env.PATH].filter((part) => part).join(delimiter)
   return { ...process.env, PATH: path }

@@ -1,7 +1,7 @@
-/** Runtimes that are not a platform: users run them on their own machines. */
+/** Runtimes without a platform, which users run on their own machines. */
 import { CliError } from '../terminal/cli-error.ts'
 
-/** There is no upload: throws a `CliError` that names what to run instead. */
+/** Throws a `CliError` that says what to run instead of an upload. */
 export function ownMachine(command: string): never {
   throw new CliError(
     `this target has no platform to deploy to: copy the built folder to your machine and run ${command} there, with PORT and HOST set`,
@@ -9,8 +9,8 @@ export function ownMachine(command: string): never {
 }
 
 /**
- * Code for a server that `npm start` runs and that has a function `stop`. npm passes SIGTERM only to the script's shell,
- * and a killed npm passes nothing: the server ends with either of them. Without `/proc`, only with its parent.
+ * Code for a server that `npm start` runs and that has a function `stop`. npm passes SIGTERM only to the script's shell, and a killed npm
+ * passes nothing, so the server watches both processes and ends with either. Without `/proc`, it ends only with its parent.
  */
 export const END_WITH_SCRIPT = `import { readFileSync } from 'node:fs'
 

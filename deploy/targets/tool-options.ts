@@ -1,6 +1,6 @@
-/** Options after `--`: if a deployment uses several tools or steps, each gets the options that it knows. */
+/** Options after `--`. If a deployment uses several tools or steps, each gets the options that it supports. */
 
-/** Of `words`, each option of `names` with its value, as it was written: `--region x` or `--region=x`. */
+/** The options of `names` in `words`, each with its value, as written: `--region x` or `--region=x`. */
 export function pickOptions(words: readonly string[], names: readonly string[]): string[] {
   return words.flatMap((word, at) => {
     const [name = ''] = word.split('=', 1)
@@ -10,7 +10,7 @@ export function pickOptions(words: readonly string[], names: readonly string[]):
   })
 }
 
-/** The value of the first option of `names` that is there. */
+/** The value of the first option of `names` that is present. */
 export function optionValue(words: readonly string[], names: readonly string[]): string | undefined {
   const [word = '', next] = pickOptions(words, names)
   return names.includes(word) ? next : word === '' ? undefined : word.slice(word.indexOf('=') + 1)

@@ -8,7 +8,7 @@ type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
 
 export type ParsedOptions<Options extends ParseArgsOptionsConfig> = ParsedCommand<Options>['values']
 
-/** `parseArgs` of Node, whose complaints become a `UsageError` of one line. */
+/** Node's `parseArgs`, with errors as a one-line `UsageError`. */
 export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   command: string,
   args: string[],
@@ -17,13 +17,13 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    // parseArgs explains in its first sentence which option is wrong.
+    // The first sentence of parseArgs' message says which option is wrong.
     const [reason] = (error as Error).message.split(/[.\n]/)
     throw new UsageError(`${reason}: see mayfly ${command} --help`)
   }
 }
 
-/** The same, for a command with `--help`: if that is given, prints the help and returns undefined. */
+/** The same, for a command with `--help`: if it is given, prints the help and returns undefined. */
 export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   command: string,
   help: string,
@@ -40,7 +40,7 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
 /** The entry, if one is given. Throws `UsageError` for more than one. */
 export function oneEntry(positionals: readonly string[]): string | undefined {
   if (positionals.length > 1)
-    throw new UsageError(`one entry at a time: got ${printable(positionals.join(', '))}`)
+    throw new UsageError(`only one entry is allowed: got ${printable(positionals.join(', '))}`)
   return positionals[0]
 }
 
@@ -49,7 +49,7 @@ export function oneTarget(given: readonly string[] = []): string | undefined {
   const [first, ...others] = new Set(given)
   if (others.length === 0) return first
   const all = printable([first, ...others].join(', '))
-  throw new UsageError(`one target at a time: got ${all}, so run the command once for each`)
+  throw new UsageError(`only one target is allowed: got ${all}; run the command once for each`)
 }
 
 /** Throws `UsageError` for anything but a URL path. */

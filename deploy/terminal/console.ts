@@ -1,4 +1,4 @@
-/** Output for people: coloured on a terminal, plain where it is piped or `NO_COLOR` is set (https://no-color.org: to any text). */
+/** Output for people: coloured on a terminal, plain if it is piped or `NO_COLOR` is set to a non-empty string (https://no-color.org). */
 import { styleText } from 'node:util'
 
 type Style = 'green' | 'yellow' | 'red' | 'bold' | 'dim'
@@ -8,7 +8,7 @@ export function isColoured(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR
 }
 
-/** `text` in a colour, where stdout shows colours. */
+/** `text` in a colour, if stdout shows colours. */
 export function colour(style: Style, text: string): string {
   return isColoured() ? styleText(style, text) : text
 }

@@ -1,4 +1,4 @@
-/** Opens a page of this machine in the user's browser. */
+/** Opens a local page in the user's browser. */
 import { spawn } from 'node:child_process'
 import { terminal } from './terminal.ts'
 
@@ -8,7 +8,7 @@ const OPENERS: { readonly [platform: string]: readonly [string, ...string[]] } =
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** Only on a terminal: a script or CI has no one to look. Without a browser the address is still on the terminal. */
+/** Only on a terminal, not in a script or CI. If no browser opens, the address is still on the terminal. */
 export function openInBrowser(url: string): void {
   if (process.stderr.isTTY !== true && process.stdout.isTTY !== true) {
     terminal.note('--open opens a browser only on a terminal')
@@ -16,6 +16,6 @@ export function openInBrowser(url: string): void {
   }
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
   const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
-  child.on('error', () => terminal.note(`no browser could be opened: open ${url}`))
+  child.on('error', () => terminal.note(`cannot open a browser: open ${url}`))
   child.unref()
 }

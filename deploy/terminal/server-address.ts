@@ -1,10 +1,10 @@
-/** What the commands for any MCP server, `add`, `check` and `inspect`, are told on the command line: its URL, headers and a token. */
+/** Options of the commands for any MCP server (`add`, `check` and `inspect`): its URL, headers and a token. */
 import { UsageError } from './cli-error.ts'
 
 /** RFC 9110 §5.1 and §5.5. */
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
 
-/** Headers that say how and where a request is sent: with another value it would never arrive. */
+/** Headers that control how a request is sent: with another value it would not arrive. */
 const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i
 
 export interface ServerUrlHints {
@@ -23,32 +23,32 @@ export function parseServerUrl(
   const [text] = positionals
   if (text === undefined)
     throw new UsageError(`which server? pass its URL: mayfly ${command} https://example.com/mcp${more}`)
-  if (positionals.length > 1) throw new UsageError('one URL at a time')
+  if (positionals.length > 1) throw new UsageError('only one URL is allowed')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw new UsageError('the URL must begin with http:// or https://')
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(`the URL must not hold a password: pass ${secrets}`)
+    throw new UsageError(`the URL must not contain a password: pass ${secrets}`)
   url.hash = ''
   return url
 }
 
-/** Lines of `Name: value`, by name in lower case. Throws `UsageError`. */
+/** Parses `Name: value` lines; the keys are lower-case names. Throws `UsageError`. */
 export function parseHeaders(command: string, lines: readonly string[]): { [name: string]: string } {
   const headers = lines.map((line): [string, string] => {
     const match = HEADER.exec(line)
-    // The line is not quoted: it may hold a secret.
-    if (!match) throw new UsageError("a --header is not a header: pass 'Name: value'")
+    // The line is not quoted, since it may contain a secret.
+    if (!match) throw new UsageError("a --header is invalid: pass 'Name: value'")
     if (FRAMING.test(match[1]!)) {
-      throw new UsageError(`--header ${match[1]} is set by ${command} for each request: leave it out`)
+      throw new UsageError(`--header ${match[1]} is set by ${command} for each request: remove it`)
     }
     return [match[1]!.toLowerCase(), match[2]!.trimEnd()]
   })
   return Object.fromEntries(headers)
 }
 
-/** Throws `UsageError` for what no header can carry. */
+/** Throws `UsageError` for a value that is not allowed in a header. */
 export function parseToken(token: string): string {
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the --bearer token is empty or has spaces in it')
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the --bearer token is empty or contains spaces')
   return token
 }

@@ -1,24 +1,24 @@
 /** Errors of the operating system (no permission, a full disk), as one line. */
 import { CliError } from './cli-error.ts'
 
-/** `EACCES`, `ENOSPC` and their like come with the call that failed. */
+/** `EACCES`, `ENOSPC` and similar come with the call that failed. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error
 }
 
-/** `cannot write dist/node (EACCES)` and, if there is something to do, what. */
+/** `cannot write dist/node (EACCES)` and, if known, the reason. */
 export function systemError(what: string, { code }: NodeJS.ErrnoException): CliError {
   return new CliError(`${what} (${code})${REMEDIES[code ?? ''] ?? ''}`)
 }
 
 const REMEDIES: { readonly [code: string]: string } = {
-  EACCES: ': this user may not',
-  EPERM: ': this user may not',
+  EACCES: ': permission denied',
+  EPERM: ': permission denied',
   EROFS: ': the file system is read-only',
   ENOSPC: ': the disk is full',
   EDQUOT: ': the disk quota is used up',
   ENOTDIR: ': a part of the path is not a folder',
-  ELOOP: ': its links lead in a circle',
+  ELOOP: ': its links form a cycle',
   ENAMETOOLONG: ': the path is too long',
   EBUSY: ': something is mounted there; pass a folder in it',
   EXDEV: ': something is mounted there; pass a folder in it',

@@ -4,7 +4,7 @@ import { printable } from './cli-error.ts'
 
 let isQuiet = false
 
-/** A message may quote a name, a path or another program; some have several lines. */
+/** A message may quote a name, a path or another program, and may have several lines. */
 const toPrintable = (message: string): string => message.replaceAll(/[^\n]+/g, printable)
 
 export const terminal = {
@@ -13,22 +13,22 @@ export const terminal = {
     isQuiet = true
   },
 
-  /** One line about what is being done, or could be done. */
+  /** One line about what happens or could be done. */
   note(line: string): void {
     if (!isQuiet) process.stderr.write(`mayfly: ${toPrintable(line)}\n`)
   },
 
-  /** Several lines as they are, under the same rule as a note. */
+  /** Several lines, unchanged. Hidden like a note. */
   show(text: string): void {
     if (!isQuiet) process.stderr.write(text)
   },
 
-  /** One line about what is wrong, or will be. */
+  /** One line about an error or a risk. */
   warn(line: string): void {
     process.stderr.write(`mayfly: ${toPrintable(line)}\n`)
   },
 
-  /** The output of another program, unchanged; also questions to the user. */
+  /** The output of another program, unchanged, and prompts for the user. */
   pass(text: string): void {
     process.stderr.write(text)
   },

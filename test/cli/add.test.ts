@@ -128,7 +128,7 @@ describe('a client without a file', () => {
 
     const { stderr } = await home.add(`${URL}?key=1`, '--client', 'cursor')
 
-    expect(stderr).toContain('with a secret in it, share the file with nobody')
+    expect(stderr).toContain('if it contains a secret, do not share the file')
     expect((await home.add(URL, '--client', 'cursor')).stderr).not.toContain('a secret')
   })
 
@@ -234,7 +234,7 @@ describe('headers name their variables, and no secret is written', () => {
     const { code, stdout, stderr } = await home.add(URL, '--client', 'zed,claude-desktop', ...HEADERS)
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^mayfly: Zed takes no header .+\nmayfly: Claude Desktop takes no header .+\n$/)
+    expect(stderr).toMatch(/^mayfly: Zed cannot read a header .+\nmayfly: Claude Desktop cannot read a header .+\n$/)
   })
 
   test('a secret in place of a variable is refused and not repeated', async () => {
@@ -478,7 +478,7 @@ describe('a name that is taken', () => {
     expect(refused).toMatchObject({
       code: 1,
       stderr:
-        'mayfly: .cursor/mcp.json has "shop" already, for another server: pass another --name, or --force to replace it\n',
+        'mayfly: .cursor/mcp.json already has "shop" for another server: pass another --name, or --force to replace it\n',
     })
     expect(before).toBe(OTHER)
     expect(forced.code).toBe(0)
@@ -552,7 +552,7 @@ describe('the command line', () => {
     [[URL], /which client\?/],
     [[URL, '--client', 'emacs'], /there is no client "emacs": pass one of claude-code, cursor/],
     [['ftp://x', '--client', 'cursor'], /must begin with http/],
-    [['https://u:p@x.example', '--client', 'cursor'], /must not hold a password/],
+    [['https://u:p@x.example', '--client', 'cursor'], /must not contain a password/],
     [[URL, '--client', 'cursor', '--name', '__proto__'], /cannot be the name of a server/],
     [[URL, '--client', 'windsurf', '--scope', 'project'], /Windsurf has no file for --scope project/],
     [[URL, '--client', 'cursor', '--header-env', 'X-A'], /is not Name=VARIABLE/],

@@ -22,7 +22,7 @@ function mayfly(project: Project, args: string[], { cwd = '.', env = {} }: Run =
 
 function expectRefusal({ code, stdout, stderr }: Output, name: string, from: string, secret: string): void {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^mayfly: the build would hold the value of [^\n]+\n$/)
+  expect(stderr).toMatch(/^mayfly: the build would contain the value of [^\n]+\n$/)
   expect(stderr).toContain(`the value of ${name} from ${from}, in `)
   expect(stderr).not.toContain(secret)
 }
@@ -144,7 +144,7 @@ describe('which files are read', { timeout: TIMEOUT_MS }, () => {
     project.write('server.ts', serverWith('hello'))
     const { code, stderr } = await mayfly(project, ['build', '--target', 'node'])
     expect(code).toBe(1)
-    expect(stderr).toBe('mayfly: cannot read .env (ELOOP): its links lead in a circle\n')
+    expect(stderr).toBe('mayfly: cannot read .env (ELOOP): its links form a cycle\n')
   })
 })
 
@@ -192,7 +192,7 @@ describe('which built files are searched', { timeout: TIMEOUT_MS }, () => {
     project.write('server.ts', serverWith(SECRET))
     const { code, stdout } = await mayfly(project, ['doctor', '--target', 'node'])
     expect(code).toBe(1)
-    expect(stdout).toContain('the build would hold the value of API_KEY from .env')
+    expect(stdout).toContain('the build would contain the value of API_KEY from .env')
     expect(stdout).not.toContain(SECRET)
   })
 })

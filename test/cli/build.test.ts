@@ -146,7 +146,7 @@ test.for([
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `mayfly: one target at a time: got ${names.join(', ')}, so run the command once for each\n`,
+      stderr: `mayfly: only one target is allowed: got ${names.join(', ')}; run the command once for each\n`,
     })
     expect(readdirSync(project.folder)).toEqual(['server.ts'])
   },
@@ -180,7 +180,7 @@ describe('a server with sessions', { timeout: TIMEOUT_MS }, () => {
     [
       'lambda',
       'createSessions(server)',
-      ['mayfly: sessions are kept in one long-lived process, which AWS Lambda'],
+      ['mayfly: sessions need one long-lived process, which AWS Lambda'],
     ],
     ['lambda', 'server', []],
     ['node', 'createSessions(server)', []],
@@ -213,7 +213,7 @@ describe('sizes', () => {
       800,
       [
         expect.stringContaining(
-          'is near the limit of A platform (a plan: 1 KB, as https://platform.example/limits said on 2026-11-01)',
+          'is near the limit of A platform (a plan: 1 KB, according to https://platform.example/limits on 2026-11-01)',
         ),
       ],
     ],

@@ -353,8 +353,8 @@ describe('as a command', () => {
 
   test.for([
     [['--as', 'emacs'], 'pass claude, chatgpt, vscode, cursor or all'],
-    [['--no-register'], '--no-register is for --as'],
-    [['--as', 'all', '--call', 'echo'], '--call is for the check without --as'],
+    [['--no-register'], '--no-register needs --as'],
+    [['--as', 'all', '--call', 'echo'], '--call cannot be combined with --as'],
     [['--arguments', '{}'], 'pass --call'],
     [['--call', 'echo', '--arguments', '[]'], 'not a JSON object'],
   ] as const)('%s is a bad command line', async ([args, words]) => {

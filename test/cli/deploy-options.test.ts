@@ -85,7 +85,7 @@ it('netlify: without a site there is one line, and nothing is handed over; a dry
   expect(dry.code, dry.stderr).toBe(0)
   const { code, stderr } = await run()
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^mayfly: there is no site to hand the secrets to: run npx netlify link/m)
+  expect(stderr).toMatch(/^mayfly: there is no site for the secrets: run npx netlify link/m)
   expect(stderr).not.toContain('upload the site')
 })
 

@@ -186,7 +186,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     await using project = await arrange()
     const { code, stderr } = await deploy(project, '--secret', 'NOWHERE_SET')
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^mayfly: there is no value for NOWHERE_SET: [^\n]+\n$/)
+    expect(stderr).toMatch(/^mayfly: NOWHERE_SET has no value: [^\n]+\n$/)
     expect(readdirSync(project.folder)).not.toContain('dist')
   })
 

@@ -267,7 +267,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     project.write('server.ts', `export default { fetch: () => new Response('', { status: 404 }) }`)
     const { code, stdout, stderr } = await run(project)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('/mcp gives status 404 and not JSON-RPC')
+    expect(stderr).toContain('/mcp returned status 404 instead of JSON-RPC')
   })
 
   test.skipIf(!existsSync(`${root}/examples/showcase/server.ts`))('the showcase is served', async () => {
@@ -349,7 +349,7 @@ describe('arguments', { timeout: TIMEOUT_MS }, () => {
     ['dev --port many', '"many" is not a port'],
     ['dev --port 70000', '"70000" is not a port'],
     ['dev --colour', "Unknown option '--colour'"],
-    ['dev a.ts b.ts', 'one entry at a time'],
+    ['dev a.ts b.ts', 'only one entry is allowed'],
     ['dev', 'there is no src/server.ts, server.ts, src/index.ts'],
     ['serve', 'there is no command "serve"'],
   ] as const)('mayfly %s → one line', async ([args, line]) => {

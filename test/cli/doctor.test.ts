@@ -153,8 +153,8 @@ export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { hello 
     ['node', []],
     ['bun', []],
     ['deno', []],
-    ['lambda', ['AWS Lambda does not promise']],
-    ['cloudflare', ['Cloudflare Workers does not promise']],
+    ['lambda', ['AWS Lambda does not guarantee']],
+    ['cloudflare', ['Cloudflare Workers does not guarantee']],
   ] as const)(
     'sessions on %s: what the server needs is told, and whether they can be kept',
     async ([target, warned]) => {
@@ -223,7 +223,7 @@ ${app}`,
     await using project = arrange()
     const { findings } = await report(project, target)
     const message = expect.stringMatching(
-      /^\w+ is not installed, and deploy needs it: run npm install --save-dev \S+$/,
+      /^\w+ is not installed, but deploy needs it: run npm install --save-dev \S+$/,
     )
     expect(findings).toContainEqual({ level: 'warning', message })
   })

@@ -92,7 +92,7 @@ describe('mayfly init', () => {
     const { code, stderr } = await init(project, '.', '--target', 'node', '--name', 'shop')
 
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^mayfly: .* is not empty, it holds notes\.txt: pass another folder\n$/)
+    expect(stderr).toMatch(/^mayfly: .* is not empty: it contains notes\.txt; pass another folder\n$/)
     expect(readdirSync(project.folder)).toEqual(['notes.txt'])
   })
 

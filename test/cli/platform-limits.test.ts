@@ -59,7 +59,7 @@ describe('Vercel', { timeout: 180_000 }, () => {
     ['300000', []],
     ['300001', ['a maxDuration of 301 s (MAYFLY_MAX_DURATION_MS) is for Pro and Enterprise plans']],
     ['1800000', [expect.stringContaining('1800 s (MAYFLY_MAX_DURATION_MS) is in beta')]],
-    ['1801000', [expect.stringContaining('is more than the 1800 s that Vercel gives')]],
+    ['1801000', [expect.stringContaining('is more than the 1800 s that Vercel allows')]],
   ] as const)('a limit of %s ms → what it needs is said before anything is uploaded', async ([ms, notes]) => {
     await using project = arrange()
     project.write('.env', `MAYFLY_MAX_DURATION_MS=${ms}`)
@@ -128,7 +128,7 @@ describe('the start-up of a Worker', { timeout: 300_000 }, () => {
     [
       'that computes for long',
       'let n = 0; for (let i = 0; i < 1e9; i++) n += i % 7; globalThis.n = n',
-      [expect.stringMatching(/^the Worker took \d+ ms to start here, and Cloudflare gives it 1 s/)],
+      [expect.stringMatching(/^the Worker took \d+ ms to start here, and Cloudflare allows 1 s/)],
     ],
   ])('of one %s', async ([, work, lines]) => {
     await using project = arrange()
@@ -164,7 +164,7 @@ describe('Lambda', () => {
 
     expect(note).toMatch(/MaxConcurrency=5 .* UnreservedConcurrentExecutions of 105 or more/)
     expect(others).toEqual([])
-    expect(template()).toContain('More needs 100 executions of the account to stay unreserved.')
+    expect(template()).toContain('any other value requires that 100 executions of the account stay unreserved.')
   })
 
   test('without it, or with 0, nothing is said', () => {

@@ -54,7 +54,7 @@ describe('mayfly registry', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await registry(project, ...URL_OPTION, '--header', 'X-Api-Key')
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'wrote server.json: io.github.User/shop 1.2.3\n' })
-    expect(stderr).toMatch(/^mayfly: icons that are not at an https URL are left out.*\n$/)
+    expect(stderr).toMatch(/^mayfly: icons without an https URL are left out.*\n$/)
     expect(written(project)).toEqual({
       $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
       name: 'io.github.User/shop',
@@ -173,7 +173,7 @@ export default new Hono().all('/mcp', mcp(server))`,
   test.each([
     [[], /pass --url with the deployed MCP endpoint/, 1],
     [['--url', 'http://shop.example.com/mcp'], /--url must begin with https/, 2],
-    [['--validate'], /there is no server\.json/, 1],
+    [['--validate'], /server\.json does not exist/, 1],
   ] as const)('%j is refused', async (args, why, exitCode) => {
     await using project = arrange()
     const { code, stderr } = await registry(project, ...args)
@@ -242,7 +242,7 @@ describe('the repository of package.json', () => {
   ])('%j is none of the registry: it is left out, with a note', (repository) => {
     const { document, notes } = make(repository)
     expect(document).not.toHaveProperty('repository')
-    expect(notes).toEqual([expect.stringMatching(/^repository is left out: the registry takes/)])
+    expect(notes).toEqual([expect.stringMatching(/^repository is left out: the registry accepts/)])
   })
 
   test('none is no reason for a note', () => {
@@ -315,7 +315,7 @@ describe('what the registry refuses', () => {
     [{ name: 'shop' }, /^name: /],
     [{ name: 'a/b/c' }, /^name: /],
     [{ description: '' }, /^description: /],
-    [{ version: '^1.2.3' }, /^version: "\^1\.2\.3" is not one version/],
+    [{ version: '^1.2.3' }, /^version: "\^1\.2\.3" is not a single version/],
     [{ version: '1.x' }, /^version: /],
     [{ version: 'latest' }, /^version: /],
     [
@@ -343,7 +343,7 @@ describe('what the registry refuses', () => {
     [{ packages: [{ ...stdio, version: 'latest' }] }, /^packages\.0\.version: /],
     [{ packages: [{ ...stdio, identifier: 'a b' }] }, /^packages\.0\.identifier: /],
     [{ packages: [{ ...stdio, registryType: 'mcpb' }] }, /^packages\.0\.fileSha256: /],
-    [{ packages: [{ ...stdio, transport: { type: 'stdio', url: 'https://x.example' } }] }, /stdio has none/],
+    [{ packages: [{ ...stdio, transport: { type: 'stdio', url: 'https://x.example' } }] }, /is not for stdio/],
     [
       { packages: [{ ...stdio, registry_type: 'npm' }] },
       /^packages\.0\.registry_type: the registry calls it registryType/,

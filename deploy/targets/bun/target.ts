@@ -28,7 +28,6 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     command: bunProgram(project),
     args: ['run', join(outDir, 'server.js')],
     cwd: outDir,
-    // `mayfly` prints the address itself.
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
 }
@@ -60,7 +59,7 @@ export const bun: Target = {
   }),
 }
 
-/** The `bun` of the project, else the one on the PATH. Throws `CliError`. */
+/** The project's `bun`, otherwise the one on the PATH. Throws `CliError`. */
 function bunProgram({ cwd }: Project): string {
   const installed = findProgram('bun')
   try {

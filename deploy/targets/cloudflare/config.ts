@@ -1,4 +1,4 @@
-/** The wrangler configuration of the user's project, or a minimal one for a project that has none. */
+/** The wrangler configuration of the user's project, or a generated minimal one. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTempFolder } from '../../build/work-folder.ts'
@@ -6,7 +6,7 @@ import { createTempFolder } from '../../build/work-folder.ts'
 export interface WranglerConfig {
   /** Arguments for wrangler. */
   args: string[]
-  /** Removes what was generated; a user's file is left alone. */
+  /** Removes a generated file; leaves a user's file unchanged. */
   dispose(): void
 }
 
@@ -16,7 +16,7 @@ export const CONFIG_NAMES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 /** For a project without a configuration. */
 export const COMPATIBILITY = {
   compatibility_date: '2026-10-01',
-  // Aborts request.signal when the client goes away. Not on by default at any date (workerd 1.20261023).
+  // Aborts request.signal when the client goes away. No compatibility date turns it on (workerd 1.20261023).
   compatibility_flags: ['enable_request_signal'],
 }
 

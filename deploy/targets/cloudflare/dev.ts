@@ -1,4 +1,4 @@
-/** `mayfly dev --target cloudflare`: the project's own wrangler, on workerd, offline. */
+/** `mayfly dev --target cloudflare`: runs the project's own wrangler on workerd, offline. */
 
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
 import { displayPath, noFetch } from '../../project/entry.ts'
@@ -13,10 +13,10 @@ import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
 /** workerd's message for a default export that is not a handler, at start or at the first request. */
 const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(reading 'fetch'\)/
 
-/** workerd's message for a module that throws while it is loaded. */
+/** workerd's message for a module that throws while loading. */
 const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
 
-/** After these messages wrangler waits for a change; at the start it would wait silently. */
+/** After these messages wrangler waits for a change; at startup it would wait silently. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
 /** Wrangler itself watches, bundles and reloads. */
@@ -44,7 +44,7 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
       throw new CliError(`wrangler cannot build ${displayPath(entry)}: see its output above`)
     }),
     group.exited.then(async (code) => {
-      // Processes that outlive wrangler keep its pipes open, and the reason may still be unread.
+      // Processes that outlive wrangler keep its pipes open, and the error may still be unread.
       await group.stop()
       await output.ended
       output.release()

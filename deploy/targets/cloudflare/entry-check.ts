@@ -1,4 +1,4 @@
-/** Bundles a Worker's entry, only to say in one line what wrangler would say in thirty. */
+/** Bundles a Worker's entry to report errors in one line, where wrangler prints thirty. */
 import type { Plugin } from 'esbuild'
 import { buildErrors, isBuildFailure, loadEsbuild, requireDefaultExport } from '../../build/bundler.ts'
 

@@ -1,4 +1,4 @@
-/** How long a built Worker takes to start: Cloudflare refuses the upload of one that takes too long. Measured by wrangler itself. */
+/** Measures with wrangler how long a built Worker takes to start: Cloudflare refuses an upload that takes too long. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createTempFolder } from '../../build/work-folder.ts'
@@ -28,7 +28,7 @@ export async function startupWarnings(
   const { startupMs } = FACTS.cloudflare
   if (activeMs === undefined || activeMs < startupMs.value * NEAR_LIMIT) return []
   return [
-    `the Worker took ${Math.round(activeMs)} ms to start here, and Cloudflare gives it ${shownValue(startupMs)}: do less at the top level; npx wrangler check startup shows what takes the time`,
+    `the Worker took ${Math.round(activeMs)} ms to start here, and Cloudflare allows ${shownValue(startupMs)}: do less at the top level; npx wrangler check startup shows a profile`,
   ]
 }
 

@@ -1,4 +1,4 @@
-/** Cloudflare Workers, through the project's own wrangler: it bundles, runs and deploys as it would without Mayfly. */
+/** Cloudflare Workers, through the project's own wrangler, which bundles, runs and deploys as it would without Mayfly. */
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -38,7 +38,7 @@ export const cloudflare: Target = {
   marks: { files: CONFIG_NAMES },
   limits: [
     `a call may take as long as its client waits, with ${shownValue(facts.freeCpuMs)} of CPU time on the Free plan and ${shownValue(facts.paidCpuMs)} on the Paid one`,
-    `a Worker may have ${shownValue(facts.workerBytes)}, and ${shownValue(facts.startupMs)} to start`,
+    `a Worker may be up to ${shownValue(facts.workerBytes)}, and has ${shownValue(facts.startupMs)} to start`,
   ],
   start: startDev,
   build,
@@ -77,7 +77,7 @@ async function build(project: Project, outDir: string): Promise<Artefact> {
   return { main, size: { raw: code.byteLength, gzip: gzipSync(code).byteLength }, limits: LIMITS }
 }
 
-/** Runs a Node script, and resolves with what it printed. A signal to this process ends it and all that it started. */
+/** Runs a Node script and resolves with its output. A signal to this process ends the script and everything it started. */
 async function run(args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -126,7 +126,7 @@ function deployment(
         args: [
           ...upload,
           ...builtWorker(outDir, project),
-          // Variables that were set in the dashboard stay.
+          // Keeps variables that were set in the dashboard.
           '--keep-vars',
           ...(secrets.size === 0 ? [] : ['--secrets-file', '/dev/stdin']),
           ...extra,
@@ -141,7 +141,7 @@ function deployment(
   }
 }
 
-/** One JSON object a line: of a deployment its routes and domains, of a version its own URL. */
+/** One JSON object per line: routes and domains for a deployment, the preview URL for a version. */
 function endpointIn(told: string): string | undefined {
   const reports = told
     .split('\n')
@@ -217,7 +217,7 @@ function nodeCompatibility(config: string, file: string): Finding[] {
 }
 
 const TASKS = `
-# One object a task: src/tasks.ts.
+# One object per task: src/tasks.ts.
 [[durable_objects.bindings]]
 name = "TASKS"
 class_name = "MayflyTasks"
@@ -239,23 +239,23 @@ function files({
       'wrangler.toml': `name = "${name}"
 main = "src/server.ts"
 compatibility_date = "${COMPATIBILITY.compatibility_date}"
-# Aborts ctx.signal when a client goes away; no compatibility date turns it on.
+# Aborts ctx.signal when a client disconnects; no compatibility date turns it on.
 compatibility_flags = ["enable_request_signal"]
-# Stack traces in the log name your own files and lines.
+# Stack traces in the log refer to your own files and lines.
 upload_source_maps = true
 
-# A domain of your own, in a zone of this account:
+# A custom domain, in a zone of this account:
 # routes = [{ pattern = "mcp.example.com", custom_domain = true }]
 
-# The account, where a login or a token has several (or CLOUDFLARE_ACCOUNT_ID in the environment):
+# The account, if a login or a token has several (or CLOUDFLARE_ACCOUNT_ID in the environment):
 # account_id = ""
 
 [observability]
 enabled = true
-# The share of requests that is logged: with many, each line costs (docs/deploy/cloudflare.md).
+# The share of requests that is logged; every line costs (docs/deploy/cloudflare.md).
 head_sampling_rate = 1
 
-# CPU time of a call, ends one that runs wild; on the Paid plan alone (30000 there by default, at most 300000).
+# Limits the CPU time of a call; only on the Paid plan (default 30000, at most 300000).
 # [limits]
 # cpu_ms = 1000
 ${hasTasks ? TASKS : ''}`,
@@ -266,8 +266,8 @@ ${hasTasks ? TASKS : ''}`,
     ignored: ['.wrangler/', '.dev.vars', '.dev.vars.*', '!.dev.vars.example'],
     ci: {
       setUp: [
-        'secret CLOUDFLARE_API_TOKEN: of the template "Edit Cloudflare Workers", for one account, with an end date',
-        'variable CLOUDFLARE_ACCOUNT_ID: a token for several accounts needs it',
+        'secret CLOUDFLARE_API_TOKEN: from the template "Edit Cloudflare Workers", for one account, with an expiry date',
+        'variable CLOUDFLARE_ACCOUNT_ID: required if the token is for several accounts',
       ],
       secrets: ['CLOUDFLARE_API_TOKEN'],
       variables: ['CLOUDFLARE_ACCOUNT_ID'],

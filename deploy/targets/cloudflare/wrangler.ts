@@ -1,4 +1,4 @@
-/** The project's own wrangler, and how it is run here. */
+/** The project's own wrangler, and how to run it. */
 import { resolve } from 'node:path'
 import type { Project } from '../../contract/target.ts'
 import { readEnvFiles } from '../../project/env-files.ts'
@@ -8,7 +8,7 @@ import { CliError } from '../../terminal/cli-error.ts'
 
 export const OLDEST_NODE = 22
 
-/** No metrics, no error reports, no request.cf from the network; hiding the banner skips its look-up of newer versions. */
+/** No metrics, no error reports, no request.cf from the network; hiding the banner skips the check for newer versions. */
 export const OFFLINE = {
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_SEND_ERROR_REPORTS: 'false',
@@ -16,15 +16,15 @@ export const OFFLINE = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 } as const
 
-/** What makes `wrangler dev` serve this machine alone, offline, with the variables that every target has. */
+/** Options that make `wrangler dev` serve only this machine, offline, with the variables of every target. */
 export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
-  // By itself wrangler reads .dev.vars or the others; of several named files, the last one that has a variable wins.
+  // By default wrangler reads .dev.vars or the .env files. If several files are passed, the last one with a variable wins.
   const { files } = readEnvFiles(project)
   return [
     ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
     '--local',
     ...['--ip', '127.0.0.1', '--port', String(port)],
-    // Any free port: two runs at once must not collide.
+    // Any free port, so that concurrent runs do not collide.
     ...['--inspector-port', '0'],
     '--show-interactive-dev-session=false',
     // Otherwise a configured route replaces the Host header, and the guard against DNS rebinding cannot work.
@@ -33,7 +33,7 @@ export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): 
   ]
 }
 
-/** Wrangler's script for Node. Throws `CliError` when it is not installed or this Node is too old for it. */
+/** Wrangler's script for Node. Throws `CliError` if it is not installed or this Node is too old for it. */
 export function wranglerBin(cwd: string): string {
   const bin = resolveBin('wrangler', cwd)
   if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {

@@ -3,7 +3,7 @@
 import { findProgram, resolveBin } from '../../project/project-tool.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 
-/** No update check, no prompts, no output of deno's own, and only the permissions that a server needs. */
+/** No update check, no prompts, no output from deno itself, and only the permissions that a server needs. */
 export const DENO_RUN = [
   'run',
   '--quiet',
@@ -17,7 +17,7 @@ export const DENO_RUN = [
 
 export const DENO_OFFLINE = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' } as const
 
-/** The project's `deno` (the npm package), else the one on the PATH. Throws `CliError`. */
+/** The project's `deno` (the npm package), otherwise the one on the PATH. Throws `CliError`. */
 export function denoProgram(cwd: string): string {
   const installed = findProgram('deno')
   try {

@@ -15,13 +15,13 @@ import { deno } from 'mayfly-mcp/deno'
 
 const handler = deno(server)
 const running = Deno.serve(handler)
-// Deno Deploy ends an instance 5 seconds after this signal. A second one ends it at once.
+// Deno Deploy ends an instance 5 seconds after this signal, or immediately after a second one.
 const drain = () => {
   Deno.removeSignalListener('SIGINT', drain)
   void running.shutdown()
 }
 Deno.addSignalListener('SIGINT', drain)
-${cron === undefined ? '' : `// Deno Deploy has it; elsewhere it is behind a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
+${cron === undefined ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir, earlier) => {
@@ -38,7 +38,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
     const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
     writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
-    // git often ignores the build folder, and deno deploy leaves out ignored files.
+    // git often ignores the build folder, and deno deploy skips ignored files.
     writeFileSync(join(outDir, '.gitignore'), '!*\n')
     return { main: file, size, limits: [] }
   },
@@ -71,8 +71,8 @@ export const deno: Target = {
     ignored: [],
     ci: {
       setUp: [
-        'secret DENO_DEPLOY_TOKEN: a token of the organisation, with an end date',
-        'variables DENO_DEPLOY_ORG and DENO_DEPLOY_APP: as deno deploy create was told',
+        'secret DENO_DEPLOY_TOKEN: a token of the organization, with an expiry date',
+        'variables DENO_DEPLOY_ORG and DENO_DEPLOY_APP: the values passed to deno deploy create',
       ],
       secrets: ['DENO_DEPLOY_TOKEN'],
       variables: ['DENO_DEPLOY_ORG', 'DENO_DEPLOY_APP'],
@@ -115,7 +115,7 @@ function deployment(
   const others = withoutOptions(extra, ['--org', '--app'])
   const token = pickOptions(others, ['--token'])
   const setSecrets = {
-    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    title: `upload ${[...secrets.keys()].join(', ')}`,
     args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common, ...token],
     cwd: outDir,
     stdin: toEnvFile(secrets),
@@ -136,11 +136,11 @@ function deployment(
 }
 
 /**
- * Which app: from the options after `--` or the environment, else from what `deno deploy` has written into the project's configuration
- * or the built one, else the project's name, in the user's only organization.
+ * The app: from the options after `--` or the environment, otherwise from the project's or the build's configuration as `deno deploy` wrote
+ * it, otherwise the project's name in the user's only organization.
  */
 function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
-  // GitHub makes an empty variable of one that is not set.
+  // GitHub passes an unset variable as an empty one.
   const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
   const configured = { ...deployConfig(outDir), ...deployConfig(cwd) }
   const org = optionValue(extra, ['--org']) ?? (DENO_DEPLOY_ORG || configured.org)
@@ -151,7 +151,7 @@ function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[])
 function deployConfig(cwd: string): { org?: string; app?: string } {
   const file = ['deno.json', 'deno.jsonc'].map((one) => join(cwd, one)).find((path) => existsSync(path))
   if (file === undefined) return {}
-  // Removes comments and trailing commas, and keeps strings.
+  // Removes comments and trailing commas, but not inside strings.
   const json = readFileSync(file, 'utf8').replaceAll(
     /("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g,
     (_match, text: string | undefined) => text ?? '',

@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
 export interface LambdaFunction {
-  /** The file of the runtime interface client that is run: AWS's own, or `runtime-client.ts`. */
+  /** The runtime interface client to run: AWS's own, or `runtime-client.ts`. */
   readonly ric: string
   /** Where the deployment package was unpacked. */
   readonly taskRoot: string
   /** `index.handler` */
   readonly handler: string
   readonly timeoutMs: number
-  /** Variables beside those that Lambda sets itself. */
+  /** Variables in addition to those that Lambda sets. */
   readonly env: NodeJS.ProcessEnv
   /** Where the function's output goes: a file descriptor. Default stderr. */
   readonly output?: number
@@ -19,7 +19,7 @@ export interface LambdaFunction {
 export interface Environment {
   /** While no other call runs. */
   invoke(event: object): Run
-  /** Resolves when the function is loaded; rejects when it cannot be, with the reason. */
+  /** Resolves when the function is loaded; rejects with the reason if it cannot be loaded. */
   readonly loaded: Promise<void>
   /** Resolves when its process has ended. */
   readonly ended: Promise<void>
@@ -29,11 +29,11 @@ export interface Environment {
 
 export interface Run {
   readonly answer: Promise<Answer>
-  /** Resolves when the call is completely over; true if the environment can accept the next one. */
+  /** Resolves when the call is finished; true if the environment can accept the next one. */
   readonly over: Promise<boolean>
 }
 
-/** Does not wait for the process to start: its first call does. */
+/** Does not wait for the process to start; the first call does. */
 export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
   const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
   const api = await startRuntimeApi()

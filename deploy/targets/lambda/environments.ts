@@ -1,18 +1,18 @@
-/** All execution environments of one function: as many as there are calls at once, up to a cap. */
+/** All execution environments of one function: one per concurrent call, up to a cap. */
 import { type Environment, type LambdaFunction, startEnvironment } from './environment.ts'
 import type { Answer } from './runtime-api.ts'
 
 export interface Environments {
-  /** Runs one call in an environment that is free, else in a new one, else in the first to become free. */
+  /** Runs one call in a free environment, otherwise in a new one, otherwise in the first that becomes free. */
   invoke(event: object): Promise<Answer>
-  /** Starts the first environment, and rejects with the reason when the function cannot be loaded. */
+  /** Starts the first environment. Rejects with the reason if the function cannot be loaded. */
   warm(): Promise<void>
   /** How many processes were started so far. */
   readonly started: number
   stop(): Promise<void>
 }
 
-/** Limits the load on the user's machine; Lambda starts as many as there are calls. */
+/** Limits the load on the user's machine; Lambda itself has no such cap. */
 const MAX_ENVIRONMENTS = 8
 
 export function createEnvironments(options: LambdaFunction, max: number = MAX_ENVIRONMENTS): Environments {

@@ -1,6 +1,6 @@
 /**
- * How AWS's HTTP triggers turn a request into an event, and a function's result into a response: the counterpart of the adapter,
- * written from AWS's documentation and not from the adapter.
+ * Turns a request into an event, and a function's result into a response, like AWS's HTTP triggers. Written from AWS's documentation,
+ * independently of the adapter.
  */
 import { Buffer } from 'node:buffer'
 
@@ -8,12 +8,12 @@ export type Trigger = 'function-url' | 'http-api' | 'rest-api' | 'alb' | 'alb-mu
 
 export const TRIGGERS: readonly Trigger[] = ['function-url', 'http-api', 'rest-api', 'alb', 'alb-multi-value']
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface WireRequest {
   readonly method: string
-  /** Path and query, as they were sent. */
+  /** Path and query, undecoded. */
   readonly target: string
-  /** Names as they were sent, each with one value. */
+  /** Names as sent, each with one value. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
   readonly sourceIp: string
@@ -25,7 +25,7 @@ export interface WireResponse {
   readonly body: Buffer
 }
 
-/** What a function returns for an HTTP trigger; a streaming function sends all of it before the body. */
+/** What a function returns for an HTTP trigger. A streaming function sends everything except the body first. */
 export interface FunctionResult {
   readonly statusCode: number
   readonly statusDescription?: string
@@ -38,14 +38,14 @@ export interface FunctionResult {
 
 const API_ID = 'local'
 
-/** The event of one request. `stage` is a part of the path only where it is not `$default`. */
+/** The event of one request. `stage` is part of the path unless it is `$default`. */
 export function toEvent(trigger: Trigger, request: WireRequest, stage: string): object {
   if (trigger === 'function-url') return toV2(request, '$default')
   if (trigger === 'http-api') return toV2(request, stage)
   return trigger === 'rest-api' ? toRest(request, stage) : toAlb(request, trigger === 'alb-multi-value')
 }
 
-/** Throws `TypeError` for a result that the trigger would not accept. */
+/** Throws `TypeError` for a result that the trigger refuses. */
 export function fromResult(trigger: Trigger, result: FunctionResult): WireResponse {
   const { body = '', isBase64Encoded = false } = result
   // A REST API decodes only the media types that are configured as binary, by default none.
@@ -129,7 +129,7 @@ function toRest({ method, target, headers, body, sourceIp }: WireRequest, stage:
 function toAlb({ method, target, headers, body, sourceIp }: WireRequest, isMultiValue: boolean): object {
   const [path, query] = splitTarget(target)
   const all = forwarded(headers, sourceIp).map(([name, value]) => [name.toLowerCase(), value] as const)
-  // Names and values stay encoded, as they were sent.
+  // Names and values stay encoded.
   const parameters = query.split('&').flatMap((pair) => {
     const [name = '', ...value] = pair.split('=')
     return name === '' ? [] : [[name, value.join('=')] as const]
@@ -147,7 +147,7 @@ function toAlb({ method, target, headers, body, sourceIp }: WireRequest, isMulti
   }
 }
 
-/** Text types are sent as they are, unless they are compressed; all others as Base64. */
+/** Text types are sent unchanged unless compressed; all others as Base64. */
 function encodedBody(
   headers: WireRequest['headers'],
   body: Buffer,
@@ -161,14 +161,14 @@ function encodedBody(
   return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText }
 }
 
-/** The address is appended to what the client sent, the scheme replaces it. */
+/** The address is appended to the client's value; the scheme replaces it. */
 function forwarded(headers: WireRequest['headers'], sourceIp: string): (readonly [string, string])[] {
   const sent = headers.filter(([name]) => isNamed(name, 'x-forwarded-for')).map(([, value]) => value)
   const others = headers.filter(([name]) => !/^x-forwarded-(?:for|proto)$/i.test(name))
   return [...others, ['x-forwarded-for', [...sent, sourceIp].join(', ')], ['x-forwarded-proto', 'http']]
 }
 
-/** With the port, which AWS does not have: clients use this address. */
+/** With the port, unlike AWS, since clients use this address. */
 function hostOf(headers: WireRequest['headers']): string {
   return headers.find(([name]) => isNamed(name, 'host'))?.[1] ?? ''
 }

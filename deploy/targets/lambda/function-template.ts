@@ -1,4 +1,4 @@
-/** A function of the package. What serves clients, what reads the queue and what a schedule calls are the same but for the handler. */
+/** Template of a function of the package. The functions for clients, the queue and the schedule differ only in the handler. */
 
 export interface FunctionOptions {
   /** These three are values of the template. */

@@ -1,4 +1,4 @@
-/** An HTTP trigger on this machine: turns requests into events, and what the function answers into responses. */
+/** A local HTTP trigger: turns requests into events, and the function's answers into responses. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ export interface GatewayOptions {
   readonly trigger: Trigger
   /** A port of 127.0.0.1; 0 picks a free one. */
   readonly port: number
-  /** `$default` is not part of the path. Default `prod` for a REST API, which has no other kind, else `$default`. */
+  /** `$default` is not part of the path. Default `prod` for a REST API, which always has a named stage, otherwise `$default`. */
   readonly stage?: string
 }
 
@@ -24,7 +24,7 @@ export interface Gateway {
 const MAX_EVENT_BYTES = 6_291_456
 const MAX_ALB_BODY_BYTES = 1_000_000
 
-/** Streams only if the function streams and the trigger can pass that on. Like AWS, ends no call when its client goes away. */
+/** Streams only if the function streams and the trigger supports it. Like AWS, does not end a call when its client disconnects. */
 export async function startGateway(environments: Environments, options: GatewayOptions): Promise<Gateway> {
   const { trigger } = options
   const stage = options.stage ?? (trigger === 'rest-api' ? 'prod' : '$default')
@@ -40,7 +40,7 @@ export async function startGateway(environments: Environments, options: GatewayO
   }
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
-      // The client has gone, or the function's stream broke off: nothing is left to do.
+      // The client disconnected, or the function's stream broke off.
       if (!response.destroyed) process.stderr.write(`${error}\n`)
       response.destroy()
     })
@@ -74,7 +74,7 @@ async function answer(given: Answer, trigger: Trigger, response: ServerResponse)
   response.end(result.body)
 }
 
-/** Metadata first, then the body as it comes and as fast as the client reads. */
+/** Sends the metadata first, then the body as it arrives and as fast as the client reads. */
 async function pass(
   { body, contentType }: Answer & { kind: 'streamed' },
   trigger: Trigger,
@@ -82,14 +82,14 @@ async function pass(
 ): Promise<void> {
   if (trigger !== 'function-url' && trigger !== 'rest-api') {
     body.resume()
-    process.stderr.write(`The function streams, which ${trigger} does not take: use its other handler.\n`)
+    process.stderr.write(`The function streams, but ${trigger} cannot: use the buffered handler.\n`)
     return fault(trigger, response)
   }
   const { head, rest } = await readPrelude(body, contentType)
   writeHead(response, fromHead(trigger, head))
   response.flushHeaders()
   for await (const chunk of rest) {
-    // Nothing more is written to a client that has gone, but the function goes on.
+    // Stops writing to a client that disconnected, but lets the function continue.
     if (response.destroyed || response.write(chunk)) continue
     await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
@@ -102,7 +102,7 @@ function writeHead(response: ServerResponse, { status, headers }: ReturnType<typ
   response.writeHead(status)
 }
 
-/** What clients see of a function that failed; the reason is only in its log. */
+/** What clients get if the function fails. The reason is only in its log. */
 function fault(trigger: Trigger, response: ServerResponse): void {
   refuse(response, trigger === 'http-api' ? 500 : 502, 'Internal Server Error')
 }
@@ -117,7 +117,7 @@ function isOnStage(target: string, trigger: Trigger, stage: string): boolean {
   return target === `/${stage}` || target.startsWith(`/${stage}/`) || target.startsWith(`/${stage}?`)
 }
 
-/** Undefined when it is larger. */
+/** Undefined if it is larger. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

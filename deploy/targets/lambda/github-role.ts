@@ -1,6 +1,6 @@
-/** The role that a workflow of GitHub's takes on to deploy: as AWS CloudFormation reads it. Made once, by hand. */
+/** The CloudFormation template of the role that a GitHub workflow assumes to deploy. Created once, by hand. */
 
-/** What the table of the tasks, their queue and their schedule need. */
+/** Permissions for the task table, the queue and the schedule. */
 const tasksStatements = (name: string): string => `              - Effect: Allow
                 Action: dynamodb:*
                 Resource: !Sub arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/${name}-*
@@ -10,24 +10,24 @@ const tasksStatements = (name: string): string => `              - Effect: Allow
               - Effect: Allow
                 Action: sqs:*
                 Resource: !Sub arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${name}-*
-              # What joins the queue to its function has no name to choose.
+              # Event source mappings cannot be named.
               - Effect: Allow
                 Action: [lambda:CreateEventSourceMapping, lambda:GetEventSourceMapping, lambda:UpdateEventSourceMapping, lambda:DeleteEventSourceMapping, lambda:ListTags, lambda:TagResource]
                 Resource: '*'
 `
 
-/** What `sam deploy` and the stack of `template.ts` need, named after the stack where AWS lets resources be named. */
+/** Permissions for `sam deploy` and the stack of `template.ts`, restricted by the stack's name if AWS allows it. */
 export function githubRole(name: string, hasTasks = false): string {
   return `AWSTemplateFormatVersion: '2010-09-09'
-Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a key that is kept anywhere
-# Once, with your own login. Repository is what GitHub's token calls yours, with the numbers of its owner and its own:
+Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a stored key
+# Run once, with your own login. Repository is your repository as in GitHub's token, with the ids of its owner and its own:
 #   gh api repos/<owner>/<name> --jq '"\\(.owner.login)@\\(.owner.id)/\\(.name)@\\(.id)"'
 #   aws cloudformation deploy --template-file aws/github-role.yaml --stack-name ${name}-github \\
 #     --capabilities CAPABILITY_IAM --parameter-overrides Repository=<owner>@<its number>/<name>@<its number>
 #   aws cloudformation describe-stacks --stack-name ${name}-github --query 'Stacks[0].Outputs'
-# A repository from before 2026-07-15 that was not renamed, transferred or opted in since is <owner>/<name> there; its settings for OIDC show which:
+# For a repository from before 2026-07-15 that was not renamed, transferred or opted in since, use <owner>/<name>; its OIDC settings show which:
 # https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
-# An account has one provider for GitHub: where there is one already, add ProviderArn=arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com
+# An account has one provider for GitHub. If yours already has it, add ProviderArn=arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com
 
 Parameters:
   Repository:
@@ -37,11 +37,11 @@ Parameters:
   Environment:
     Type: String
     Default: production
-    Description: GitHub's environment that may deploy. Its settings say which branches and tags may name it, by default all; no fork can.
+    Description: The GitHub environment that may deploy. Its settings restrict which branches and tags may use it, by default all; forks cannot.
   ProviderArn:
     Type: String
     Default: ''
-    Description: Of the account's provider for GitHub. Empty makes one.
+    Description: ARN of the account's provider for GitHub. If empty, one is created.
 
 Conditions:
   MakesProvider: !Equals [!Ref ProviderArn, '']
@@ -99,7 +99,7 @@ Resources:
               - Effect: Allow
                 Action: apigateway:*
                 Resource: !Sub arn:\${AWS::Partition}:apigateway:\${AWS::Region}::*
-              # CloudFormation names the generated one Secret-…; a stack of its own has the other.
+              # CloudFormation names the generated secret Secret-…; the other one is in a separate stack.
               - Effect: Allow
                 Action: secretsmanager:*
                 Resource:

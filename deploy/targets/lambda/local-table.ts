@@ -1,4 +1,4 @@
-/** The table of the tasks on this machine: dynalite, which speaks DynamoDB's protocol and keeps all of it in memory. */
+/** The local task table: dynalite, which implements DynamoDB's protocol in memory. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -7,7 +7,7 @@ import { dynamoTaskTable } from '../../../adapters/dynamodb.ts'
 
 const TABLE = 'tasks'
 
-/** @param module the file of dynalite. Resolves with the variables that lead AWS's client to it. */
+/** @param module The file of dynalite. Resolves with the variables that direct AWS's client to it. */
 export async function startLocalTable(module: string): Promise<{ readonly [name: string]: string }> {
   const dynalite = createRequire(import.meta.url)(module) as (options: object) => Server
   const server = dynalite({ createTableMs: 0 }).listen(0, '127.0.0.1')
@@ -19,14 +19,14 @@ export async function startLocalTable(module: string): Promise<{ readonly [name:
     headers: {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': 'DynamoDB_20120810.CreateTable',
-      // Checked for its form alone.
+      // dynalite checks only the format.
       'x-amz-date': '20260101T000000Z',
       authorization:
         'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
     },
     body: JSON.stringify(dynamoTaskTable(TABLE)),
   })
-  if (!response.ok) throw new Error(`the local table cannot be made: ${await response.text()}`)
+  if (!response.ok) throw new Error(`the local table cannot be created: ${await response.text()}`)
   return {
     TASKS_TABLE: TABLE,
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,

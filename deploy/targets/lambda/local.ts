@@ -1,7 +1,8 @@
 /**
- * Runs a deployment package behind an HTTP trigger on this machine: what `mayfly preview --target lambda` launches.
+ * Runs a deployment package behind a local HTTP trigger, for `mayfly preview --target lambda`.
  *
- * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite <file>]`
+ * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite
+ * <file>]`
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

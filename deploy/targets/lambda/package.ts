@@ -1,4 +1,4 @@
-/** The deployment package: one bundle in one zip, the same bytes for the same server. */
+/** The deployment package: one bundle in one zip, with identical bytes for the same server. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 /** SAM uploads through S3, so the size limit of a direct upload does not apply. */
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
-/** Imports the server only after the secrets are variables, since it may read them while it loads. */
+/** Imports the server after the secrets are in the environment, since it may read them while it loads. */
 const main = (
   cron: Cron | undefined,
   hasTasks: boolean,
@@ -37,12 +37,12 @@ export const queueHandler = queue ?? (() => {
 })
 `
 
-/** With the time that this call has left. */
+/** Passes the remaining time of this call. */
 const CALL = `(request) =>
     server.handle?.(request, { env: process.env, deadline: Date.now() + context.getRemainingTimeInMillis() }) ??
     server.fetch(request, process.env)`
 
-/** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment makes a table and a queue for tasks. */
+/** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment creates a table and a queue for tasks. */
 export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
   return nearestDeclared(project, 'tasks') === 'dynamodb'
 }
@@ -60,7 +60,7 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
     platform: 'node',
     banner: NODE_BANNER,
   })
-  // The earliest date of the zip format, in local time as the format requires: the same bytes in every time zone.
+  // The earliest date of the zip format, in local time as the format requires, so that the bytes are the same in every time zone.
   const mtime = new Date(1980, 0, 1)
   const zipped = zipSync({
     'index.mjs': [readFileSync(outfile), { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 }],

@@ -1,5 +1,5 @@
 /**
- * The Lambda Runtime API of one execution environment: a runtime gets its calls here, and posts its answers.
+ * The Lambda Runtime API of one execution environment: a runtime fetches its calls here and posts its answers.
  *
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
@@ -9,27 +9,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** What a function answers to one call. */
+/** A function's answer to one call. */
 export type Answer =
   | { readonly kind: 'whole'; readonly payload: Buffer }
-  /** Its body breaks off if the call is ended before the body is complete. */
+  /** The body fails if the call ends before the body is complete. */
   | { readonly kind: 'streamed'; readonly contentType: string; readonly body: IncomingMessage }
   | { readonly kind: 'failed'; readonly type: string; readonly message: string }
 
 export interface Call {
   readonly answer: Promise<Answer>
-  /** Resolves when the runtime asks for the next call, having done everything for this one. */
+  /** Resolves when the runtime asks for the next call, which means that this one is finished. */
   readonly over: Promise<void>
 }
 
 export interface RuntimeApi {
   /** `127.0.0.1:<port>`, for `AWS_LAMBDA_RUNTIME_API`. */
   readonly address: string
-  /** Resolves when the runtime asks for its first call: the function is loaded. Rejects with what the runtime says, or `fail`. */
+  /** Resolves when the runtime asks for its first call: the function is loaded. Rejects with the runtime's error, or by `fail`. */
   readonly loaded: Promise<void>
-  /** Hands over one call as soon as the runtime asks. One at a time: only when the call before it is over. */
+  /** Passes one call to the runtime as soon as it asks. One at a time, only after the previous call is finished. */
   invoke(event: string, timeoutMs: number, onDeadline: () => void): Call
-  /** Answers the call that runs, if it has no answer yet, and breaks off one that streams. */
+  /** Answers the current call if it has no answer yet, and aborts its stream. */
   fail(type: string, message: string): void
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     if (asking === undefined || invocation === undefined) return
     invocation.isDelivered = true
     const { id, event, timeoutMs, onDeadline } = invocation
-    // A function's time begins when it gets the event: starting the process does not count.
+    // A function's time starts when it gets the event; starting the process does not count.
     invocation.timer = setTimeout(onDeadline, timeoutMs)
     asking.writeHead(200, {
       'content-type': 'application/json',
@@ -81,11 +81,11 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     asking.end(event)
     asking = undefined
   }
-  /** Ends the call that runs once it has its answer and the runtime asks for the next one. */
+  /** Finishes the current call once it has its answer and the runtime asks for the next one. */
   const proceed = (): void => {
     if (asking === undefined) return
     if (invocation?.isDelivered === true) {
-      // The two come on separate connections, so a quick answer may arrive after the next request for a call.
+      // They use separate connections, so an answer may arrive after the request for the next call.
       if (!invocation.isAnswered) return
       clearTimeout(invocation.timer)
       invocation.end()
@@ -139,11 +139,11 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
         response.writeHead(status, { 'content-type': 'application/json' }).end('{"status":"OK"}')
         proceed()
       },
-      // The process that sent it was ended.
+      // The sending process was killed.
       () => response.destroy(),
     )
   })
-  // A runtime waits for its next call, and streams its answer, for as long as it takes.
+  // A runtime may wait for its next call, and stream its answer, without a time limit.
   server.requestTimeout = 0
   server.keepAliveTimeout = 0
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -1,6 +1,6 @@
 /**
- * Mayfly's own runtime interface client, for machines without AWS's, which compiles only on Linux: asks the Runtime API for calls,
- * one at a time, and runs the handler. Run as `runtime-client.ts index.handler` with Lambda's own variables.
+ * Mayfly's own runtime interface client, for machines without AWS's, which compiles only on Linux. Fetches calls from the Runtime API, one
+ * at a time, and runs the handler. Run as `runtime-client.ts index.handler` with Lambda's own variables.
  *
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, and for streams
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
@@ -26,7 +26,7 @@ const PREFIX = '/2018-06-01/runtime'
 
 const streaming = new WeakSet<object>()
 
-// The global that Lambda's Node runtimes define before they load a function.
+// Lambda's Node runtimes define this global before they load a function.
 Object.assign(globalThis, {
   awslambda: {
     streamifyResponse: (handler: StreamingHandler): StreamingHandler => {
@@ -95,7 +95,7 @@ async function stream(
 ): Promise<void> {
   const sink = createSink(`${path}/response`)
   const answered = answerTo(sink)
-  // A call that is ended meanwhile ends this process, too.
+  // If a call is aborted, this process ends too.
   answered.catch(() => {})
   try {
     await run(event, sink, context)

@@ -11,7 +11,7 @@ export interface Streamed {
   readonly rest: AsyncIterable<Buffer>
 }
 
-/** Resolves as soon as the metadata are complete. Without metadata everything is body. */
+/** Resolves as soon as the metadata is complete. Without metadata, everything is body. */
 export async function readPrelude(body: IncomingMessage, contentType: string): Promise<Streamed> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   if (contentType !== METADATA_TYPE) {

@@ -1,4 +1,4 @@
-/** AWS Lambda: one zip and one template, which AWS SAM deploys; here it runs on AWS's own runtime interface client, or on Mayfly's. */
+/** AWS Lambda: one zip and one template, deployed by AWS SAM. Locally it runs on AWS's runtime interface client, or on Mayfly's. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
@@ -26,7 +26,7 @@ import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } f
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
 const { lambda: facts } = FACTS
-/** For all of a function's, with their names. */
+/** For all variables of a function, including their names. */
 const MAX_SECRETS_BYTES = facts.variablesBytes.value
 /** Options of `sam` that the AWS CLI has too. */
 const AWS_OPTIONS = ['--region', '--profile']
@@ -42,25 +42,25 @@ export const lambda: Target = {
   marks: { files: ['samconfig.toml', 'samconfig.yaml'] },
   limits: [
     'a call may take as long as the function’s timeout',
-    `a whole response may have 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one ${shownValue(facts.streamedBytes)}`,
+    `a buffered response may be up to 4.7 MB, 3.1 MB behind a REST API and 0.73 MB behind a load balancer; a streamed one ${shownValue(facts.streamedBytes)}`,
   ],
   start: artefactDev(artefact),
   ...artefact,
   deployment,
   logs,
   examine,
-  // No file of the project configures the deployment: the built template and its parameters do.
+  // No file in the project configures the deployment, only the built template and its parameters.
   files: ({ name, hasTasks }) => ({
     files: { 'aws/github-role.yaml': githubRole(name, hasTasks) },
     scripts: {},
     dependencies: {},
     devDependencies: {},
-    // Where it does not compile, npm goes on without it.
+    // npm continues without it if it does not compile.
     optionalDependencies: { [RIC]: '^4.0.2' },
     ignored: [],
     ci: {
       setUp: [
-        'variable AWS_ROLE_ARN: of the stack of aws/github-role.yaml, which says how to make it; no key is kept anywhere',
+        'variable AWS_ROLE_ARN: output of the stack aws/github-role.yaml, which says how to create it; no key is stored',
         'variable AWS_REGION: such as eu-west-1',
       ],
       variables: ['AWS_REGION'],
@@ -70,7 +70,9 @@ export const lambda: Target = {
   }),
 }
 
-/** GitHub's own token becomes credentials of an hour: https://docs.github.com/actions/concepts/security/openid-connect */
+/**
+ * Exchanges GitHub's own token for credentials that expire after an hour: https://docs.github.com/actions/concepts/security/openid-connect
+ */
 const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v6
   with:
     role-to-assume: \${{ vars.AWS_ROLE_ARN }}
@@ -84,7 +86,7 @@ const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v6
 const ownFile = (name: string): string =>
   fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
 
-/** Behind a Function URL that streams, with the timeout of the template. */
+/** Behind a streaming Function URL, with the template's timeout. */
 function preview(outDir: string, { port, project }: PreviewOptions): Launch {
   const aws = awsClient(project.cwd)
   return {
@@ -102,7 +104,7 @@ function preview(outDir: string, { port, project }: PreviewOptions): Launch {
   }
 }
 
-/** Each environment has a memory of its own, so that tasks need a table here, too. */
+/** Execution environments do not share memory, so tasks need a local table. */
 function localTable(project: Project): string[] {
   return process.env.TASKS_TABLE || !keepsTasks(project)
     ? []
@@ -111,7 +113,7 @@ function localTable(project: Project): string[] {
 
 const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'
 
-/** AWS's runtime interface client: the file to run, or why there is none. */
+/** AWS's runtime interface client: the file to run, or why it is not available. */
 function awsClient(cwd: string): { file: string } | { missing: string } {
   if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
     return { missing: `${RIC} needs Node ${OLDEST_NODE} or newer, and this is ${process.version}` }
@@ -128,18 +130,18 @@ function awsClient(cwd: string): { file: string } | { missing: string } {
   }
 }
 
-/** The file of AWS's runtime interface client. Throws `CliError` where it is not installed, or cannot be. */
+/** The file of AWS's runtime interface client. Throws `CliError` if it is not installed or cannot be. */
 export function runtimeClient(cwd: string): string {
   const aws = awsClient(cwd)
   if ('file' in aws) return aws.file
   throw new CliError(aws.missing)
 }
 
-/** SAM uploads, but only the AWS CLI can say whether the user is logged in. */
+/** SAM uploads, but only the AWS CLI can check whether the user is logged in. */
 const TOOL: Deployment['tool'] = {
   name: 'aws',
   install: INSTALL_AWS,
-  // Short-lived credentials, which SAM takes, too: https://github.com/aws/aws-sam-cli/pull/8456
+  // Short-lived credentials, which SAM also accepts: https://github.com/aws/aws-sam-cli/pull/8456
   login: 'aws login',
   whoami: ['sts', 'get-caller-identity'],
   token: 'AWS_ACCESS_KEY_ID',
@@ -168,7 +170,7 @@ function deployment(
       '--no-confirm-changeset',
       '--no-fail-on-empty-changeset',
       ...others,
-      // A parameter that is not named stays as it was at the last deployment.
+      // An omitted parameter keeps its value from the last deployment.
       ...(overrides.length === 0 ? [] : ['--parameter-overrides', ...overrides]),
     ],
     cwd,
@@ -183,17 +185,17 @@ function deployment(
     },
   }
 
-  /** AWS has one command to create a secret and another to change it; deploying a stack does both. */
+  /** AWS has separate commands to create and to change a secret; deploying a stack does both. */
   function storeSecrets(): DeployStep[] {
     const value = JSON.stringify(Object.fromEntries(secrets))
     if (Buffer.byteLength(value) > MAX_SECRETS_BYTES) {
       throw new CliError(
-        'these secrets are too large together: Lambda allows 4 KB of environment variables; keep large ones in a store and read them at run time',
+        'these secrets are too large: Lambda allows 4 KB of environment variables; put large ones into a store and read them at run time',
       )
     }
     return [
       {
-        title: 'make a store for the secrets, unless there is one',
+        title: 'create a store for the secrets, if needed',
         args: [
           ...['cloudformation', 'deploy', '--template-file', join(outDir, SECRETS_TEMPLATE_FILE)],
           ...['--stack-name', secretId, '--no-fail-on-empty-changeset'],
@@ -206,17 +208,17 @@ function deployment(
         title: 'store the secrets',
         args: ['secretsmanager', 'put-secret-value', '--cli-input-json', 'file:///dev/stdin', ...common],
         cwd,
-        // The version is named, so that the function's configuration changes with its secrets.
+        // Passes the version, so that the function's configuration changes when its secrets change.
         stdin: JSON.stringify({ SecretId: secretId, ClientRequestToken: versionId, SecretString: value }),
       },
     ]
   }
 }
 
-/** Outputs of the stack, as text. `query`: what of them, as JMESPath. */
+/** Outputs of the stack, as text. `query` selects them, as JMESPath. */
 function outputsOf(stack: string, query: string, common: readonly string[], cwd: string): DeployStep {
   return {
-    title: 'read what the stack says',
+    title: 'read the stack outputs',
     args: [
       ...['cloudformation', 'describe-stacks', '--stack-name', stack],
       ...['--query', `Stacks[0].Outputs${query}`, '--output', 'text', ...common],
@@ -234,17 +236,17 @@ function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
   }
 }
 
-/** New accounts have few executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */
+/** New accounts have few concurrent executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */
 function concurrencyNotes(overrides: readonly string[]): string[] {
   const asked = overrides.map((word) => /^MaxConcurrency=([1-9]\d*)$/.exec(word)?.[1]).find(Boolean)
   if (asked === undefined) return []
   const { value } = facts.unreservedExecutions
   return [
-    `MaxConcurrency=${asked} fails the stack unless ${value} executions of the account stay unreserved, which new accounts have not: aws lambda get-account-settings must show UnreservedConcurrentExecutions of ${value + Number(asked)} or more`,
+    `MaxConcurrency=${asked} fails unless ${value} executions of the account stay unreserved, and new accounts have fewer: aws lambda get-account-settings must show UnreservedConcurrentExecutions of ${value + Number(asked)} or more`,
   ]
 }
 
-/** SAM accepts the option for parameters once: those of the command line and Mayfly's become one list. */
+/** SAM accepts the option for parameters only once, so those of the command line and Mayfly's are merged. */
 function splitOverrides(extra: readonly string[]): { overrides: string[]; others: string[] } {
   const overrides: string[] = []
   const others: string[] = []
@@ -264,7 +266,7 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
 
 function examineRuntimeClient(cwd: string): Finding {
   const aws = awsClient(cwd)
-  // Deploying needs no runtime on this machine.
+  // Deployments do not need a local runtime.
   if ('missing' in aws) return { level: 'warning', message: `${aws.missing}: here ${OWN_CLIENT}` }
   const { version } = JSON.parse(readFileSync(resolveTool(`${RIC}/package.json`, cwd), 'utf8')) as {
     version: string

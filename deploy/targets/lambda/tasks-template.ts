@@ -1,4 +1,4 @@
-/** What a deployment with a schedule, or with tasks, has besides: a function for each, the table and the queue. */
+/** Additional resources for a schedule or tasks: a function for each, the table and the queue. */
 import { CliError } from '../../terminal/cli-error.ts'
 import { functionOf } from './function-template.ts'
 
@@ -19,7 +19,7 @@ export const TASK_POLICY = `        - PolicyName: keep-tasks
                 Resource: !GetAtt TasksQueue.Arn
 `
 
-/** As `dynamoTaskStore` and `sqsRunner` need it. */
+/** As required by `dynamoTaskStore` and `sqsRunner`. */
 export const TASK_RESOURCES = `  Tasks:
     Type: AWS::DynamoDB::Table
     DeletionPolicy: Delete
@@ -40,13 +40,13 @@ export const TASK_RESOURCES = `  Tasks:
           Projection: { ProjectionType: INCLUDE, NonKeyAttributes: [expiresAt] }
       TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }
 
-  # A message for each time at which a task is due.
+  # A message for each time when a task is due.
   TasksQueue:
     Type: AWS::SQS::Queue
     DeletionPolicy: Delete
     UpdateReplacePolicy: Delete
     Properties:
-      # The timeout of what reads it.
+      # The timeout of the function that reads it.
       VisibilityTimeout: 300
       MessageRetentionPeriod: 1209600
       SqsManagedSseEnabled: true
@@ -71,21 +71,21 @@ export const cronFunction = (schedule: string, hasTasks: boolean): string =>
 
 `
 
-/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html Throws `CliError` for what it cannot say. */
+/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html Throws `CliError` for a schedule that it cannot express. */
 function toSchedule(schedule: string): string {
   if (schedule === '* * * * *') return 'rate(1 minute)'
   const [minute, hour, day, month, weekday] = schedule.split(' ') as [string, string, string, string, string]
   if (weekday === '*') return `cron(${minute} ${hour} ${day} ${month} ? *)`
   if (day !== '*')
     throw new CliError(
-      `AWS has no schedule for a day of the month and one of the week at once ("${schedule}"): make one of them *`,
+      `AWS cannot combine a day of the month and a day of the week ("${schedule}"): make one of them *`,
     )
   return `cron(${minute} ${hour} ? ${month} ${weekdays(weekday)} *)`
 }
 
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
 
-/** By name, since there Sunday is another number. */
+/** By name, since AWS numbers Sunday differently. */
 function weekdays(field: string): string {
   const days = field.split(',').flatMap((part) => {
     const [range = '*', step = '1'] = part.split('/')

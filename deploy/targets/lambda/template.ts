@@ -1,21 +1,23 @@
 /**
- * What is deployed, as AWS CloudFormation reads it: the function with its trigger, and the store of its secrets.
+ * The CloudFormation template of a deployment: the function with its trigger, and the store of its secrets.
  *
- * Plain CloudFormation, except the function, which is SAM's, so that `sam deploy` uploads its package. The templates are in a
- * module, and not in files, so that the built package contains them too.
+ * Plain CloudFormation, except the function, which is SAM's, so that `sam deploy` uploads its package. The templates are in a module
+ * instead of files, so that the built package contains them.
  */
 
 import { functionOf } from './function-template.ts'
 import { cronFunction, TASK_POLICY, TASK_RESOURCES } from './tasks-template.ts'
 
 export interface TemplateOptions {
-  /** Five fields, in UTC: when `index.cronHandler` is called. Undefined: never. */
+  /** When to call `index.cronHandler`: five fields, in UTC. Undefined: never. */
   readonly schedule?: string | undefined
-  /** It makes a table and a queue for tasks: the variables TASKS_TABLE and TASKS_QUEUE_URL. `index.queueHandler` reads the queue. */
+  /**
+   * Whether to create a table and a queue for tasks (the variables TASKS_TABLE and TASKS_QUEUE_URL). `index.queueHandler` reads the queue.
+   */
   readonly hasTasks?: boolean
 }
 
-/** Parameters stay as they were at the last deployment where a new one does not set them. */
+/** Parameters keep their values from the last deployment unless they are set. */
 export const template = ({
   schedule,
   hasTasks = false,
@@ -34,7 +36,7 @@ Parameters:
     Default: 60
     MinValue: 5
     MaxValue: 900
-    Description: How long one call may take, and one stream. An HTTP API allows 29.
+    Description: Maximum duration of a call or a stream. An HTTP API allows 29.
   MemoryMegabytes:
     Type: Number
     Default: 512
@@ -48,19 +50,19 @@ Parameters:
     Type: Number
     Default: 0
     MinValue: 0
-    Description: Calls and open streams at once, which caps what they can cost. 0 is the limit of the account. More needs 100 executions of the account to stay unreserved.
+    Description: Maximum concurrent calls and open streams, which caps the cost. 0 uses the limit of the account; any other value requires that 100 executions of the account stay unreserved.
   AlarmTopic:
     Type: String
     Default: ''
-    Description: ARN of an SNS topic that is told of throttled and failed calls. Empty makes no alarms.
+    Description: ARN of an SNS topic that is notified of throttled and failed calls. If empty, no alarms are created.
   StoredVariables:
     Type: String
     Default: ''
-    Description: Name or ARN in Secrets Manager of a JSON object of variables. Empty, one is made with a MAYFLY_SECRET.
+    Description: Name or ARN in Secrets Manager of a JSON object of variables. If empty, one with a MAYFLY_SECRET is created.
   StoredVersion:
     Type: String
     Default: ''
-    Description: Its version. Empty, the current one at the time of the deployment.
+    Description: Its version. If empty, the current version at the time of the deployment.
 
 Conditions:
   HasFunctionUrl: !Equals [!Ref Endpoint, function-url]
@@ -76,7 +78,7 @@ ${functionOf('Function', hasTasks, {
   timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
   concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
 })}
-${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Seals what a call must remember while its user is asked.
+${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Encrypts the state of a call while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
     Condition: MakesSecret
@@ -97,7 +99,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Seals what 
     Properties:
       RetentionInDays: !Ref LogRetentionDays
 
-  # It may write its log, and nothing else${hasTasks ? ' but its tasks' : ''}.
+  # Allows only writing the log${hasTasks ? ' and using the task store' : ''}.
   Role:
     Type: AWS::IAM::Role
     Properties:
@@ -124,7 +126,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
       AuthType: NONE
       InvokeMode: RESPONSE_STREAM
 
-  # Since October 2025 a public Function URL needs both.
+  # A public Function URL needs both since October 2025.
   UrlPermission:
     Type: AWS::Lambda::Permission
     Condition: HasFunctionUrl
@@ -166,7 +168,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
       Integration:
         Type: AWS_PROXY
         IntegrationHttpMethod: POST
-        # Since November 2025 a REST API streams what the function streams.
+        # A REST API can stream since November 2025.
         ResponseTransferMode: STREAM
         TimeoutInMillis: !Sub '\${TimeoutSeconds}000'
         Uri: !Sub 'arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2021-11-15/functions/\${Function.Arn}/response-streaming-invocations'
@@ -229,7 +231,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
       Principal: apigateway.amazonaws.com
       SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/*'
 
-${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer, out of time or memory, or by an error while it loaded. See its log.')}
+${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer: a timeout, too little memory, or an error while loading. See its log.')}
 Outputs:
   FunctionUrlEndpoint:
     Condition: HasFunctionUrl
@@ -247,7 +249,7 @@ Outputs:
     Value: !Ref LogGroup
 `
 
-/** The store of what `mayfly deploy --secret` hands over: a stack of its own, since it must exist before the function. */
+/** The store for the secrets of `mayfly deploy --secret`: a separate stack, since it must exist before the function. */
 export const SECRETS_TEMPLATE = `AWSTemplateFormatVersion: '2010-09-09'
 Description: The secrets of an MCP server on AWS Lambda
 
@@ -270,7 +272,7 @@ Resources:
         ExcludePunctuation: true
 `
 
-/** Notifies the stack's topic of every five minutes in which a metric of the function is not zero. */
+/** Notifies the stack's topic of every five-minute period in which a metric of the function is not zero. */
 function alarm(name: string, metric: string, description: string): string {
   return `  ${name}:
     Type: AWS::CloudWatch::Alarm

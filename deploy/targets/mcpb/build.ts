@@ -1,6 +1,6 @@
 /**
- * `mayfly build --target mcpb`: a desktop bundle, which applications such as Claude Desktop install with a double click. It is no
- * platform: the server runs on its user's machine, over stdio, on the application's own Node.
+ * `mayfly build --target mcpb`: a desktop bundle, which applications such as Claude Desktop install with a double click. There is no
+ * platform: the server runs on the user's machine, over stdio, on the application's own Node.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
@@ -20,19 +20,19 @@ import { type BundleManifest, manifestOf, SERVER_FILE } from './manifest.ts'
 const HELP = `mayfly build [entry] --target mcpb [--env <variable>]... [--out <folder>] [--json] [--quiet]
 
   entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --env      a variable that the server needs: the application asks its user for it, and keeps it as a secret; may be repeated
-  --out      where to write; default dist/mcpb. What an earlier build left there is replaced.
+  --env      a variable that the server needs: the application prompts its user for it and stores it as a secret; may be repeated
+  --out      where to write; default dist/mcpb. Replaces an earlier build there.
   --json     print { target, out, main, size, limits } as JSON
-  --quiet    tell only what is wrong
+  --quiet    print only warnings and errors
 
-Writes <id>.mcpb, a desktop bundle with the server and its manifest, and the same unpacked in the folder bundle.
+Writes <id>.mcpb, a desktop bundle with the server and its manifest, and its unpacked content in the folder bundle.
 `
 
 const own = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../../${path}${extname(import.meta.url)}`, import.meta.url)))
 
-// Not from `mayfly-mcp/node`, which also needs a package that serves HTTP.
-// A question's answers come back to this same process: its secret need not outlive it.
+// Not from `mayfly-mcp/node`, which also needs an HTTP package.
+// Answers to questions come back to this process, so the secret does not have to outlive it.
 const MAIN = `import { randomBytes } from 'node:crypto'
 import exported from 'mayfly:entry'
 import { startStdio } from ${own('adapters/_node/stdio')}
@@ -78,11 +78,11 @@ async function identityOf(project: Project): Promise<Identity> {
   if (fault !== undefined) throw faultOf(project, fault)
   if (isApp)
     throw new CliError(
-      'the entry exports an app, and a desktop bundle serves no HTTP: name the module whose default export is the server, as in mayfly build src/mcp.ts --target mcpb',
+      'the entry exports an app, but a desktop bundle does not serve HTTP: pass the module whose default export is the server, as in mayfly build src/mcp.ts --target mcpb',
     )
   if (identity !== undefined) return identity
   throw new CliError(
-    'the entry does not export an MCPServer, and only that is served over stdio: name the module that does, or bundle a server of an official SDK with its own transport',
+    'the entry does not export an MCPServer, which stdio requires: pass the module that does, or bundle a server of the official SDK with its own transport',
   )
 }
 
@@ -104,7 +104,7 @@ async function writeBundle(
   writeFileSync(join(bundle, 'manifest.json'), text)
   const main = `${identity.id.replaceAll(/[^\w.-]+/g, '-')}.mcpb`
   const files = { 'manifest.json': new TextEncoder().encode(text), [SERVER_FILE]: readFileSync(outfile) }
-  // The same bytes for the same server: a ZIP knows no time before 1980.
+  // A fixed date, so that the bytes are the same for the same server: a ZIP has no dates before 1980.
   writeFileSync(join(outDir, main), zipSync(files, { level: 9, mtime: '1980-01-02' }))
   return { main, size, limits: [] }
 }

@@ -1,7 +1,7 @@
-/** The manifest of a desktop bundle (MCPB, version 0.3), from what a server says of itself and its package.json. */
+/** The manifest of a desktop bundle (MCPB, version 0.3), from a server's description and its package.json. */
 import type { Identity } from '../../doctor/describe.ts'
 
-/** The parts of package.json that count. */
+/** The parts of package.json that are used. */
 export interface BundleManifest {
   readonly author?: unknown
   readonly license?: unknown
@@ -11,7 +11,7 @@ export interface BundleManifest {
 /** The server's file, within the bundle. */
 export const SERVER_FILE = 'server/index.mjs'
 
-/** `variables`: what the desktop application asks its user for, and keeps as secrets. */
+/** `variables`: the desktop application prompts its user for these and stores them as secrets. */
 export function manifestOf(
   identity: Identity,
   manifest: BundleManifest,
@@ -43,7 +43,7 @@ export function manifestOf(
       },
     },
     ...(toolList.length > 0 && { tools: toolList }),
-    // The form wants the text of each prompt, which depends on its arguments.
+    // The format requires the text of each prompt, which depends on its arguments.
     ...(promptList.length > 0 && { prompts_generated: true }),
     compatibility: { platforms: ['darwin', 'win32', 'linux'], runtimes: { node: '>=20.0.0' } },
     ...(variables.length > 0 && { user_config: Object.fromEntries(variables.map(asked)) }),

@@ -1,7 +1,7 @@
 /**
- * Run as `api-call.ts <netlify-cli's program> <options>...` with `{ method, data }` on stdin: one call of Netlify's API by the
- * CLI's own `netlify api`, with the CLI's login, proxy and address. The CLI takes `data` on its command line alone, where every
- * user of the machine could read it: in this process it is put into the arguments after the start, which the system does not see.
+ * Run as `api-call.ts <netlify-cli's program> <options>...` with `{ method, data }` on stdin: calls Netlify's API by the CLI's own `netlify
+ * api`, with the CLI's login, proxy and address. The CLI accepts `data` only on its command line, where every user of the machine could
+ * read it. This process adds it to the arguments after the start, where the system does not see it.
  */
 import { readFileSync, realpathSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,4 @@
-/** Runs a Netlify Function on this machine, called as Netlify calls it: `function-host.ts <port> <file>`. */
+/** Runs a Netlify Function locally, called as Netlify calls it: `function-host.ts <port> <file>`. */
 import { pathToFileURL } from 'node:url'
 import type { NetlifyContext } from '../../../adapters/netlify.ts'
 import { serve } from '../../../adapters/node.ts'

@@ -1,6 +1,6 @@
 /**
- * Run as `set-secrets.ts <netlify-cli's program> <site> <options>...` with `{ NAME: value }` on stdin: stores each variable of the site
- * as a secret, for its functions. What the CLI prints is dropped: `netlify api` prints what Netlify answers, `env:import` a table.
+ * Run as `set-secrets.ts <netlify-cli's program> <site> <options>...` with `{ NAME: value }` on stdin: stores each variable as a secret of
+ * the site, for its functions. Drops the CLI's output: `netlify api` prints Netlify's answers, `env:import` a table.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,17 +12,17 @@ import { terminal } from '../../terminal/terminal.ts'
 /** `.ts` from source, `.js` from dist/. */
 const API_CALL = fileURLToPath(new URL(`./api-call${extname(import.meta.url)}`, import.meta.url))
 
-/** A secret may not be for all contexts (`dev` would show it): https://docs.netlify.com/build/environment-variables/secrets-controller/ */
+/** A secret cannot be for all contexts (`dev` would show it): https://docs.netlify.com/build/environment-variables/secrets-controller/ */
 const CONTEXTS = ['production', 'deploy-preview', 'branch-deploy']
 const FUNCTIONS = ['functions']
-/** Free plans refuse chosen scopes (403), and allow only these for a secret: netlify/terraform-provider-netlify#131. */
+/** Free plans refuse to set scopes (403), and allow only these for a secret: netlify/terraform-provider-netlify#131. */
 const FREE_PLAN = ['builds', 'functions', 'runtime']
 
 interface Call {
   readonly isDone: boolean
-  /** What Netlify answered, as text. */
+  /** Netlify's answer, as text. */
   readonly answer: string
-  /** Such as `403`, if Netlify refused the call. */
+  /** For example `403`, if Netlify refused the call. */
   readonly status: string | undefined
 }
 
@@ -31,9 +31,7 @@ process.exit(await setSecrets(JSON.parse(readFileSync(0, 'utf8')) as Record<stri
 
 async function setSecrets(variables: Record<string, string>): Promise<number> {
   if (site === '') {
-    return refuse(
-      'there is no site to hand the secrets to: run npx netlify link, or pass -- --site <name or id>',
-    )
+    return refuse('there is no site for the secrets: run npx netlify link, or pass -- --site <name or id>')
   }
   const found = await call('getSite', { site_id: site })
   const { id, account_slug } = found.isDone ? siteOf(found.answer) : {}
@@ -68,7 +66,7 @@ async function store(place: object, key: string, value: string): Promise<Call> {
 
 async function call(method: string, data: object): Promise<Call> {
   const child = spawn(process.execPath, [API_CALL, program, ...options], {
-    // With CI set, it sends no usage or error reports, which would pass values to other processes on command lines.
+    // With CI set, the CLI sends no usage or error reports, which would pass values to other processes on command lines.
     env: { ...process.env, CI: '1', NO_COLOR: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -80,7 +78,7 @@ async function call(method: string, data: object): Promise<Call> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint += text
   })
-  // If it ends without reading its stdin, its exit code says so.
+  // If it ends without reading its stdin, its exit code shows it.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify({ method, data }))
   const [code] = (await once(child, 'close')) as [number | null]

@@ -111,8 +111,8 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
     ignored: ['.netlify/'],
     ci: {
       setUp: [
-        'secret NETLIFY_AUTH_TOKEN: a personal access token with an end date',
-        'variable NETLIFY_SITE_ID: of .netlify/state.json, which netlify link writes',
+        'secret NETLIFY_AUTH_TOKEN: a personal access token with an expiry date',
+        'variable NETLIFY_SITE_ID: from .netlify/state.json, which netlify link writes',
       ],
       secrets: ['NETLIFY_AUTH_TOKEN'],
       variables: ['NETLIFY_SITE_ID'],
@@ -126,7 +126,7 @@ export const netlify: Target = {
   tasks: 'cron',
   limits: [
     `a call may take ${shownValue(facts.callMs)}`,
-    `a buffered response may have ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
+    `a buffered response may be up to ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
   ],
   start: artefactDev(asFunction),
   ...asFunction,
@@ -148,7 +148,7 @@ export const netlifyEdge: Target = {
 function writeSite(outDir: string, folder: string, more: string): void {
   mkdirSync(join(outDir, folder), { recursive: true })
   mkdirSync(join(outDir, 'public'), { recursive: true })
-  // A site must publish something; every path is the function's.
+  // A site must publish something, but the function serves every path.
   writeFileSync(join(outDir, 'public/robots.txt'), 'User-agent: *\nDisallow: /\n')
   writeFileSync(join(outDir, 'netlify.toml'), `[build]\npublish = "public"\n\n${more}`.trimEnd().concat('\n'))
 }
@@ -176,7 +176,7 @@ const TOOL: Deployment['tool'] = {
   token: 'NETLIFY_AUTH_TOKEN',
 }
 
-/** Options that every command of the CLI has. */
+/** Options that every command of the CLI accepts. */
 const COMMON_OPTIONS = ['--auth', '--http-proxy', '--http-proxy-certificate-filename']
 const SITE_OPTIONS = ['-s', '--site']
 const SITE_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -223,11 +223,11 @@ function logs({ cwd }: Project, extra: readonly string[]): Logs {
   return { tool, step: { title: 'show the log', args, cwd } }
 }
 
-/** The id that Netlify's API needs. In the CLI's order: its option, the environment, what `netlify link` has written. */
+/** The id that Netlify's API needs. In the CLI's order: its option, the environment, the file of `netlify link`. */
 function siteOf({ cwd }: Project, extra: readonly string[]): string {
-  // GitHub makes an empty variable of one that is not set; the CLI takes none from it, too.
+  // GitHub passes an unset variable as an empty one, which the CLI ignores too.
   const named = optionValue(extra, SITE_OPTIONS) ?? (process.env.NETLIFY_SITE_ID || linkedSite(cwd))
-  // `set-secrets.ts` then says what to do: a dry run needs no site.
+  // `set-secrets.ts` then says what to do; a dry run does not need a site.
   if (named === undefined) return ''
   return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
 }

@@ -1,4 +1,4 @@
-/** Bundles a server's own files for Node; packages stay where they are installed. */
+/** Bundles a server's own files for Node, and imports packages from where they are installed. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BuildOptions } from 'esbuild'
@@ -12,7 +12,7 @@ import {
 import { createWorkFolder } from '../../build/work-folder.ts'
 import { isSystemError, systemError } from '../../terminal/system-error.ts'
 
-/** Bundles once, into a folder of its own. Throws `CliError` for what does not build. */
+/** Bundles once, into a separate folder. Throws `CliError` if it does not build. */
 export async function bundleOnce(entry: string, cwd: string): Promise<{ file: string; dispose(): void }> {
   const { folder, dispose } = createWorkFolder(cwd, 'run')
   const file = join(folder, 'server.mjs')
@@ -27,7 +27,7 @@ export async function bundleOnce(entry: string, cwd: string): Promise<{ file: st
   }
 }
 
-/** Writes the bundle, with its source map inside. Throws `CliError` for what does not build. */
+/** Writes the bundle with an inline source map. Throws `CliError` if it does not build. */
 export async function bundleForNode(entry: string, cwd: string, file: string): Promise<void> {
   const esbuild = await loadEsbuild(cwd)
   try {
@@ -48,7 +48,7 @@ function optionsFor(entry: string, cwd: string, outfile: string) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Not esbuild's default condition `module`, which Node itself does not know.
+    // Not esbuild's default condition `module`, which Node does not support.
     conditions: [],
     sourcemap: 'inline',
     write: false,

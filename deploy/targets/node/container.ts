@@ -1,9 +1,9 @@
-/** What runs the Node artefact in a container: on any host that accepts a Dockerfile, and on Fly. */
+/** Files to run the Node build in a container: on any host that accepts a Dockerfile, and on Fly. */
 
-/** The newest of the line as of 2026-11-22: a tag of a whole line changes under a build. */
+/** The newest of its release line as of 2026-11-22. A tag for the whole line would change between builds. */
 const NODE_IMAGE = 'node:24.21.0-bookworm-slim'
 
-const DOCKERFILE = `# Pinned, so that the same sources make the same image: change it for each security release of Node.
+const DOCKERFILE = `# Pinned for reproducible images: update it for each security release of Node.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 # npm install writes the lockfile: commit it.
@@ -21,7 +21,7 @@ EXPOSE 8080
 CMD ["node", "server.mjs"]
 `
 
-/** Leaves out secrets, and whatever a build does not need. */
+/** Excludes secrets and everything that a build does not need. */
 const DOCKERIGNORE = `.git
 .env*
 .dev.vars*
@@ -29,14 +29,14 @@ node_modules
 dist
 `
 
-/** Cloud Run uploads the folder of `--source`: without this file also what git does not track. */
+/** Cloud Run uploads the folder of `--source`. Without this file it would include files that git does not track. */
 const GCLOUDIGNORE = DOCKERIGNORE
 
 function flyToml(name: string): string {
   return `app = "${name}"
-# Where it runs: put the region nearest to your users here (fly platform regions).
+# Where it runs: use the region nearest to your users (fly platform regions).
 primary_region = "fra"
-# Calls that run have 5 seconds to end, then the process ends by itself.
+# Running calls have 5 seconds to finish; then the process exits.
 kill_timeout = "10s"
 
 [http_service]
@@ -47,7 +47,7 @@ auto_start_machines = true
 min_machines_running = 0
 
 [http_service.concurrency]
-# Calls at once on one machine; an open stream counts as one for as long as it lasts.
+# Concurrent calls on one machine; an open stream counts as one.
 type = "requests"
 soft_limit = 200
 hard_limit = 250
@@ -57,7 +57,7 @@ method = "GET"
 path = "/healthz"
 interval = "30s"
 timeout = "5s"
-# Before the first check counts: a machine has to start.
+# Time for a machine to start before the first check counts.
 grace_period = "10s"
 `
 }

@@ -1,4 +1,4 @@
-/** `mayfly dev --target node`: as for other platforms, but with source maps and with packages where they are installed. */
+/** `mayfly dev --target node`: like other platforms, but with source maps, and packages are imported from where they are installed. */
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
@@ -22,7 +22,7 @@ const startBundles = artefactDev({
 })
 
 export async function startDev(options: StartOptions): Promise<RunningTarget> {
-  // The adapter imports it, from where Mayfly is installed.
+  // The adapter imports it from where Mayfly is installed.
   resolveTool('@hono/node-server', fileURLToPath(new URL('.', import.meta.url)))
   return startBundles(options)
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { type FetchServer, serve } from '../../../adapters/node.ts'
 import { noFetch } from '../../project/entry.ts'
 
-// What is thrown names the place in the user's own files.
+// Makes stack traces refer to the user's own files.
 process.setSourceMapsEnabled(true)
 
 const [, , bundle = '', entry = ''] = process.argv
@@ -12,7 +12,7 @@ const running = await serve(await load(), { port: Number(process.env.PORT) })
 const stop = (): void => void running.close().then(() => process.exit(0))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
-/** Ends this process, with one line, where there is no server to serve. */
+/** Ends this process with a one-line message if there is no server to serve. */
 async function load(): Promise<FetchServer> {
   try {
     const { default: server } = (await import(pathToFileURL(bundle).href)) as { default?: unknown }
@@ -37,7 +37,7 @@ function reasonOf({ name, message, stack = '' }: Error): string {
     .split('\n')
     .map((line) => / \(?(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1])
     .find((path) => path?.startsWith(process.cwd()) && !path.includes('/node_modules/'))
-  // loadError() of held-output.ts knows the line by that word.
+  // loadError() of held-output.ts recognizes the line by that word.
   const kind = /^\w*Error$/.test(name) ? name : `Error: ${name}`
   return `${kind}: ${message.split('\n')[0]}${place === undefined ? '' : ` (${relative(process.cwd(), place)})`}`
 }

@@ -12,7 +12,7 @@ import { serve } from 'mayfly-mcp/node'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
 const running = await serve(server, { hostname, port: Number(port) }).catch(({ code, message }) => {
-  console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message}): is another server there?\`)
+  console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message}): is the port in use?\`)
   process.exit(1)
 })
 if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
@@ -36,7 +36,6 @@ export const node: Target = {
     command: join(outDir, 'server.mjs'),
     args: [],
     cwd: outDir,
-    // `mayfly` prints the address itself.
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
   isOwnMachine: true,
@@ -45,7 +44,7 @@ export const node: Target = {
   examine,
   files: ({ name }) => ({
     files: containerFiles(name),
-    // Since Node 20.19. What is set already is left alone.
+    // Since Node 20.19. Does not override variables that are already set.
     scripts: { start: 'node --env-file-if-exists=.env dist/node/server.mjs' },
     dependencies: { '@hono/node-server': '^2.1.8' },
     devDependencies: {},

@@ -41,7 +41,7 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     (response) => {
       outgoing.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(outgoing)
-      // If the function breaks off, the response must not look complete.
+      // If the function's response fails, it must not look complete.
       response.once('error', () => outgoing.destroy())
     },
   )

@@ -92,11 +92,11 @@ export const supabase: Target = {
     ignored: ['supabase/.temp/', 'supabase/.branches/'],
     ci: {
       setUp: [
-        'secret SUPABASE_ACCESS_TOKEN: of a user who may deploy functions',
+        'secret SUPABASE_ACCESS_TOKEN: token of a user who may deploy functions',
         'variable SUPABASE_PROJECT_ID: the reference of the project',
       ],
       secrets: ['SUPABASE_ACCESS_TOKEN'],
-      // The CLI reads it, too.
+      // The CLI also reads it.
       variables: ['SUPABASE_PROJECT_ID'],
     },
   }),
@@ -105,7 +105,7 @@ export const supabase: Target = {
 /** https://supabase.com/docs/guides/functions/schedule-functions */
 const cronSql = (
   name: string,
-): string => `-- Has the database call the function each minute, which runs the tasks that are due. Run it once in the SQL editor, with your own
+): string => `-- Lets the database call the function each minute, which runs the tasks that are due. Run this once in the SQL editor, with your own
 -- values for the two secrets.
 create extension if not exists pg_cron;
 create extension if not exists pg_net;
@@ -123,9 +123,9 @@ $$);
 `
 
 /**
- * MCP clients send their own tokens, or none: the platform's gateway would refuse their requests before the server sees them.
+ * MCP clients send their own tokens or none, so the platform's gateway would refuse their requests.
  *
- * @param functions where `build` puts them, as seen from the configuration.
+ * @param functions The folder of the built functions, relative to the configuration.
  */
 function configFor(name: string, functions: string): string {
   return `[functions.${name}]
@@ -147,17 +147,17 @@ const TOOL: Deployment['tool'] = {
 
 const LINK_FILE = 'supabase/.temp/project-ref'
 
-/** Which project: `--remote=<ref>`, as the CLI calls it since 3.1; the other one goes with its version 4. */
+/** The project: `--remote=<ref>`, the option's name since version 3.1 of the CLI; version 4 removes the other name. */
 const PROJECT_OPTIONS = ['--remote', '--project-ref']
 
-/** Options that `secrets set` has too. */
+/** Options that `secrets set` also accepts. */
 const GLOBAL_OPTIONS = [...PROJECT_OPTIONS, '--profile', '--dns-resolver', '--debug', '--experimental']
 
-/** What stands in a project's host. Branches have names, and a host that only Supabase knows. */
+/** A project's reference in its host name. Branches have names, and hosts that only Supabase knows. */
 const PROJECT_REF = /^[a-z]{20}$/
 
 function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
-  // `supabase link` writes into the user's project, which is not the built folder.
+  // `supabase link` writes into the user's project, not into the built folder.
   const linked = join(project.cwd, LINK_FILE)
   if (existsSync(linked)) {
     mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
@@ -177,7 +177,7 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
       ...(secrets.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the function',
-        // Bundled by the platform's API: no Docker is needed here.
+        // Bundled by the platform's API, so Docker is not needed.
         args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...own, ...extra],
         cwd: project.cwd,
       },
@@ -186,7 +186,7 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
   }
 }
 
-/** The reference of the project, as the CLI finds it: its option, the environment, what `supabase link` has written. */
+/** The reference of the project, found like the CLI does: its option, the environment, the file of `supabase link`. */
 function refOf({ cwd }: Project, extra: readonly string[]): string | undefined {
   const linked = join(cwd, LINK_FILE)
   // GitHub makes an empty variable of one that is not set.
@@ -199,7 +199,7 @@ function endpointOf({ name }: Project, ref: string | undefined): string | undefi
   return ref === undefined ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
 }
 
-/** Of the last hour: in a viewer on a terminal, else once. It does not follow. */
+/** Shows the last hour: in a viewer on a terminal, otherwise once. It does not follow the log. */
 function logs(project: Project, extra: readonly string[]): Logs {
   const common = pickOptions(extra, GLOBAL_OPTIONS)
   const ref = refOf(project, extra)

@@ -17,7 +17,7 @@ export const TOOL: Deployment['tool'] = {
   token: 'VERCEL_TOKEN',
 }
 
-/** Options that every command of the CLI has: https://vercel.com/docs/cli/global-options */
+/** Options that every command of the CLI accepts: https://vercel.com/docs/cli/global-options */
 const GLOBAL_OPTIONS = [
   ...['-t', '--token', '-S', '--scope', '-T', '--team', '--api', '-A', '--local-config'],
   ...['-Q', '--global-config', '-d', '--debug'],
@@ -30,7 +30,7 @@ export function deployment(
   { secrets, extra, isPreview = false }: DeploymentOptions,
 ): Deployment {
   const linked = join(project.cwd, '.vercel/project.json')
-  // `vercel link` has written to another folder than the built one.
+  // `vercel link` writes to the project's folder, not to the built one.
   if (existsSync(linked)) writeFileSync(join(outDir, '.vercel/project.json'), readFileSync(linked))
   const common = pickOptions(extra, GLOBAL_OPTIONS)
   return {
@@ -38,7 +38,7 @@ export function deployment(
     notes: durationNotes(maxDurationOf(project)),
     steps: [
       ...[...secrets].map(([name, value]) => ({
-        title: `hand over ${name}`,
+        title: `upload ${name}`,
         args: [
           'env',
           'add',
@@ -64,13 +64,13 @@ export function deployment(
   }
 }
 
-/** The header that lets `--check` pass Deployment Protection, with the project's automation secret; never on a command line. */
+/** The header that lets `--check` pass Deployment Protection, with the project's automation secret. It is never on a command line. */
 function bypassHeaders(): { readonly [name: string]: string } {
   const secret = process.env.VERCEL_AUTOMATION_BYPASS_SECRET
   return secret ? { 'x-vercel-protection-bypass': secret } : {}
 }
 
-/** The deployment's own address, which never changes. */
+/** The deployment's permanent URL. */
 function endpointIn(told: string): string | undefined {
   const [url] = /https:\/\/\S+/.exec(told) ?? []
   return url !== undefined && URL.canParse(url) ? new URL('/mcp', url).href : undefined
@@ -81,19 +81,19 @@ export function logs({ cwd }: Project, extra: readonly string[]): Logs {
   return { tool, step: { title: 'show the log', args: ['logs', '--follow', ...extra], cwd } }
 }
 
-/** In seconds, from the environment or the project's files of variables; undefined leaves it to the platform. */
+/** In seconds, from the environment or the project's variable files. Undefined: the platform's default. */
 export function maxDurationOf(project: Project): number | undefined {
   const named = process.env.MAYFLY_MAX_DURATION_MS ?? readEnvFiles(project).variables.MAYFLY_MAX_DURATION_MS
   const seconds = Math.ceil(Number(named) / 1000)
   return seconds > 0 && Number.isSafeInteger(seconds) ? seconds : undefined
 }
 
-/** What a deployment with this `maxDuration` needs. */
+/** The plan that a deployment with this `maxDuration` needs. */
 function durationNotes(seconds = 0): string[] {
   const isOver = ({ value }: { readonly value: number }): boolean => seconds * 1000 > value
   if (!isOver(facts.callMs)) return []
   const plan = isOver(facts.betaCallMs)
-    ? `more than the ${shownValue(facts.betaCallMs)} that Vercel gives`
+    ? `more than the ${shownValue(facts.betaCallMs)} that Vercel allows`
     : isOver(facts.proCallMs)
       ? 'in beta, on Fluid compute with a Pro or Enterprise plan'
       : 'for Pro and Enterprise plans'

@@ -1,13 +1,13 @@
 /**
  * Runs an Edge Function of the Build Output API in Vercel's own `edge-runtime`:
- * `edge-host.ts <port> <folder> <edge-runtime> <esbuild>`, the last two being the modules of the user's project.
+ * `edge-host.ts <port> <folder> <edge-runtime> <esbuild>`, where the last two are modules of the user's project.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { serve } from '../../../adapters/node.ts'
 
-/** Only the members used here; inlined, since the packages are the user's. */
+/** Only the members used here. Inlined, since the packages belong to the user's project. */
 interface EdgeRuntimeModule {
   EdgeRuntime: new (options: {
     initialCode: string
@@ -25,7 +25,7 @@ const { entrypoint } = JSON.parse(readFileSync(join(folder, '.vc-config.json'), 
   entrypoint: string
 }
 
-// `edge-runtime` runs scripts; the platform runs a module.
+// `edge-runtime` runs scripts, while the platform runs a module.
 const { code } = await transform(readFileSync(join(folder, entrypoint), 'utf8'), {
   format: 'iife',
   globalName: 'edgeFunction',
@@ -33,7 +33,7 @@ const { code } = await transform(readFileSync(join(folder, entrypoint), 'utf8'),
 const runtime = new EdgeRuntime({
   initialCode: `${code}
 addEventListener('fetch', (event) => event.respondWith(edgeFunction.default(event.request, event)))`,
-  // Of `process`, only the variables exist.
+  // Only `process.env` exists of `process`.
   extend: (context) => Object.assign(context, { process: { env: { ...process.env } } }),
 })
 
@@ -51,7 +51,7 @@ async function dispatch(request: Request): Promise<Response> {
     signal,
     duplex: 'half',
   })
-  // It is of another realm, so Node's own classes do not accept it.
+  // It is from another realm, so Node's own classes do not accept it.
   const { status, statusText } = response
   return new Response(response.body, { status, statusText, headers: [...response.headers] })
 }

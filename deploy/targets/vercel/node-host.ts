@@ -1,6 +1,6 @@
 /**
- * Runs a function of the Build Output API on this machine, as its `.vc-config.json` says: `node-host.ts <port> <folder>`.
- * `waitUntil` is where Vercel's Node runtime keeps it.
+ * Runs a function of the Build Output API locally, according to its `.vc-config.json`: `node-host.ts <port> <folder>`.
+ * `waitUntil` is in the same place as in Vercel's Node runtime.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

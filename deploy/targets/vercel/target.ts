@@ -19,7 +19,7 @@ const EXTENSION = extname(import.meta.url)
 const NODE_HOST = fileURLToPath(new URL(`./node-host${EXTENSION}`, import.meta.url))
 const EDGE_HOST = fileURLToPath(new URL(`./edge-host${EXTENSION}`, import.meta.url))
 
-/** With the limit that the function is given, where it is another than the platform's own. */
+/** Sets the function's time limit if it differs from the platform's default. */
 const nodeMain = (seconds: number | undefined): string => `import server from 'mayfly:entry'
 import { vercel } from 'mayfly-mcp/vercel'
 
@@ -103,12 +103,12 @@ const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs'
 }
 
 /**
- * The newest whose packages are all on the registry, as of 2026-11-22: 59 to 64 lack some of other systems, so that `npm ci` refuses
- * the lockfile, and 61 to 64 the version of `sandbox` that they want, so that `npm install` fails.
+ * The newest version whose packages are all on the registry, as of 2026-11-22. 59 to 64 lack some packages for other systems, so `npm ci`
+ * refuses the lockfile. 61 to 64 also lack the required version of `sandbox`, so `npm install` fails.
  */
 const CLI_VERSION = '58.10.0'
 
-/** `tools` are what the preview runs on. */
+/** `tools`: the packages that the preview needs. */
 const filesWith = (tools: { readonly [name: string]: string }): Target['files'] => {
   return () => ({
     files: { 'vercel.json': `${JSON.stringify({ framework: null }, null, 2)}\n` },
@@ -118,9 +118,9 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
     ignored: ['.vercel/'],
     ci: {
       setUp: [
-        'secret VERCEL_TOKEN: for one team, with an end date',
-        'secret VERCEL_AUTOMATION_BYPASS_SECRET: of Settings, Deployment Protection, so that --check gets past it',
-        'variables VERCEL_ORG_ID and VERCEL_PROJECT_ID: of .vercel/project.json, which vercel link writes',
+        'secret VERCEL_TOKEN: for one team, with an expiry date',
+        'secret VERCEL_AUTOMATION_BYPASS_SECRET: from Settings, Deployment Protection, so that --check can pass it',
+        'variables VERCEL_ORG_ID and VERCEL_PROJECT_ID: from .vercel/project.json, which vercel link writes',
       ],
       secrets: ['VERCEL_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
       variables: ['VERCEL_ORG_ID', 'VERCEL_PROJECT_ID'],
@@ -133,8 +133,8 @@ export const vercel: Target = {
   title: 'Vercel',
   tasks: 'cron',
   limits: [
-    `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time gives it up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
-    `a request may have ${shownValue(facts.requestBytes)}`,
+    `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time allows up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
+    `a request may be up to ${shownValue(facts.requestBytes)}`,
   ],
   start: artefactDev(onNode),
   ...onNode,
@@ -146,7 +146,7 @@ export const vercelEdge: Target = {
   title: 'Vercel Edge',
   limits: [
     `a response must begin within ${shownValue(facts.edgeFirstByteMs)} and may take ${shownValue(facts.edgeCallMs)}`,
-    `a request may have ${shownValue(facts.requestBytes)}`,
+    `a request may be up to ${shownValue(facts.requestBytes)}`,
   ],
   start: artefactDev(onEdge),
   ...onEdge,
@@ -184,7 +184,7 @@ async function examine(project: Project): Promise<Finding[]> {
     ...findings,
     {
       level: 'warning',
-      message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy makes a new one',
+      message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy creates a new one',
     },
   ]
 }
@@ -193,6 +193,6 @@ async function examine(project: Project): Promise<Finding[]> {
 function cronFindings(project: Project): Finding[] {
   const schedule = cronOf(project)?.schedule
   if (schedule === undefined || /^\d+ \d+ /.test(schedule)) return []
-  const message = `the schedule ${schedule} needs the Pro plan: on Hobby a deployment with one of more than once a day fails; "cron": { "path": …, "schedule": "0 3 * * *" } in package.json`
+  const message = `the schedule ${schedule} needs the Pro plan: on Hobby, deployments with a schedule of more than once a day fail; set "cron": { "path": …, "schedule": "0 3 * * *" } in package.json`
   return [{ level: 'warning', message }]
 }

@@ -90,7 +90,7 @@ describe('the templates', () => {
   })
 
   it('a schedule that AWS cannot say is refused', () => {
-    expect(() => template({ schedule: '0 0 1 * 1' })).toThrow(/day of the month and one of the week/)
+    expect(() => template({ schedule: '0 0 1 * 1' })).toThrow(/a day of the month and a day of the week/)
   })
 
   it('the store of secrets is valid', () => {
