@@ -14,10 +14,9 @@ export interface LanguageFault {
 /** A space in a pattern stands for any white space, so that a phrase is also found where it is wrapped. */
 const RULES: readonly (readonly [pattern: string, instead: string])[] = [
   [
-    '(?:what|that|which|who|one) (?:is|are|was|has|have) no (?!longer|more)',
-    'an invalid …; not a …; without a …',
+    'what (?:has|have) no |(?<!there )(?:is|are|was|were) no (?!longer|more|less|fewer|other|one)',
+    'is not a …; an invalid …; without a …',
   ],
-  ['(?<!there )(?:is|are|was|were) no (?!longer|more|less|fewer|other|one)\\w', 'is not a …'],
   ['(?<!there )(?:is|are|was|were) none\\b(?! of)', 'is not one; say what it is not'],
   ['while (?:the|a) \\w+ is none', 'until it becomes one'],
   ['such as (?:it|they)\\b', 'such as those that …'],

@@ -231,7 +231,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
       Principal: apigateway.amazonaws.com
       SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/*'
 
-${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer: a timeout, too little memory, or an error while loading. See its log.')}
+${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer, because of a timeout, too little memory, or an error while loading. See its log.')}
 Outputs:
   FunctionUrlEndpoint:
     Condition: HasFunctionUrl
