@@ -234,7 +234,9 @@ describe('headers name their variables, and no secret is written', () => {
     const { code, stdout, stderr } = await home.add(URL, '--client', 'zed,claude-desktop', ...HEADERS)
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^mayfly: Zed cannot read a header .+\nmayfly: Claude Desktop cannot read a header .+\n$/)
+    expect(stderr).toMatch(
+      /^mayfly: Zed cannot read a header .+\nmayfly: Claude Desktop cannot read a header .+\n$/,
+    )
   })
 
   test('a secret in place of a variable is refused and not repeated', async () => {

@@ -177,11 +177,7 @@ describe('where it writes', { timeout: TIMEOUT_MS }, () => {
 
 describe('a server with sessions', { timeout: TIMEOUT_MS }, () => {
   test.for([
-    [
-      'lambda',
-      'createSessions(server)',
-      ['mayfly: sessions need one long-lived process, which AWS Lambda'],
-    ],
+    ['lambda', 'createSessions(server)', ['mayfly: sessions need one long-lived process, which AWS Lambda']],
     ['lambda', 'server', []],
     ['node', 'createSessions(server)', []],
   ] as const)('on %s: %s → %j', async ([target, exported, lines]) => {

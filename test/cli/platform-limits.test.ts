@@ -164,7 +164,9 @@ describe('Lambda', () => {
 
     expect(note).toMatch(/MaxConcurrency=5 .* UnreservedConcurrentExecutions of 105 or more/)
     expect(others).toEqual([])
-    expect(template()).toContain('any other value requires that 100 executions of the account stay unreserved.')
+    expect(template()).toContain(
+      'any other value requires that 100 executions of the account stay unreserved.',
+    )
   })
 
   test('without it, or with 0, nothing is said', () => {

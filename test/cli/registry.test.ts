@@ -343,7 +343,10 @@ describe('what the registry refuses', () => {
     [{ packages: [{ ...stdio, version: 'latest' }] }, /^packages\.0\.version: /],
     [{ packages: [{ ...stdio, identifier: 'a b' }] }, /^packages\.0\.identifier: /],
     [{ packages: [{ ...stdio, registryType: 'mcpb' }] }, /^packages\.0\.fileSha256: /],
-    [{ packages: [{ ...stdio, transport: { type: 'stdio', url: 'https://x.example' } }] }, /is not for stdio/],
+    [
+      { packages: [{ ...stdio, transport: { type: 'stdio', url: 'https://x.example' } }] },
+      /is not for stdio/,
+    ],
     [
       { packages: [{ ...stdio, registry_type: 'npm' }] },
       /^packages\.0\.registry_type: the registry calls it registryType/,

@@ -134,6 +134,8 @@ it('hostile values are in no output, process list or file', async () => {
 it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
   'a value %j that no .env file can hold is refused',
   (value) => {
-    expect(() => toEnvFile(new Map([['NAME', value]]))).toThrow(/the value of NAME cannot be written to a .env file/)
+    expect(() => toEnvFile(new Map([['NAME', value]]))).toThrow(
+      /the value of NAME cannot be written to a .env file/,
+    )
   },
 )
