@@ -29,20 +29,20 @@ export const refund = createTool({
 \`\`\`
 
 *Modern* clients speak MCP 2026-07-28, *legacy* clients 2025-03-26 to 2025-11-25. The last column is for legacy clients with a session in a
-[long-lived process](sessions.md); modern clients need no session and have the same features there as elsewhere.
+[long-lived process](sessions.md); modern clients need none. *Client support* means a capability that the client declares.
 
 | feature | modern clients | legacy clients | legacy clients in a session |
 |---|---|---|---|
 `
 
 const NEEDS: { readonly [N in Need]: string } = {
-  streaming: 'a response that can stream',
+  streaming: 'streaming',
   bus: 'a bus',
   subscriptions: 'stored subscriptions',
   secret: 'a secret',
   rendezvous: 'a rendezvous',
   tasks: 'tasks',
-  client: 'a client that declares it',
+  client: 'client support',
 }
 
 const TAIL = `
@@ -55,7 +55,7 @@ const TAIL = `
 | stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events-reference.md#legacy-clients) |
 | a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
 | tasks | \`tasks\` | [calls that outlive a request](tasks.md) |
-| a response that can stream | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
+| streaming | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
 
 ## What the user sees when it does not work
 
@@ -77,7 +77,7 @@ const TAIL = `
 
 function describe({ needs, unavailable }: Cell): string {
   if (unavailable !== undefined) return 'no'
-  return needs.length === 0 ? 'yes' : `needs ${needs.map((need) => NEEDS[need]).join(' and ')}`
+  return needs.length === 0 ? 'yes' : `needs ${needs.map((need) => NEEDS[need]).join(', ')}`
 }
 
 function cell(feature: Feature, era: Column): string {
