@@ -63,13 +63,13 @@ export function createTimerRunner(): TaskRunner {
   let tasks: TaskControls | undefined
   const wake = (id: string, at: number): void => {
     clearTimeout(timers.get(id))
-    const leftMs = at - Date.now()
     const onTime = (): void => {
       timers.delete(id)
-      if (leftMs > MAX_TIMER_MS) wake(id, at)
+      // A timer may be a millisecond early, and nobody else would wake a task that is not due yet.
+      if (at > Date.now()) wake(id, at)
       else void tasks?.run(id)
     }
-    timers.set(id, later(onTime, Math.min(Math.max(0, leftMs), MAX_TIMER_MS)))
+    timers.set(id, later(onTime, Math.min(Math.max(0, at - Date.now()), MAX_TIMER_MS)))
   }
   return {
     wake,

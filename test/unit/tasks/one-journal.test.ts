@@ -44,6 +44,25 @@ test.each(['required', 'auto'] as const)('%s: an event or a time, then steps →
   expect(ran).toBe(1)
 })
 
+test('a timer that is early → the task runs when its time has come', async () => {
+  const real = setTimeout
+  const early = (run: () => void, ms = 0) => real(run, ms > 10 ? ms - 10 : ms)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(early as never)
+  const woken = await new Promise((resolve) => {
+    const job = createTool({
+      id: 'job',
+      task: 'required',
+      execute: async (_input, ctx) => {
+        await ctx.sleep('a', 50)
+        resolve('woken')
+        return 'done'
+      },
+    })
+    void new TaskClient({ tools: { job }, tasks: memoryTasks() }).call('job')
+  })
+  expect(woken).toBe('woken')
+})
+
 test('a timeout that was decided stays so after a step, also if the event comes then', async () => {
   let goOn!: () => void
   const isLate = new Promise<void>((resolve) => {
