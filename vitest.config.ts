@@ -1,9 +1,47 @@
+/**
+ * The suites, each a project by its nature. `npm test` runs the first three, `npm run test:suites` the others; each of
+ * those has a script of its own (CONTRIBUTING.md).
+ */
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { sourceEntries } from './scripts/source-entries.ts'
+import { LongestFirst } from './test/_order.ts'
+
+const root = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+const IN_MEMORY = [
+  'architecture',
+  'compat',
+  'contract',
+  'differential',
+  'docs',
+  'fuzz',
+  'guards',
+  'property',
+  'retrieval',
+  'unit',
+]
+
+/** They measure the memory of their process, so each has one of its own. */
+const MEASURING = [
+  'test/unit/asking/memory.test.ts',
+  'test/unit/client/hostile-answers.test.ts',
+  'test/unit/client/hostile-process.test.ts',
+  'test/unit/listen-memory.test.ts',
+  'test/unit/young-garbage.test.ts',
+]
+
+const suite = (
+  name: string,
+  folders: readonly string[],
+  more: object = {},
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`), ...more },
+})
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Limits only end what hangs: the machine may be busy with other things, too.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -11,8 +49,28 @@ export default defineConfig({
     // Servers under test log a line per request: shown where a test fails.
     silent: 'passed-only',
     // Hundreds of tests start the command line from its TypeScript sources: compiled once, that takes a third of the time.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
-    // The machines that run these have two cores, and the runtimes under test want some of them.
-    maxWorkers: 2,
+    env: { NODE_COMPILE_CACHE: root('node_modules/.cache/node') },
+    // For two cores: a third worker works while others wait for a clock or another process.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      // One process with threads that are used again: starting each file afresh would take most of the time.
+      {
+        ...suite('unit', IN_MEMORY, { pool: 'threads', isolate: false, exclude: MEASURING }),
+        plugins: [sourceEntries],
+      },
+      {
+        extends: true,
+        plugins: [sourceEntries],
+        test: { name: 'memory', include: MEASURING },
+      },
+      suite('smoke', ['smoke']),
+      suite('cli', ['cli']),
+      suite('package', ['package']),
+      suite('browser', ['browser']),
+      suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores']),
+      suite('newcomer', ['newcomer']),
+      suite('frameworks', ['frameworks']),
+    ],
   },
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node'
+import { sourceEntries } from '../source-entries.ts'
 import { ROOT } from './identity.ts'
 import type { Hits, Limits, Switched } from './setup.ts'
 
@@ -31,18 +32,6 @@ export interface Ran {
   readonly hits?: Hits
 }
 
-const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly exports: { readonly [entry: string]: string | { readonly default: string } }
-}
-
-/** The examples import the package by its name, and what is built holds no mutants. */
-function sourceOfEntry(id: string): string | undefined {
-  if (!/^mayfly-mcp(?:\/|$)/.test(id)) return undefined
-  const entry = exports[id.replace('mayfly-mcp', '.')]
-  if (typeof entry !== 'object') return undefined
-  return join(ROOT, entry.default.replace('./dist/', '').replace(/\.js$/, '.ts'))
-}
-
 class InOrder {
   shard(files: TestSpecification[]): TestSpecification[] {
     return files
@@ -67,6 +56,12 @@ async function serve({ code }: Start): Promise<void> {
     {
       root: ROOT,
       watch: false,
+      // Not its projects: each run has files of several.
+      config: false,
+      include: ['test/**/*.test.ts'],
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+      expect: { poll: { timeout: 60_000 } },
       // A thread starts in a tenth of a second, and each run has one of its own: a mutant may break what modules do when they load.
       pool: 'threads',
       isolate: false,
@@ -81,12 +76,9 @@ async function serve({ code }: Start): Promise<void> {
     },
     {
       plugins: [
-        {
-          name: 'mutants',
-          enforce: 'pre',
-          resolveId: sourceOfEntry,
-          load: (id: string) => code[id.split('?')[0]!],
-        },
+        // The examples import the package by its name, and what is built holds no mutants.
+        sourceEntries,
+        { name: 'mutants', enforce: 'pre', load: (id: string) => code[id.split('?')[0]!] },
       ],
     },
   )

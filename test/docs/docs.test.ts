@@ -1,12 +1,12 @@
 /**
  * The documentation is true: its code blocks type-check, its links lead somewhere, what is generated is not stale.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import ts from 'typescript'
 import { expect, it } from 'vitest'
 import { renderDegradation, writtenDegradation } from '../../scripts/degradation.ts'
 import { securityPage } from '../../scripts/guards.ts'
+import { typeFaults } from '../_type-check.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const FILES = [
@@ -24,42 +24,33 @@ interface CodeBlock {
   readonly code: string
 }
 
-/** The `ts` blocks of a file, each as a module of its own beside the tests, so that imports resolve as a user's would. */
-function codeBlocks(file: string): CodeBlock[] {
+/** The `ts` blocks of a file, each as a module of its own in a folder of this package, so that imports resolve as a user's would. */
+function codeBlocks(file: string, folder: string): CodeBlock[] {
   const blocks = readFileSync(join(ROOT, file), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)
   return Array.from(blocks, ([, code], index) => ({
-    fileName: join(ROOT, 'test/docs', `${file.replaceAll(/[/.]/g, '-')}-${index}.ts`),
+    fileName: join(folder, `${file.replaceAll(/[/.]/g, '-')}-${index}.ts`),
     code: code!,
   }))
 }
 
 it('every TypeScript block of the documentation type-checks', () => {
-  const blocks = new Map(FILES.flatMap(codeBlocks).map(({ fileName, code }) => [fileName, code]))
-  const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile).config,
-    ts.sys,
-    ROOT,
-  )
-  const host = ts.createCompilerHost(options)
-  const { readFile, fileExists } = host
-  host.readFile = (name) => blocks.get(name) ?? readFile(name)
-  host.fileExists = (name) => blocks.has(name) || fileExists(name)
-  const getSourceFile = host.getSourceFile.bind(host)
-  host.getSourceFile = (name, ...rest) => {
-    const code = blocks.get(name)
-    return code === undefined
-      ? getSourceFile(name, ...rest)
-      : ts.createSourceFile(name, code, ts.ScriptTarget.ES2022)
-  }
-  // For imports of `cloudflare:workers`.
-  const bindings = join(ROOT, 'examples/worker-configuration.d.ts')
-  const program = ts.createProgram([...blocks.keys(), bindings], { ...options, noUnusedLocals: false }, host)
-  const faults = ts
-    .getPreEmitDiagnostics(program)
-    .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+  const folder = mkdtempSync(join(ROOT, 'test/docs/.blocks-'))
+  try {
+    const blocks = FILES.flatMap((file) => codeBlocks(file, folder))
+    for (const { fileName, code } of blocks) writeFileSync(fileName, code)
+    // For imports of `cloudflare:workers`.
+    const bindings = join(ROOT, 'examples/worker-configuration.d.ts')
+    const faults = typeFaults([...blocks.map(({ fileName }) => fileName), bindings], {
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: { noUnusedLocals: false, typeRoots: [join(ROOT, 'node_modules/@types')] },
+      exclude: [],
+    })
 
-  expect(blocks.size).toBeGreaterThan(10)
-  expect(faults).toEqual([])
+    expect(blocks.length).toBeGreaterThan(10)
+    expect(faults).toEqual([])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 it('every relative link of the documentation leads to a file', () => {

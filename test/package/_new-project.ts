@@ -1,6 +1,7 @@
 /** Projects that `mayfly init` has written, with the packed package and what they declare linked, and nothing downloaded. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { TSC } from '../_type-check.ts'
 import { ROOT, run } from './_packed.ts'
 
 /** Where a project's dependencies are found without a network; the platforms' large tools are only needed to deploy. */
@@ -38,6 +39,6 @@ function link(project: string, installed: string): void {
     symlinkSync(target, join(modules, name))
   }
   mkdirSync(join(modules, '.bin'), { recursive: true })
-  for (const tool of ['tsc', 'vitest'])
-    symlinkSync(join(ROOT, 'node_modules/.bin', tool), join(modules, '.bin', tool))
+  symlinkSync(TSC, join(modules, '.bin/tsc'))
+  symlinkSync(join(ROOT, 'node_modules/.bin/vitest'), join(modules, '.bin/vitest'))
 }

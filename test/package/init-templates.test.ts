@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TSC } from '../_type-check.ts'
 import { newProject } from './_new-project.ts'
 import { BIN, type PackedPackage, packPackage, run } from './_packed.ts'
 
@@ -41,7 +42,7 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
     const options = templates.split(',').flatMap((template) => ['--with', template])
     const project = newProject(packed.installed, folder, name, ['--target', 'node', ...options])
 
-    run(join(BIN, 'tsc'), [], project)
+    run(process.execPath, [TSC], project)
     const tests = run(join(BIN, 'vitest'), ['run'], project)
     expect(tests).toMatch(/Tests {2}[1-5] passed/)
 
@@ -80,7 +81,7 @@ it.each(['node', 'bun'])('a server for %s imports a module of Node → type-chec
     `import { readFile } from 'node:fs/promises'\n${source}\nexport const read = readFile\n`,
   )
 
-  run(join(BIN, 'tsc'), [], project)
+  run(process.execPath, [TSC], project)
 })
 
 it.each(['node', 'bun'])('npm start of a project for %s has the variables of .env', async (target) => {

@@ -37,7 +37,7 @@ function open(way: Way, behaviour: string, config: Omit<MCPClientConfig, 'server
   onTestFinished(() => {
     for (const pid of existsSync(file) ? pids() : []) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
   })
-  return { client, pids }
+  return { client, pids, isStarted: () => existsSync(file) }
 }
 
 /** A zombie, which some parent has not looked at yet, is dead. */
@@ -77,8 +77,10 @@ it.each(WAYS)('one that ends, but leaves another behind (%s): both are gone', as
 })
 
 it('one that never answered is gone as well', async () => {
-  const { client, pids } = open('command', 'stubborn and silent', { timeoutMs: 1500 })
-  expect(await client.listTools()).toEqual({})
+  const { client, pids, isStarted } = open('command', 'stubborn and silent', { timeoutMs: 5000 })
+  const listed = client.listTools()
+  await expect.poll(isStarted).toBe(true)
+  expect(await listed).toEqual({})
   const [own, child] = pids() as [number, number]
 
   await client.disconnect()
@@ -92,15 +94,15 @@ it.each(['disconnect', 'timeout'])(
     const file = join(folder, `${crypto.randomUUID()}.json`)
     const client = createClient({
       id: crypto.randomUUID(),
-      timeoutMs: end === 'timeout' ? 2500 : 15_000,
+      timeoutMs: end === 'timeout' ? 5000 : 60_000,
       servers: {
         evil: { command: process.execPath, args: [FILE, 'stubborn and without logs', file], log: () => {} },
       },
       onError: () => {},
     })
     const listed = client.listTools().catch(() => {})
+    await expect.poll(() => existsSync(`${file}.asked`)).toBe(true)
     if (end === 'timeout') await listed
-    else await expect.poll(() => existsSync(`${file}.asked`)).toBe(true)
     const [own, child] = JSON.parse(readFileSync(file, 'utf8')) as [number, number]
 
     await client.disconnect()

@@ -1,0 +1,26 @@
+/** Files that take long begin first, so that none is left running alone at the end. */
+import type { TestSpecification } from 'vitest/node'
+import { BaseSequencer } from 'vitest/node'
+
+/** Seconds on two cores, of those that take more than ten. */
+const SECONDS: { readonly [file: string]: number } = {
+  'unit/client/hostile-process.test.ts': 60,
+  'property/task-crashes.test.ts': 50,
+  'unit/client/hostile-answers.test.ts': 36,
+  'unit/client/hostile-tasks.test.ts': 27,
+  'guards/leaving.test.ts': 26,
+  'property/zod-schemas.test.ts': 22,
+  'unit/client/hostile-floods.test.ts': 19,
+  'unit/asking/memory.test.ts': 19,
+  'guards/guards.test.ts': 15,
+  'unit/young-garbage.test.ts': 11,
+  'unit/client/hostile-questions.test.ts': 11,
+}
+
+const secondsOf = ({ moduleId }: TestSpecification): number => SECONDS[moduleId.split('/test/').at(-1)!] ?? 0
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => secondsOf(b) - secondsOf(a))
+  }
+}
