@@ -58,7 +58,7 @@ test('a timer that is early → the task runs when its time has come', async () 
         return 'done'
       },
     })
-    void new TaskClient({ tools: { job }, tasks: memoryTasks() }).call('job')
+    void new TaskClient({ tools: { job }, tasks: createMemoryTasks() }).call('job')
   })
   expect(woken).toBe('woken')
 })
