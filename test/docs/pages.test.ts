@@ -1,4 +1,4 @@
-/** What coding agents read: llms.txt is current, and each page under docs/ stands alone in the package. */
+/** What people and coding agents read: llms.txt is current, each page stands alone in the package, and is short enough to finish. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,10 +10,45 @@ const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) a
 /** npm adds these to any package. */
 const ALWAYS = ['README.md', 'LICENSE', 'package.json']
 
+/** Pages in which things are looked up: nobody reads them from the top. */
+const REFERENCES = ['docs/http.md', 'docs/cli.md', 'docs/degradation.md', 'docs/deploy/facts.md']
+const MAX_WORDS = 1500
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length
+
+/** As GitHub makes them from headings. */
+function anchorsOf(path: string): string[] {
+  return Array.from(read(path).matchAll(/^#+ (.+)$/gm), ([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
 it('llms.txt lists every page as it is: npm run docs', () => {
   expect(writtenLlms()).toBe(renderLlms())
   for (const path of pagePaths()) expect(writtenLlms()).toContain(`](${path}): `)
   expect(files).toContain('llms.txt')
+})
+
+describe.each(['README.md', ...pagePaths()])('%s', (path) => {
+  it('can be read to its end', () => {
+    if (!REFERENCES.includes(path)) expect(wordsOf(path)).toBeLessThanOrEqual(MAX_WORDS)
+  })
+
+  it('says in each table what its columns are', () => {
+    const headers = Array.from(read(path).matchAll(/^(\|.*\|)\n\|[-:|\s]+\|$/gm), ([, header]) => header!)
+    expect(headers.filter((header) => /\|\s*\|/.test(header))).toEqual([])
+  })
+
+  it('links to headings that exist', () => {
+    const dead = Array.from(read(path).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)).filter(
+      ([, file, anchor]) => !anchorsOf(file === '' ? path : join(dirname(path), file!)).includes(anchor!),
+    )
+    expect(dead.map(([link]) => link)).toEqual([])
+  })
 })
 
 describe.each(pagePaths())('%s', (path) => {
@@ -25,13 +60,11 @@ describe.each(pagePaths())('%s', (path) => {
   })
 
   it('says what it is imported from, or how it is run', () => {
-    const text = readFileSync(join(ROOT, path), 'utf8')
-    expect(text).toMatch(/mayfly-mcp|`mayfly |npx mayfly|fromSdk/)
+    expect(read(path)).toMatch(/mayfly-mcp|`mayfly |npx mayfly|fromSdk/)
   })
 
   it('links to what the package holds', () => {
-    const text = readFileSync(join(ROOT, path), 'utf8')
-    const links = Array.from(text.matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, link]) =>
+    const links = Array.from(read(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, link]) =>
       normalize(join(dirname(path), link!)),
     )
     const missing = links.filter(
