@@ -17,24 +17,26 @@ import { suspended, tooMany } from './changes.ts'
 import { callWire, RunContext } from './context.ts'
 import { isDeclared, requireDeclared } from './declared.ts'
 import { handleResult } from './handle.ts'
-import { platformOf, type TaskParts } from './parts.ts'
-import { describeTask, newLease, type Task, type TaskRecord } from './record.ts'
+import { newLease } from './lease.ts'
+import { describeTask, type Task, type TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import type { RunOptions, TaskStart } from './run-options.ts'
+import { runTask, runToEnd } from './run-task.ts'
+import { platformOf, type TaskRuns } from './runs.ts'
 import { settingsOf, type ToolSettings } from './settings.ts'
 
 /** Time that is left to make a task of a call before the call would be ended. */
 const ESCALATION_MS = 1500
 
-export function createCall(parts: TaskParts): TaskSupport['call'] {
-  const { book, settings, report } = parts
+export function createCall(runs: TaskRuns): TaskSupport['call'] {
+  const { records, settings, report } = runs
 
   const create: Create = async (base, start, pause) => {
     const { record, dueAt } =
       pause === undefined
         ? { record: { ...base, ...start }, dueAt: start.run?.until ?? Date.now() }
         : suspended(base, pause)
-    return book.create(record, dueAt, settings.maxOpenTasks)
+    return records.create(record, dueAt, settings.maxOpenTasks)
   }
 
   const answer = (task: Task, tool: CompiledTool, context: Context): MethodResult =>
@@ -52,7 +54,7 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
     const run = isPrompt ? undefined : newLease(crypto.randomUUID(), settings.leaseMs)
     const task = await create(base, { journal: EMPTY_JOURNAL, run })
     if (task === undefined) throw tooMany()
-    if (!isPrompt) context.waitUntil(parts.runTaken(task, platformOf(context)))
+    if (!isPrompt) context.waitUntil(runTask(task, platformOf(context), runs))
     return answer(task, tool, context)
   }
 
@@ -67,7 +69,7 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
     const declared = isDeclared(context)
     const endsAt = wire.endsAt() ?? Number.POSITIVE_INFINITY
     const options: RunOptions = {
-      book,
+      records,
       seed: base.seed,
       answers: wire.rounds?.responses ?? {},
       leaseMs: settings.leaseMs,
@@ -78,7 +80,7 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
       },
       create: async (start, pause) => {
         const task = await create(base, start, pause)
-        if (task !== undefined) parts.running.set(task.id, run)
+        if (task !== undefined) runs.running.set(task.id, run)
         return task
       },
       waitsInside: !declared && fallback === 'wait',
@@ -91,7 +93,7 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
       () => run,
       () => own.signal,
     )
-    const own: RunContext = new RunContext(facts, ownWire, () => run, parts.taskStore)
+    const own: RunContext = new RunContext(facts, ownWire, () => run, runs.taskStore)
     ownWire.interaction()
     const leave = (): void => run.leave(() => context.signal.reason)
     context.signal.addEventListener('abort', leave)
@@ -101,16 +103,16 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
       () => run.become().catch(report),
       Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),
     )
-    const finished = parts
-      .execute(run, tool, base.arguments, own)
-      .then(() => run.task && parts.running.delete(run.task.id))
+    const finished = runToEnd(run, tool, base.arguments, own, runs.options().reportError).then(
+      () => run.task && runs.running.delete(run.task.id),
+    )
     try {
       const outcome = await run.outcome
       if (outcome.kind === 'error') throw outcome.error
       if (outcome.kind === 'asked') return inputRequired(outcome.ending)
       if (outcome.kind === 'result') return outcome.result
       context.waitUntil(finished)
-      parts.kick(outcome.task, context)
+      runs.kick(outcome.task, context)
       return answer(outcome.task, tool, context)
     } finally {
       clearTimeout(timer)
@@ -119,15 +121,15 @@ export function createCall(parts: TaskParts): TaskSupport['call'] {
   }
 
   return async (tool, input, context) => {
-    const chosen = settingsOf(tool.source.task!, settings)
+    const toolSettings = settingsOf(tool.source.task!, settings)
     const declared = isDeclared(context)
-    if (!declared && chosen.fallback === 'refuse') return refuse(tool, context)
+    if (!declared && toolSettings.fallback === 'refuse') return refuse(tool, context)
     const validation = await tool.input.validate(input)
     // The result says what is wrong; a task would be of no use.
-    if (!validation.ok) return runTool(tool, input, context, parts.options().reportError)
-    const base = newRecord(tool.name, input, context, chosen)
-    const isTask = chosen.mode === 'required' && (declared || chosen.fallback === 'handle')
-    return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, chosen)
+    if (!validation.ok) return runTool(tool, input, context, runs.options().reportError)
+    const base = newRecord(tool.name, input, context, toolSettings)
+    const isTask = toolSettings.mode === 'required' && (declared || toolSettings.fallback === 'handle')
+    return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, toolSettings)
   }
 }
 

@@ -6,8 +6,8 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
 import type { MethodResult } from '../request/result.ts'
-import { type Changed, TaskTooLargeError } from './book.ts'
 import { isEnded, type Task, type TaskQuestion, type TaskRecord } from './record.ts'
+import { type Changed, TaskTooLargeError } from './task-records.ts'
 
 /** What a suspended run waits for. */
 export interface Pause {

@@ -1,9 +1,10 @@
 /**
  * What comes to a task from outside: answers and events. It has a share of the store's room, so that the steps keep theirs.
  */
-import { type Changed, TaskTooLargeError } from './book.ts'
+
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import { utf8Length } from './stored.ts'
+import { type Changed, TaskTooLargeError } from './task-records.ts'
 
 /** Events of one task that were not waited for yet. */
 const MAX_EVENTS = 100

@@ -6,14 +6,14 @@ import { principalOf } from '../request/principal.ts'
 import { TASK_URI, type TaskSupport } from '../request/task-support.ts'
 import { requireDeclared } from './declared.ts'
 import { mayUse } from './methods.ts'
-import type { TaskParts } from './parts.ts'
 import { describeDetails } from './record.ts'
+import type { TaskRuns } from './runs.ts'
 
 /** Tasks that one stream may listen to: each is read when it begins. */
 const MAX_TASKS = 100
 
-export function createListening(parts: TaskParts): Pick<TaskSupport, 'listen' | 'translate'> {
-  const { book, report } = parts
+export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 'translate'> {
+  const { records, report } = runs
   return {
     async listen(filter, listener) {
       const { auth, hasBus } = listener
@@ -25,16 +25,16 @@ export function createListening(parts: TaskParts): Pick<TaskSupport, 'listen' | 
         throw invalidParams(`"notifications.taskIds" must be a list of at most ${MAX_TASKS} ids.`)
       if (!hasBus) return undefined
       const principal = principalOf({ auth })
-      const found = await Promise.all([...new Set<string>(taskIds)].map((id) => book.read(id)))
+      const found = await Promise.all([...new Set<string>(taskIds)].map((id) => records.read(id)))
       const own = found.flatMap((task) =>
-        task?.record.principal === principal && mayUse(parts, task, { auth }) ? task.id : [],
+        task?.record.principal === principal && mayUse(runs, task, { auth }) ? task.id : [],
       )
       return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
     },
     async translate(changed) {
       if (typeof changed !== 'string' || !changed.startsWith(TASK_URI)) return undefined
       // Without the store, the stream goes on: the client may ask for the task.
-      const task = await book.read(changed.slice(TASK_URI.length)).catch(report)
+      const task = await records.read(changed.slice(TASK_URI.length)).catch(report)
       return task ? { method: 'notifications/tasks', params: describeDetails(task) } : undefined
     },
   }

@@ -12,16 +12,16 @@ import type { TaskMethod } from '../request/task-support.ts'
 import { cancelled } from './changes.ts'
 import { requireDeclared } from './declared.ts'
 import { answered, asInboxError, InboxError } from './inbox.ts'
-import type { TaskParts } from './parts.ts'
 import { describeDetails, type Task } from './record.ts'
+import type { TaskRuns } from './runs.ts'
 
-export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod> {
-  const { book } = parts
+export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
+  const { records } = runs
 
   const find = async (scope: RequestScope, params: Params): Promise<Task> => {
     const { context } = scope
     requireDeclared(context)
-    const task = await readOwn(parts, stringParam(params, 'taskId'), principalOf(context))
+    const task = await readOwn(runs, stringParam(params, 'taskId'), principalOf(context))
     const tool = scope.findTool(task.record.tool)
     if (tool !== undefined) scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
     return task
@@ -29,7 +29,7 @@ export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod>
 
   const get = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
     const task = await find(scope, params)
-    parts.kick(task, scope.context)
+    runs.kick(task, scope.context)
     return toMethodResult(describeDetails(task))
   }
 
@@ -38,19 +38,19 @@ export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod>
     const { inputResponses } = params
     if (inputResponses === null || typeof inputResponses !== 'object' || Array.isArray(inputResponses))
       throw invalidParams('Invalid params: "inputResponses" must be an object.')
-    const next = await takeAnswers(parts, task, inputResponses as Params).catch((error: unknown) => {
+    const next = await takeAnswers(runs, task, inputResponses as Params).catch((error: unknown) => {
       throw error instanceof InboxError ? invalidParams(error.message) : error
     })
     if (next === undefined) throw notFound()
-    parts.kick(next, scope.context)
+    runs.kick(next, scope.context)
     return { members: NO_MEMBERS }
   }
 
   const cancel = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
     const task = await find(scope, params)
-    await book.change(task.id, cancelled, task)
+    await records.change(task.id, cancelled, task)
     // Its run hears of it at once in this process, and at its next write in another.
-    parts.running.get(task.id)?.lose()
+    runs.running.get(task.id)?.lose()
     return { members: NO_MEMBERS }
   }
 
@@ -62,20 +62,20 @@ export function createMethods(parts: TaskParts): ReadonlyMap<string, TaskMethod>
 }
 
 /** @throws ProtocolError `-32602` for an unknown task, and in the same words for that of somebody else. */
-export async function readOwn({ book }: TaskParts, taskId: string, principal: string): Promise<Task> {
-  const task = await book.read(taskId)
+export async function readOwn({ records }: TaskRuns, taskId: string, principal: string): Promise<Task> {
+  const task = await records.read(taskId)
   if (task === undefined || task.record.principal !== principal) throw notFound()
   return task
 }
 
 /** Undefined for a task that is gone. @throws InboxError for answers that do not fit; the task is as it was. */
 export async function takeAnswers(
-  { book, settings: { store } }: TaskParts,
+  { records, settings: { store } }: TaskRuns,
   task: Task,
   answers: { readonly [key: string]: unknown },
 ): Promise<Task | undefined> {
   try {
-    return await book.change(task.id, (current) => answered(current, answers, store.maxStateBytes), task)
+    return await records.change(task.id, (current) => answered(current, answers, store.maxStateBytes), task)
   } catch (error) {
     throw asInboxError(error)
   }
@@ -83,7 +83,7 @@ export async function takeAnswers(
 
 /** Whether the caller's token allows the task's tool: it may have fewer scopes than the one that called the tool. */
 export function mayUse(
-  { options }: TaskParts,
+  { options }: TaskRuns,
   { record }: Task,
   { auth }: { readonly auth: AuthInfo | undefined },
 ): boolean {

@@ -81,11 +81,6 @@ export interface Task {
   readonly record: TaskRecord
 }
 
-export function newLease(id: string, leaseMs: number): TaskLease {
-  const until = Date.now() + leaseMs
-  return { id, until, lookAt: until }
-}
-
 export function isEnded({ status }: TaskRecord): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }

@@ -7,24 +7,24 @@ import { principalOf } from '../request/principal.ts'
 import type { RunContext } from './context.ts'
 import { ANSWER_TOOL, STATUS_TOOL, statusResult } from './handle.ts'
 import { mayUse, readOwn, takeAnswers } from './methods.ts'
-import type { TaskParts } from './parts.ts'
 import type { Task } from './record.ts'
+import type { TaskRuns } from './runs.ts'
 import { settingsOf } from './settings.ts'
 
 const TASK_ID = { type: 'string', description: 'The id of the task.' } as const
 
 /** Undefined for servers whose tools refuse clients without the extension. */
 export function createStatusTools(
-  parts: TaskParts,
+  runs: TaskRuns,
   tools: readonly AnyTool[],
 ): { readonly [name: string]: AnyTool } {
   const find = async (taskId: string, context: RunContext): Promise<Task> => {
-    const task = await readOwn(parts, taskId, principalOf(context))
-    if (!mayUse(parts, task, context))
+    const task = await readOwn(runs, taskId, principalOf(context))
+    if (!mayUse(runs, task, context))
       throw new Error(`Your token lacks a scope that tool "${task.record.tool}" of this task needs.`)
     return task
   }
-  if (tools.every(({ task }) => settingsOf(task!, parts.settings).fallback === 'refuse')) return {}
+  if (tools.every(({ task }) => settingsOf(task!, runs.settings).fallback === 'refuse')) return {}
   return {
     [STATUS_TOOL]: {
       id: STATUS_TOOL,
@@ -33,7 +33,7 @@ export function createStatusTools(
       mcp: { annotations: { readOnlyHint: true } },
       execute: async ({ taskId }: { taskId: string }, context: RunContext) => {
         const task = await find(taskId, context)
-        parts.kick(task, context)
+        runs.kick(task, context)
         return statusResult(task)
       },
     },
@@ -53,8 +53,8 @@ export function createStatusTools(
         context: RunContext,
       ) => {
         const task = await find(taskId, context)
-        const next = (await takeAnswers(parts, task, answers)) ?? task
-        parts.kick(next, context)
+        const next = (await takeAnswers(runs, task, answers)) ?? task
+        runs.kick(next, context)
         return statusResult(next)
       },
     },

@@ -3,17 +3,17 @@
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
 import type { TaskSupport } from '../request/task-support.ts'
-import type { Changed } from './book.ts'
 import { createCall } from './call.ts'
 import { isDeclared } from './declared.ts'
 import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
-import { createParts } from './parts.ts'
 import type { Task } from './record.ts'
+import { createTaskRuns } from './runs.ts'
 import { checkTaskOption, type TasksOptions } from './settings.ts'
 import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
+import type { Changed } from './task-records.ts'
 
 /** Tasks that are run at the same time by one `runDue`. */
 const DUE_LIMIT = 20
@@ -28,20 +28,20 @@ const DUE_LIMIT = 20
  * @throws TypeError for an option that cannot be used.
  */
 export function createTasks(options: TasksOptions & { readonly store: TaskStore }): TaskSupport {
-  const parts = createParts(options)
-  const { book, settings } = parts
-  const methods = createMethods(parts)
+  const runs = createTaskRuns(options)
+  const { records, settings } = runs
+  const methods = createMethods(runs)
   let own: ReturnType<TaskSupport['tools']> = {}
   const support: TaskSupport = {
     isLocal: settings.store.isLocal === true,
     hasRunner: settings.runner !== undefined,
-    attach: parts.attach,
-    call: createCall(parts),
+    attach: runs.attach,
+    call: createCall(runs),
     method: (name) => methods.get(name),
     tools(defined) {
       const tasks = [...defined].filter(({ task }) => task !== undefined)
       for (const tool of tasks) checkTaskOption(tool, settings)
-      if (tasks.length > 0) own = createStatusTools(parts, tasks)
+      if (tasks.length > 0) own = createStatusTools(runs, tasks)
       return own
     },
     get hasTools() {
@@ -60,19 +60,19 @@ export function createTasks(options: TasksOptions & { readonly store: TaskStore 
         isTaken = changed !== undefined
         return changed
       }
-      const task = await book.change(taskId, change).catch((error: unknown) => {
+      const task = await records.change(taskId, change).catch((error: unknown) => {
         throw asInboxError(error)
       })
       return task !== undefined && isTaken
     },
-    run: parts.run,
+    run: runs.run,
     async runDue({ limit = DUE_LIMIT, ...platform } = {}) {
-      const ids = await book.due(Date.now(), limit)
-      await Promise.all(ids.map((id) => parts.run(id, platform)))
+      const ids = await records.due(Date.now(), limit)
+      await Promise.all(ids.map((id) => runs.run(id, platform)))
       return ids.length
     },
-    close: parts.close,
-    ...createListening(parts),
+    close: runs.close,
+    ...createListening(runs),
   }
   settings.runner?.attach?.(support)
   return support

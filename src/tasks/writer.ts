@@ -3,13 +3,13 @@
  * takes the task.
  */
 import type { Journal } from '../interaction/journal.ts'
-import type { Book, Changed } from './book.ts'
-import { TaskTooLargeError } from './book.ts'
 import { tooLarge } from './changes.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
+import type { Changed, TaskRecords } from './task-records.ts'
+import { TaskTooLargeError } from './task-records.ts'
 
 export interface WriterOptions {
-  readonly book: Book
+  readonly records: TaskRecords
   /** Milliseconds for which a run counts as alive after its last write. */
   readonly leaseMs: number
   readonly report: (error: unknown) => void
@@ -150,7 +150,7 @@ export class RunWriter {
   async #writeOnce(change: (record: TaskRecord) => Changed): Promise<void> {
     const task = this.task!
     let isWritten = false
-    const next = await this.#options.book.change(
+    const next = await this.#options.records.change(
       task.id,
       ({ record }) => {
         isWritten = record.run?.id === this.#runId && !isEnded(record)

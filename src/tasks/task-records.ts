@@ -37,7 +37,7 @@ export class TaskTooLargeError extends Error {
   }
 }
 
-export interface Book {
+export interface TaskRecords {
   /** Undefined if the caller has too many open tasks. */
   create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Task | undefined>
   read(id: string): Promise<Task | undefined>
@@ -51,11 +51,11 @@ export interface Book {
  * the process may be frozen once the call has returned.
  * @param onChange called after each write that clients can see.
  */
-export function createBook(
+export function createTaskRecords(
   store: TaskStore,
   onDue: (id: string, at: number | null) => Promise<void>,
   onChange: (id: string) => void,
-): Book {
+): TaskRecords {
   const read = async (id: string): Promise<Task | undefined> => {
     if (!isTaskId(id)) return undefined
     const stored = await store.read(id)

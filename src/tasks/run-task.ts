@@ -1,0 +1,159 @@
+/**
+ * One run of a task, without the request that made it: its context is made of what is kept of the caller.
+ */
+import type { CompiledTool } from '../definition/compiled-tool.ts'
+import type { Env } from '../definition/context.ts'
+import type { TaskReader } from '../definition/task-option.ts'
+import type { ReportError, ServerOptions } from '../request/options.ts'
+import { RequestScope } from '../request/request-server.ts'
+import type { SlicePlatform } from '../request/task-support.ts'
+import { runTool } from '../request/tools.ts'
+import type { ContextFacts } from '../request/wire.ts'
+import { answersFor } from './changes.ts'
+import { RunContext, taskWire } from './context.ts'
+import type { Task, TaskRecord } from './record.ts'
+import { TaskRun } from './run.ts'
+import type { Settings } from './settings.ts'
+import type { TaskRecords } from './task-records.ts'
+
+/** What all runs of a server share. */
+export interface SharedByRuns {
+  readonly records: TaskRecords
+  readonly settings: Settings
+  /** The runs of this process by task, to be told of what this process knows. */
+  readonly running: Map<string, TaskRun>
+  readonly taskStore: TaskReader
+  readonly report: (error: unknown) => void
+  /** @throws TypeError if the tasks belong to no server yet. */
+  options(): ServerOptions
+}
+
+/** Runs a task whose lease this run holds. Resolves with the task as the run has left it. Never rejects. */
+export async function runTask(task: Task, platform: SlicePlatform, shared: SharedByRuns): Promise<Task> {
+  const { running } = shared
+  const { record } = task
+  const options = shared.options()
+  const run = createRun(task, platform, shared, (reason) => context.abort(reason))
+  const context = createContext(task, platform, shared, run)
+  // From here on it may be cancelled, also while it is set up.
+  running.set(task.id, run)
+  try {
+    const scope = new RequestScope(options.definition, context)
+    const setUp = options.setup?.(scope, new Request(record.caller.url ?? 'http://task.invalid/'))
+    await Promise.race([setUp, run.done])
+    if (run.isOver) return run.task ?? task
+    const tool = scope.findTool(record.tool)
+    if (tool === undefined) throw new Error(`Tool "${record.tool}" of a task does not exist any more.`)
+    await runToEnd(run, tool, record.arguments, context, options.reportError)
+  } catch (error) {
+    await run.fail(error)
+  } finally {
+    running.delete(task.id)
+  }
+  return run.task ?? task
+}
+
+/** Runs a tool to the end of its run. Never rejects. */
+export async function runToEnd(
+  run: TaskRun,
+  tool: CompiledTool,
+  input: unknown,
+  context: RunContext,
+  reportError: ReportError,
+): Promise<void> {
+  const work = async (): Promise<void> => {
+    try {
+      await run.end(await runTool(tool, input, context, reportError))
+    } catch (error) {
+      await run.fail(error)
+    }
+  }
+  // A suspended tool never settles, so that is not waited for.
+  void work()
+  await run.done
+}
+
+function createRun(
+  task: Task,
+  { deadline = Number.POSITIVE_INFINITY }: SlicePlatform,
+  { records, settings, report }: SharedByRuns,
+  abort: (reason: () => unknown) => void,
+): TaskRun {
+  const { record } = task
+  return new TaskRun(
+    {
+      records,
+      seed: record.seed,
+      answers: answersFor(record),
+      leaseMs: settings.leaseMs,
+      deadline: Math.min(deadline, Date.now() + settings.maxRunMs),
+      report,
+      onProgress: () => {},
+      create: async () => undefined,
+      waitsInside: false,
+      asksAsTask: true,
+      abort,
+    },
+    task,
+  )
+}
+
+function createContext(
+  { id, record }: Task,
+  platform: SlicePlatform,
+  { taskStore, report, options }: SharedByRuns,
+  run: TaskRun,
+): RunContext {
+  const serverOptions = options()
+  const wire = taskWire(
+    {
+      rpcId: id,
+      conditions: () => conditionsOf(record, serverOptions),
+      publish: serverOptions.publish,
+      rounds: { journal: record.journal, responses: answersFor(record) },
+    },
+    () => run,
+    () => context.signal,
+  )
+  const context: RunContext = new RunContext(factsOf(record, platform, report), wire, () => run, taskStore)
+  wire.interaction()
+  return context
+}
+
+/** What is known of the caller of a task, in a run without a request. */
+function factsOf(
+  { caller }: TaskRecord,
+  { env, deadline, waitUntil }: SlicePlatform,
+  report: (error: unknown) => void,
+): ContextFacts {
+  const { era, protocolVersion, clientInfo, clientCapabilities, auth } = caller
+  return {
+    requestId: crypto.randomUUID(),
+    era,
+    protocolVersion,
+    clientInfo,
+    clientCapabilities,
+    deadline,
+    auth,
+    env: (env ?? {}) as Env,
+    waitUntil: (promise) => {
+      const guarded = promise.catch(report)
+      waitUntil?.(guarded)
+    },
+  }
+}
+
+function conditionsOf({ caller }: TaskRecord, { bus, asking }: ServerOptions) {
+  return {
+    era: caller.era,
+    protocolVersion: caller.protocolVersion,
+    clientCapabilities: caller.clientCapabilities,
+    canStream: false,
+    hasBus: bus !== undefined,
+    hasSecret: false,
+    hasRendezvous: false,
+    legacyPolicy: asking.legacyPolicy,
+    hasSession: false,
+    hasTasks: true,
+  }
+}
