@@ -59,17 +59,15 @@ const TAIL = `
 
 ## What the user sees when it does not work
 
-- **A question** that a legacy client cannot be asked: the tool's result says what is needed, why it cannot be asked here and what
-  to do, and \`_meta["mayfly/degraded"]\` has it typed: \`{ feature, reason, remedy }\`. A prompt or a resource read is an error with
-  the same in its \`data\`. No call hangs: every wait has a deadline.
-- **A question** that a modern client did not declare it can answer: the error \`-32021\`, which names each capability that is missing.
-- **Progress and log messages** where nothing can stream: they are dropped, and the result is the same.
-- **Cancelling**: a modern client closes the response, and one in a session posts \`notifications/cancelled\`; \`ctx.signal\` aborts.
-  What a legacy client posts to a stateless server is acknowledged, and the call goes on. If it closes the response, \`ctx.signal\`
-  aborts too, though that revision does not call this cancelling.
-- **Change notifications** without a bus, or for legacy clients without stored subscriptions: nothing is advertised, and lists carry a \`ttlMs\` after which
-  modern clients list again. Legacy \`resources/subscribe\` is acknowledged for clients that call it without looking; no update
-  follows.
+- **A question** that a legacy client cannot be asked: the tool's result says what is needed, why and what to do;
+  \`_meta["mayfly/degraded"]\` is \`{ feature, reason, remedy }\`. A prompt or resource read is an error with these as \`data\`. No call
+  hangs: every wait has a deadline.
+- **A question** without client support, to a modern client: the error \`-32021\`, which names the missing capabilities.
+- **Progress and log messages** without streaming: they are dropped, and the result is the same.
+- **Cancelling**: \`ctx.signal\` aborts when a client closes the response, and in a session when it posts \`notifications/cancelled\`.
+  Without a session that message is acknowledged, and the call continues.
+- **Change notifications** without a bus or stored subscriptions: nothing is advertised, and modern clients list again after \`ttlMs\`.
+  Legacy \`resources/subscribe\` is acknowledged, but no update follows.
 
 ## Why not
 
