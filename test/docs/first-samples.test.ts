@@ -1,0 +1,59 @@
+/** The server that a page begins with runs as printed, without a secret, and does what the page says. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+interface Expected {
+  readonly tool: string
+  readonly args?: object
+  /** What the user fills in, if the tool asks. */
+  readonly form?: object
+  /** Of the calling client; `env` is the platform's. */
+  readonly auth?: string
+  readonly env?: object
+  readonly text: string
+}
+
+const ANN_KEY = 'a-key-of-sixteen-or-more-characters'
+
+const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
+  [
+    'README.md',
+    { tool: 'weather', args: { city: 'Rome' }, text: '{"city":"Rome","sky":"clear","celsius":21}' },
+  ],
+  ['docs/asking.md', { tool: 'book', form: { guests: 4 }, text: 'Booked for 4' }],
+  ['docs/events.md', { tool: 'publish', text: 'published' }],
+  [
+    'docs/auth.md',
+    {
+      tool: 'refund',
+      auth: ANN_KEY,
+      env: { ANN_KEY, CI_KEY: 'another-key-of-sixteen-characters' },
+      text: 'Refunded by ann',
+    },
+  ],
+]
+
+it.each(PAGES)('%s', (page, { tool, args = {}, form, auth, env, text }) => {
+  const [, sample = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, page), 'utf8')) ?? []
+  const options = JSON.stringify({ auth, env })
+  const answers = form === undefined ? '' : `, answers: accept(${JSON.stringify(form)})`
+  const program = `${sample.replace('export default', 'const served =')}
+import { accept, connect } from 'mayfly-mcp/testing'
+await using client = await connect(served, { ...${options}${answers} })
+const { content } = await client.callTool({ name: '${tool}', arguments: ${JSON.stringify(args)} })
+console.error(content[0].text)`
+
+  const { MAYFLY_SECRET: _, ...environment } = process.env
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '--eval', program], {
+    cwd: ROOT,
+    env: environment,
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+
+  expect(stderr).toBe(`${text}\n`)
+})
