@@ -1,4 +1,4 @@
-/** `Accept`: official clients send both types, other programs send anything. */
+/** `Accept`: official clients send both types; other programs send anything. */
 
 import { isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
@@ -28,7 +28,7 @@ const both: Probe = {
   async run(endpoint) {
     const asked = await endpoint.askLittle()
     return asked.result === undefined
-      ? wrong(describe(asked), 'answer requests that accept both types, as every client sends them')
+      ? wrong(describe(asked), 'answer requests that accept both types, which every client sends')
       : works(isStream(asked.answer.headers) ? 'answered as a stream' : 'answered in JSON')
   },
 }
@@ -39,7 +39,7 @@ const tolerant: readonly Probe[] = TOLERANT.map(({ id, title, accept }) => ({
   spec: `${SPEC.rfc}/rfc9110#section-12.5.1`,
   async run(endpoint) {
     const asked = await endpoint.askLittle({ headers: { accept } })
-    const fix = 'answer in JSON: scripts and simple clients do not ask for streams'
+    const fix = 'answer in JSON: scripts and simple clients do not accept streams'
     if (asked.answer.status >= 500) return wrong(describe(asked), fix)
     if (asked.result === undefined) return degrades(`refused: ${describe(asked)}`, fix)
     if (!isStream(asked.answer.headers)) return works('answered in JSON')

@@ -1,4 +1,4 @@
-/** Which addresses may be fetched because a server names them: never one of a private network that the server is not in. */
+/** Decides which of a server's addresses may be fetched: none in a private network that the server is not part of. */
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
@@ -19,7 +19,7 @@ const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
       '203.0.113.0/24',
       '224.0.0.0/3',
       '::/96',
-      // Addresses that contain another one: which host a gateway would reach is not known here.
+      // Addresses that embed another one: which host a gateway would reach is unknown.
       '64:ff9b::/96',
       '64:ff9b:1::/48',
       '2001::/23',
@@ -46,10 +46,10 @@ export function addressIn({ hostname }: URL): string | undefined {
   return isIP(bare) === 0 ? undefined : bare
 }
 
-/** Whether a host, as a URL has it, is the machine that asks: by its name (RFC 6761 §6.3) or its address. */
+/** Whether a URL's host is this machine, by its name (RFC 6761 §6.3) or its address. */
 export function isLocalHost(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '')
-  // These mean "all addresses" to a listener; a client that connects to them reaches this machine.
+  // A listener treats these as "all addresses"; a client that connects to them reaches this machine.
   if (bare === '0.0.0.0' || bare === '::') return true
   return isIP(bare) === 0 ? /(^|\.)localhost\.?$/.test(bare) : kindOf(bare) === 'loopback'
 }
@@ -59,7 +59,7 @@ export class AddressRefused extends Error {
   override name = 'AddressRefused'
 }
 
-/** Resolves names as the system does, and rejects with `AddressRefused` where any address is not allowed. */
+/** Resolves names like the system, and rejects with `AddressRefused` if any address is not allowed. */
 export function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     systemLookup(hostname, { ...options, all: true }, (error, addresses) => {

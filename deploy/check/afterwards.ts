@@ -1,4 +1,4 @@
-/** What every answer of the run says about the server. */
+/** Probes that look at all answers of the run. */
 import { charsetOf, isJson, isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
@@ -6,7 +6,7 @@ import { cite, quote } from './safe-text.ts'
 import type { Seen } from './seen.ts'
 import { SPEC } from './spec.ts'
 
-/** Stack traces of the languages that servers are written in. Bounded: a body may be made to slow the patterns down. */
+/** Stack traces of common server languages. Bounded, since a body may be crafted to slow the patterns down. */
 const STACKS: readonly RegExp[] = [
   /\n[ \t]{0,20}at .{1,200}:\d+:\d+\)?/,
   /\\n[ \t]{0,20}at [^"]{1,200}:\d+:\d+\)?/,
@@ -16,7 +16,7 @@ const STACKS: readonly RegExp[] = [
   /\bat [\w.$]+\([\w$]+\.(java|kt):\d+\)/,
 ]
 
-/** Paths of files on the server; searched only in errors, since tools may return paths on purpose. */
+/** Paths of files on the server. Only searched in errors, since tools may return paths on purpose. */
 const PATHS: readonly RegExp[] = [
   /node_modules\/[\w@./-]+/,
   /\bnode:internal\/[\w/]+/,
@@ -27,7 +27,7 @@ const PATHS: readonly RegExp[] = [
 
 const faults: Probe = {
   id: 'afterwards.faults',
-  title: 'no answer of this run was a fault of the server',
+  title: 'no answer of this run was a server error',
   spec: `${SPEC.rfc}/rfc9110#section-15.6`,
   run({ wire }) {
     const failed = wire.seen.find(({ status }) => status >= 500 && status !== 503)
@@ -39,20 +39,20 @@ const faults: Probe = {
     const busy = wire.seen.find(({ status }) => status === 503)
     return busy === undefined
       ? works(`${wire.seen.length} answers`)
-      : degrades(`HTTP 503 to ${busy.label}`, 'see whether the server is at a limit')
+      : degrades(`HTTP 503 to ${busy.label}`, 'check whether the server reached a limit')
   },
 }
 
 const complete: Probe = {
   id: 'afterwards.complete',
-  title: 'nothing of the check was left out',
+  title: 'the check was completed',
   spec: SPEC.http,
   run: ({ wire: { givenUp } }) =>
     givenUp === undefined
-      ? works('all of it was done')
+      ? works('completed')
       : wrong(
           `given up: ${givenUp}`,
-          'find what makes the server slow, silent or endless; pass a longer --deadline where it is only slow',
+          'find out why the server is slow, silent or endless; if it is only slow, pass a longer --deadline',
         ),
 }
 
@@ -66,7 +66,7 @@ const strays: Probe = {
       ? works('none seen')
       : wrong(
           `in the answer to ${found.label}: a response with the id ${found.strayId}`,
-          'send each response on the connection of its request alone: here one client gets what is meant for another',
+          'send each response only on the connection of its request: here one client gets the response for another',
         )
   },
 }
@@ -81,7 +81,7 @@ const questions: Probe = {
       ? works('nothing was asked')
       : wrong(
           `in the answer to ${found.label}: ${found.question}, though this client declared no capabilities`,
-          'ask only what the client declares at initialize; in 2026-07-28 return input_required instead',
+          'only use capabilities that the client declares at initialize; in 2026-07-28 return input_required instead',
         )
   },
 }
@@ -92,8 +92,7 @@ const utf8: Probe = {
   spec: `${SPEC.basic}#messages`,
   run({ wire }) {
     const messages = wire.seen.filter(({ headers }) => isJson(headers) || isStream(headers))
-    const fix =
-      'write messages in UTF-8, and leave charset out of the content type: clients read nothing else'
+    const fix = 'write messages in UTF-8, and omit charset from the content type: clients read nothing else'
     const broken = messages.find(({ isUtf8 }) => !isUtf8)
     if (broken !== undefined) return wrong(`the answer to ${broken.label} is not`, fix)
     const named = messages.find(({ headers }) => !/^(utf-?8)?$/i.test(charsetOf(headers)))
@@ -108,7 +107,7 @@ const stacks: Probe = {
   title: 'no error shows a stack trace',
   spec: `${SPEC.basic}#error-codes`,
   run: ({ wire }) =>
-    leak(wire.seen, STACKS, 'write stacks to the log only: they show strangers how the server is built'),
+    leak(wire.seen, STACKS, 'write stacks to the log only: they expose the internals of the server'),
 }
 
 const paths: Probe = {
@@ -116,7 +115,7 @@ const paths: Probe = {
   title: 'no error shows a path of the server',
   spec: `${SPEC.basic}#error-codes`,
   run: ({ wire }) =>
-    leak(wire.seen, PATHS, 'write paths to the log only: they show strangers how the server is built'),
+    leak(wire.seen, PATHS, 'write paths to the log only: they expose the internals of the server'),
 }
 
 function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {

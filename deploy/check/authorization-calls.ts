@@ -1,4 +1,4 @@
-/** Whether a server that wants a token for some methods also wants it for those that do something. */
+/** Whether a server that requires a token for some methods also requires it for calls. */
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
 import { type Call, type Era, legacyMessage, type Message, modernMessage } from './messages.ts'
@@ -8,13 +8,13 @@ import type { Probe } from './probe.ts'
 import { describe, type Reply } from './reply.ts'
 import { SPEC } from './spec.ts'
 
-/** Calls of something that no server has, so that nothing runs. */
+/** Calls of things that no server has, so that nothing runs. */
 const CALLS: readonly Call[] = [
   { method: 'tools/call', params: { name: UNKNOWN_TOOL, arguments: {} } },
   { method: 'prompts/get', params: { name: UNKNOWN_TOOL } },
   { method: 'resources/read', params: { uri: 'mayfly-check://no-such-resource' } },
 ]
-/** Errors which show that the call was read: there is no such tool, prompt or resource. */
+/** Errors that show that the call was processed: the tool, prompt or resource does not exist. */
 const LOOKED_UP = [-32602, -32002]
 const BAD_TOKEN = { authorization: 'Bearer mayfly-check-no-such-token' }
 
@@ -24,7 +24,7 @@ interface Knock extends Message {
 
 export const calls: Probe = {
   id: 'authorization.calls',
-  title: 'calls want a token where other methods do',
+  title: 'calls require a token if other methods do',
   spec: `${SPEC.authorization}#access-token-usage`,
   async run(endpoint) {
     const guarded = await findGuarded(endpoint)
@@ -34,7 +34,7 @@ export const calls: Probe = {
       if (isServed(reply))
         return wrong(
           `${knock.label} ${who} is answered (${describe(reply)}), though ${guarded} is 401`,
-          'check the token before the body is read, in one place for all methods: here calls run without a token',
+          'check the token before reading the body, in one place for all methods: here calls run without a token',
         )
     }
     const { status, headers } = await endpoint.wire.send({
@@ -48,13 +48,13 @@ export const calls: Probe = {
     if (status === 200 && isStream(headers))
       return wrong(
         `GET without a token is answered (HTTP 200, a stream), though ${guarded} is 401`,
-        'ask for the token at GET, too: its stream carries messages for one caller',
+        'require the token for GET, too: its stream carries messages for one caller',
       )
     return works('all refused')
   },
 }
 
-/** A method that is 401 without a token. */
+/** A method that gets 401 without a token. */
 async function findGuarded(endpoint: Endpoint): Promise<string | undefined> {
   const { isModern, isLegacy } = endpoint.contact
   const knocks: readonly Knock[] = [

@@ -1,4 +1,4 @@
-/** The metadata of an authorization server, looked for where clients look (RFC 8414, OpenID Connect Discovery). */
+/** The metadata of an authorization server, found where clients look for it (RFC 8414, OpenID Connect Discovery). */
 
 import { isLocalHost } from './addresses.ts'
 import { fetchDocument } from './document.ts'
@@ -21,7 +21,7 @@ export async function authorizationServer(endpoint: Endpoint, issuer: string): P
   if (isLocal && !endpoint.isLocal)
     return wrong(
       `${quote(issuer)} is on a local host, which other clients cannot reach: it was not checked`,
-      'name the authorization server by the URL at which clients reach it',
+      'use the URL at which clients reach the authorization server',
     )
   const places = wellKnownOf(url)
   for (const place of places) {
@@ -35,12 +35,12 @@ export async function authorizationServer(endpoint: Endpoint, issuer: string): P
   )
 }
 
-/** During development on one machine http is fine; elsewhere clients may not reach the issuer either. */
+/** During local development http is fine; elsewhere clients may not reach the issuer either. */
 function refused(issuer: string, why: string, isLocal: boolean): Outcome {
   const said = `${quote(issuer)} was not checked, ${why}`
   return isLocal
     ? skipped(said)
-    : degrades(said, 'name the authorization server by a URL that clients can reach from everywhere')
+    : degrades(said, 'use a URL of the authorization server that clients can reach from everywhere')
 }
 
 /** The URLs, in the order in which clients try them. */
@@ -73,7 +73,7 @@ function judge(issuer: string, document: JsonObject, isLocal: boolean): Outcome 
   if (!Array.isArray(challenges) || !challenges.includes('S256'))
     return wrong(
       `${name}: code_challenge_methods_supported does not list S256, so clients stop`,
-      'support PKCE with S256 and say so',
+      'support PKCE with S256 and list it',
     )
   if (
     document.client_id_metadata_document_supported === true ||
@@ -81,8 +81,8 @@ function judge(issuer: string, document: JsonObject, isLocal: boolean): Outcome 
   )
     return works(name)
   return degrades(
-    `${name}: clients cannot register by themselves`,
-    'support client ID metadata documents, or hand out client ids',
+    `${name}: clients cannot register`,
+    'support client ID metadata documents, or give users client ids',
   )
 }
 

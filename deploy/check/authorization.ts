@@ -1,4 +1,4 @@
-/** How a protected server tells a client where to log in (RFC 9728), and what it does with an invalid token. */
+/** How a protected server tells a client where to log in (RFC 9728), and how it treats an invalid token. */
 
 import { calls } from './authorization-calls.ts'
 import { authorizationServer } from './authorization-server.ts'
@@ -26,19 +26,19 @@ const challenge: Probe = {
     const fix = `send WWW-Authenticate: Bearer resource_metadata="${pathInserted(endpoint.url)}" with the 401`
     if (header === null)
       return documents.length > 0
-        ? degrades('401 without WWW-Authenticate; the metadata is at its well-known place', fix)
+        ? degrades('401 without WWW-Authenticate; the metadata is at its well-known URL', fix)
         : wrong('401 without WWW-Authenticate: clients cannot tell how to log in', fix)
     if (!/^bearer\b|,\s*bearer\b/i.test(header))
       return wrong(`401 with WWW-Authenticate: ${quote(header)}, which is not Bearer`, fix)
     const named = metadataUrl(header)
     if (named !== undefined)
       return URL.canParse(named)
-        ? works('401, and where to log in')
+        ? works('401 with the metadata URL')
         : wrong(`401 with resource_metadata=${quote(named)}, which is not a URL`, fix)
     return documents.length > 0
-      ? works('401; the metadata is at its well-known place')
+      ? works('401; the metadata is at its well-known URL')
       : degrades(
-          '401 without resource_metadata, nor metadata at its well-known place: clients need a token that was issued to them before',
+          '401 without resource_metadata or metadata at the well-known URL: clients need a token that they got in another way',
           fix,
         )
   },
@@ -52,7 +52,7 @@ const badToken: Probe = {
     const anonymous = await askAnonymously(endpoint)
     if (anonymous.status !== 401) return skipped('no token is needed')
     const { status } = await askAnonymously(endpoint, { authorization: 'Bearer mayfly-check-no-such-token' })
-    const fix = 'answer 401 to a token that is invalid or expired: clients renew it only then'
+    const fix = 'answer 401 to an invalid or expired token: clients renew it only then'
     if (status === 503) return skipped('503: the issuer did not answer')
     return status === 401 ? works('401') : wrong(`HTTP ${status}`, fix)
   },
@@ -60,12 +60,12 @@ const badToken: Probe = {
 
 const given: Probe = {
   id: 'authorization.token',
-  title: 'the token given is taken',
+  title: 'the given token is accepted',
   spec: `${SPEC.authorization}#access-token-usage`,
   run({ wire, contact }) {
     if (wire.options.bearer === undefined) return skipped('no --bearer')
     return contact.isLocked
-      ? wrong('401 with the token', 'pass a token that is valid now and made for this server (its audience)')
+      ? wrong('401 with the token', 'pass a token that is not expired and has this server as its audience')
       : works('taken')
   },
 }
@@ -78,12 +78,9 @@ const metadata: Probe = {
     const { named, documents } = await findMetadata(endpoint)
     const fix = `serve the document at ${pathInserted(endpoint.url)}`
     if (named?.fetched.kind === 'refused')
-      return wrong(
-        `${quote(named.url.href)}, which the challenge names, is not fetched, ${named.fetched.why}`,
-        fix,
-      )
+      return wrong(`${quote(named.url.href)}, from the challenge, is not fetched, ${named.fetched.why}`, fix)
     if (named?.fetched.kind === 'none')
-      return wrong(`nothing at ${quote(named.url.href)}, which the challenge names`, fix)
+      return wrong(`nothing at ${quote(named.url.href)}, from the challenge`, fix)
     const [first, ...others] = documents.map((document) => judgeDocument(document, endpoint.url))
     return first === undefined ? skipped('none') : worst([first, ...others])
   },
@@ -112,7 +109,7 @@ interface Found {
 }
 
 interface Metadata {
-  /** As the challenge has it. */
+  /** As in the challenge. */
   readonly named?: { readonly url: URL; readonly fetched: Fetched }
   readonly documents: readonly Found[]
 }
@@ -126,7 +123,7 @@ function findMetadata(endpoint: Endpoint): Promise<Metadata> {
   return known
 }
 
-/** The documents that clients look at. The one at the root counts only if there is no other, since it may be for another resource. */
+/** The documents that clients read. The one at the root is used only if there is no other, since it may be for another resource. */
 async function lookForMetadata(endpoint: Endpoint): Promise<Metadata> {
   const { url, wire } = endpoint
   const named = await challengeUrl(endpoint)
@@ -162,13 +159,13 @@ function judgeDocument({ url, kind, answer, document }: Found, endpoint: URL): O
   if (servers !== undefined && !isListOfText(servers))
     return wrong(
       `${place}: "authorization_servers" is not an array of strings`,
-      'list the issuer URLs of the authorization servers; leave the member out if there are none',
+      'list the issuer URLs of the authorization servers; omit the member if there are none',
     )
   if (!isJson(answer.headers))
     return degrades(`${place}: the content type is not application/json`, 'send it as application/json')
   if (match === 'parent')
     return degrades(`${place}: "resource" is ${quote(resource)}, of which this endpoint is a part`, fix)
-  // RFC 9728 §2: optional. Without one, tokens are issued beforehand, and no client can log in by itself.
+  // Optional (RFC 9728 §2). Without it, clients cannot log in and need a token that was issued beforehand.
   return works(
     issuersIn(document).length > 0
       ? quote(resource)
@@ -196,7 +193,7 @@ export function isListOfText(value: unknown): value is string[] {
 
 function open({ wire }: Endpoint, status: number): Outcome {
   const fix = 'answer 401 with WWW-Authenticate: Bearer to a request without a token'
-  if (status === 403) return wrong('HTTP 403: clients log in only at 401', fix)
+  if (status === 403) return wrong('HTTP 403: clients log in only on 401', fix)
   if (status >= 500) return wrong(`HTTP ${status}`, fix)
   if (status >= 400) return skipped(`HTTP ${status}`)
   return wire.options.bearer === undefined
@@ -210,7 +207,7 @@ async function challengeUrl(endpoint: Endpoint): Promise<URL | undefined> {
   return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
 }
 
-/** What a challenge has as `resource_metadata`, unparsed (RFC 9728 §5.1). */
+/** The unparsed `resource_metadata` of a challenge (RFC 9728 §5.1). */
 export function metadataUrl(header: string): string | undefined {
   const match = /\bresource_metadata\s*=\s*(?:"([^"]*)"|([^\s,]+))/i.exec(header)
   return match?.[1] ?? match?.[2]
@@ -228,7 +225,7 @@ function askAnonymously(endpoint: Endpoint, more: { readonly [name: string]: str
   })
 }
 
-/** Where the metadata of the resource at a URL is (RFC 9728 §3.1). */
+/** The URL of the metadata of a resource (RFC 9728 §3.1). */
 export function pathInserted({ origin, pathname }: URL): string {
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
 }

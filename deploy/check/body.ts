@@ -1,11 +1,11 @@
-/** The body of an answer: decoded as a client would, and read only as far as needed. */
+/** The body of an answer, decoded as by a client and read only as far as needed. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createEventReader, type ServerEvent } from './event-stream.ts'
 import { isStream } from './media-type.ts'
 
-/** Whether to stop reading: called when the headers have come, and after each event of a stream. */
+/** Whether to stop reading: called after the headers, and after each event of a stream. */
 export type IsEnough = (headers: Headers, event: ServerEvent | undefined) => boolean
 
 export interface Body {
@@ -14,8 +14,8 @@ export interface Body {
   /** The complete events of an event stream, at most `MAX_EVENTS`. */
   readonly events: readonly ServerEvent[]
   /**
-   * `enough`: as `isEnough` said; `timeout` and `cut`: it began and did not end, or broke off; `undecodable`: it is not in the
-   * encoding that `Content-Encoding` names.
+   * `enough`: `isEnough` returned true; `timeout` and `cut`: it started but did not end, or was interrupted; `undecodable`: it is not in
+   * the encoding that `Content-Encoding` names.
    */
   readonly ended: 'whole' | 'enough' | 'too long' | 'timeout' | 'cut' | 'undecodable'
   readonly isUtf8: boolean
@@ -44,7 +44,6 @@ export function readBody(
       if (isFinished) return
       isFinished = true
       resolve({ body, events, ended, isUtf8, bytes })
-      // The rest is not read.
       source.destroy()
     }
     const readEvents = createEventReader((event) => {
@@ -75,10 +74,10 @@ export function readBody(
   })
 }
 
-/** Undoes the encodings that every HTTP client knows; like `fetch`, passes others through. */
+/** Decodes the encodings that every HTTP client supports; like `fetch`, passes others through. */
 function decoded(incoming: IncomingMessage, headers: Headers): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase()
-  // As `fetch` does: data is passed on as soon as it comes, and a missing end is no error.
+  // Like `fetch`: passes data on as soon as it arrives, and ignores a missing end.
   const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
   if (encoding === 'gzip' || encoding === 'x-gzip') return incoming.pipe(createGunzip(flush))
   if (encoding === 'deflate') return incoming.pipe(createInflate(flush))
@@ -92,7 +91,7 @@ function decoded(incoming: IncomingMessage, headers: Headers): Readable {
   return incoming
 }
 
-/** Without a chunk: whether the last character is complete. */
+/** Without a chunk, checks whether the last character is complete. */
 function isValid(strict: TextDecoder, chunk?: Buffer): boolean {
   try {
     strict.decode(chunk, { stream: chunk !== undefined })

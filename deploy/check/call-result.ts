@@ -1,4 +1,4 @@
-/** The result of a tool that the user names: whether clients hand its data to the model twice. */
+/** Checks the result of a tool that the user names: whether clients pass its data to the model twice. */
 import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
 import { hint, type Outcome, skipped, works, wrong } from './outcome.ts'
@@ -10,11 +10,11 @@ export interface ToolCall {
   readonly arguments: JsonObject
 }
 
-/** About 250 tokens: twice that is no matter. */
+/** About 250 tokens, which may be repeated. */
 const SHORT_CHARACTERS = 1000
 const CHARACTERS_A_TOKEN = 4
 
-/** What a tool answers that asks a client for what it has not declared: `check` declares nothing. */
+/** The error of a tool that needs a client capability: `check` declares none. */
 const MISSING_CAPABILITY = -32021
 
 export async function judgeResult(endpoint: Endpoint, call: ToolCall): Promise<Outcome> {
@@ -32,13 +32,13 @@ export async function judgeResult(endpoint: Endpoint, call: ToolCall): Promise<O
   const isTwice = data.length > SHORT_CHARACTERS && isSame(text, data)
   return isTwice
     ? hint(
-        `${name}: the text repeats structuredContent, about ${Math.round(data.length / CHARACTERS_A_TOKEN)} tokens, and some clients hand both to the model`,
+        `${name}: the text repeats structuredContent, about ${Math.round(data.length / CHARACTERS_A_TOKEN)} tokens, and some clients pass both to the model`,
         'return a short text for the model, and the data as structuredContent',
       )
     : works(`${name}: text of ${text.length} and structuredContent of ${data.length} characters`)
 }
 
-/** Why there is no result to judge, of a tool that is there and wants something of its client. */
+/** Why the result cannot be checked, for a tool that exists but needs something from its client. */
 function neededOf({ result, error, questions }: Reply): string | undefined {
   const { requiredCapabilities } = isObject(error?.data) ? error.data : {}
   const isMissing = error?.code === MISSING_CAPABILITY
@@ -47,13 +47,14 @@ function neededOf({ result, error, questions }: Reply): string | undefined {
     ...questionsIn(result).map(({ method }) => String(method)),
     ...(result === undefined ? questions.map(({ method }) => String(method)) : []),
   ]
-  if (asks.some((what) => what.startsWith('elicitation'))) return 'the tool asks its user, as check cannot'
+  if (asks.some((what) => what.startsWith('elicitation')))
+    return 'the tool asks its user, which check cannot do'
   return isMissing || asks.length > 0 || result?.resultType === 'input_required'
-    ? 'the tool asks its client for what check does not have'
+    ? 'the tool needs a client capability that check does not have'
     : undefined
 }
 
-/** Those of an `input_required` result. */
+/** The questions of an `input_required` result. */
 function questionsIn(result: JsonObject | undefined): JsonObject[] {
   if (result?.resultType !== 'input_required' || !isObject(result.inputRequests)) return []
   return Object.values(result.inputRequests).filter(isObject)
@@ -65,7 +66,7 @@ function textIn({ content }: JsonObject): string {
   return texts.join('')
 }
 
-/** The same JSON, however it is indented. */
+/** Whether both are the same JSON, ignoring indentation. */
 function isSame(text: string, data: string): boolean {
   try {
     return JSON.stringify(JSON.parse(text)) === data

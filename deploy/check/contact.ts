@@ -1,4 +1,4 @@
-/** The first requests to a server: which eras it speaks, whether it wants a token, and how long a cold call takes. */
+/** The first requests to a server: which eras it supports, whether it requires a token, and how long a cold call takes. */
 import { CliError } from '../terminal/cli-error.ts'
 import {
   initializeMessage,
@@ -15,7 +15,7 @@ import { toSafeText } from './safe-text.ts'
 import { createHide, secretsIn } from './secrets.ts'
 import type { Wire } from './wire.ts'
 
-/** An answer, or the reason for not having one. */
+/** An answer, or why there is none. */
 export type Word = Reply & { readonly id: string | number }
 
 export interface Contact {
@@ -24,13 +24,13 @@ export interface Contact {
   readonly initialize: Word | Stop
   readonly isModern: boolean
   readonly isLegacy: boolean
-  /** Both requests got 401: which eras the server speaks is not known without a token. */
+  /** Both requests got 401: without a token the server's eras are unknown. */
   readonly isLocked: boolean
   /** The target and status of a redirect of either request. */
   readonly redirect?: { readonly status: number; readonly location: string }
   readonly discovery: JsonObject
   readonly initialization: JsonObject
-  /** What later legacy requests must send. */
+  /** The values that later legacy requests must send. */
   readonly session: Session | undefined
   readonly coldFirstByteMs: number | undefined
 }
@@ -41,7 +41,7 @@ export class NothingAnswers extends CliError {
   override readonly exitCode = 2
 }
 
-/** Throws `NothingAnswers` when neither era's first request gets any HTTP answer. */
+/** Throws `NothingAnswers` if neither era's first request gets an HTTP answer. */
 export async function makeContact(wire: Wire): Promise<Contact> {
   const discover = await say(
     wire,
@@ -80,7 +80,7 @@ export async function makeContact(wire: Wire): Promise<Contact> {
   }
 }
 
-/** Sends one request. What `NothingAnswers` would say, where that gets no HTTP answer. */
+/** Sends one request. Returns the message for `NothingAnswers` if it gets no HTTP answer. */
 export async function whyNothingAnswers(wire: Wire): Promise<string | undefined> {
   const asking = modernMessage({ method: 'server/discover' }, wire.freshId())
   const word = await say(wire, 'server/discover (modern)', asking)
@@ -98,7 +98,7 @@ export function serverInfo({
   return { name: info.name, version: typeof info.version === 'string' ? info.version : '' }
 }
 
-/** An answer that a legacy server never sends: a result with members of 2026-07-28, or one of its error codes. */
+/** Whether it is an answer that no legacy server sends: a result with members of 2026-07-28, or one of its error codes. */
 function isModernReply(word: Word | Stop): boolean {
   if (word instanceof Stop) return false
   const { result, error } = word
@@ -107,7 +107,7 @@ function isModernReply(word: Word | Stop): boolean {
     : error?.code === -32020 || error?.code === -32021
 }
 
-/** Recognizes a modern server without `server/discover`, which it must have, by any other result. */
+/** Recognizes a modern server that lacks the required `server/discover` by any other result. */
 async function listsModern(wire: Wire, discover: Word | Stop): Promise<boolean> {
   if (discover instanceof Stop || discover.error?.code !== -32601) return false
   const listed = await say(
@@ -123,7 +123,7 @@ async function openSession(wire: Wire, initialize: Word | Stop, version: string)
   const session: Session = { version, ...(id !== null && { id }) }
   const { headers } = legacyMessage({ method: 'notifications/initialized' }, '', session)
   const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  // Another probe checks that it is answered as it should be.
+  // Another probe checks the answer itself.
   await wire
     .send({ label: 'notifications/initialized', headers, body, statuses: 'any', isEnough: () => true })
     .catch(ignoreStop)

@@ -1,4 +1,4 @@
-/** Whether a client in a browser may talk to the server (Fetch standard). Other clients are not affected. */
+/** Whether a client in a browser can use the server (Fetch standard). Other clients are not affected. */
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { degrades, Stop, skipped, works, wrong } from './outcome.ts'
@@ -9,7 +9,7 @@ import { SPEC } from './spec.ts'
 const PREFLIGHT = `${SPEC.fetch}/#cors-preflight-fetch`
 const PROTOCOL = `${SPEC.fetch}/#http-cors-protocol`
 
-/** An origin that no server knows. */
+/** An origin unknown to every server. */
 export const FOREIGN_PAGE = 'https://mayfly-check.example'
 
 /** Headers of clients that a browser sends only with permission. */
@@ -35,11 +35,11 @@ const allowed: Probe = {
     const origin = headers.get('access-control-allow-origin')
     if (origin === null)
       return degrades(`HTTP ${status} without CORS headers: clients in browsers cannot connect`, fix)
-    if (status < 200 || status > 299) return wrong(`HTTP ${status}: browsers want a 2xx`, fix)
+    if (status < 200 || status > 299) return wrong(`HTTP ${status}: browsers require a 2xx`, fix)
     if (!matches(origin, endpoint.origin))
       return degrades(
         `only ${cite(origin)} is allowed, not ${endpoint.origin}`,
-        'pass --origin for the page that you mean, or allow it',
+        'pass --origin with your page, or allow it',
       )
     return works(`HTTP ${status}, ${cite(origin)}`)
   },
@@ -52,7 +52,7 @@ const requestHeaders: Probe = {
   async run(endpoint) {
     const headers = await corsHeaders(endpoint)
     const listed = namesIn(headers, 'access-control-allow-headers')
-    // The wildcard does not cover `Authorization`, and means nothing if credentials are allowed.
+    // The wildcard does not cover `Authorization`, and has no effect if credentials are allowed.
     const isAny = listed.includes('*') && !headers.has('access-control-allow-credentials')
     const missing = NEEDED_HEADERS.filter(
       (name) => !listed.includes(name) && !(isAny && name !== 'authorization'),
@@ -73,7 +73,7 @@ const methods: Probe = {
   spec: PREFLIGHT,
   async run(endpoint) {
     const listed = namesIn(await corsHeaders(endpoint), 'access-control-allow-methods')
-    // POST is on the list of methods that need no permission.
+    // POST is a method that needs no permission.
     return works(listed.length === 0 ? 'POST needs no permission' : cite(listed.join(', ').toUpperCase()))
   },
 }
@@ -97,7 +97,7 @@ const answers: Probe = {
       )
     if (origin === FOREIGN_PAGE && headers.get('access-control-allow-credentials') === 'true')
       return degrades(
-        'any page may send the cookies of its visitors, and read what comes back',
+        'any page can send its visitors’ cookies and read the answer',
         'drop Access-Control-Allow-Credentials: MCP uses bearer tokens',
       )
     if (origin === endpoint.origin && !/\borigin\b/i.test(headers.get('vary') ?? ''))
@@ -145,7 +145,7 @@ function preflight(endpoint: Endpoint): Promise<Answer> {
   )
 }
 
-/** Throws `Stop` if there is no CORS at all, which another probe reports. */
+/** Throws `Stop` without any CORS headers, which another probe reports. */
 async function corsHeaders(endpoint: Endpoint): Promise<Headers> {
   const { headers } = await preflight(endpoint)
   if (headers.has('access-control-allow-origin')) return headers

@@ -1,4 +1,4 @@
-/** The texts that a text may encode. */
+/** The strings that a string may encode. */
 
 const MAX_DEPTH = 3
 const MAX_TEXTS = 24
@@ -16,7 +16,7 @@ const DECODERS: readonly ((text: string) => readonly string[])[] = [
   fromHex,
 ]
 
-/** Each form that differs from the text, encodings within encodings included. */
+/** Each decoded form that differs from the string, including nested encodings. */
 export function decodingsOf(text: string): string[] {
   const found = new Set<string>()
   let latest = [text]

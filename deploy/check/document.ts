@@ -1,4 +1,4 @@
-/** A public JSON document at a URL that a server names, which may be any URL. */
+/** Fetches a public JSON document at a URL from a server, which may be any URL. */
 import type { Answer } from './http.ts'
 import type { JsonObject } from './messages.ts'
 import { Stop } from './outcome.ts'
@@ -7,14 +7,14 @@ import { NoAnswerStop, type Wire } from './wire.ts'
 
 export type Fetched =
   | { readonly kind: 'document'; readonly answer: Answer; readonly document: JsonObject }
-  /** `answer`: what came instead, if anything did. */
+  /** `answer`: the answer that is not a document, if there is one. */
   | { readonly kind: 'none'; readonly answer?: Answer }
   /** `why`: as in `not fetched, since it is http`. */
   | { readonly kind: 'refused'; readonly why: string }
 
 /**
- * The JSON object at a URL, fetched without the token. Follows no redirect, and fetches nothing but what is https or of the very
- * origin that is checked, at an address that is public or of the same kind as the server's own.
+ * The JSON object at a URL, fetched without the token. Does not follow redirects. Only fetches https URLs or the checked server's own
+ * origin, at an address that is public or of the same kind as the server's own.
  */
 export async function fetchDocument(
   wire: Wire,
@@ -42,14 +42,14 @@ export async function fetchDocument(
   }
 }
 
-/** Why a URL that a server names is not asked at all; undefined where it is. Addresses are judged when they are known. */
+/** Why a URL from a server is not fetched; undefined if it is. Addresses are checked once they are resolved. */
 export function whyNotAsked(wire: Wire, url: URL): string | undefined {
   if (url.protocol !== 'https:' && url.origin !== wire.options.url.origin)
-    return 'since it is not https, and not on the server that is checked'
-  return url.username !== '' || url.password !== '' ? 'since it holds a password' : undefined
+    return 'since it is not https and not on the checked server'
+  return url.username !== '' || url.password !== '' ? 'since it contains a password' : undefined
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined if it is not a JSON object. */
 export function parseDocument(text: string): JsonObject | undefined {
   try {
     const document: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** The server under test as probes see it: what it is, and how to send it requests in either era. */
+/** The server under test: what is known about it, and how to send it requests in either era. */
 import { isLocalHost } from './addresses.ts'
 import type { Contact } from './contact.ts'
 import type { Answer } from './http.ts'
@@ -46,26 +46,26 @@ export class Endpoint {
     return isLocalHost(this.url.hostname)
   }
 
-  /** The era to ask in where either would do. Throws `Stop` where the server speaks none. */
+  /** The preferred era. Throws `Stop` if the server supports none. */
   get era(): Era {
     const { isModern, isLegacy, isLocked } = this.contact
     if (isModern || isLegacy) return isModern ? 'modern' : 'legacy'
     throw new Stop(skipped(isLocked ? 'needs a token: pass --bearer' : 'this URL does not answer MCP'))
   }
 
-  /** The eras that the server speaks. Throws `Stop` where it speaks none. */
+  /** The eras that the server supports. Throws `Stop` if it supports none. */
   get eras(): Era[] {
     void this.era
     const { isModern, isLegacy } = this.contact
     return [...(isModern ? ['modern' as const] : []), ...(isLegacy ? ['legacy' as const] : [])]
   }
 
-  /** Throws `Stop` where the server does not speak the era. */
+  /** Throws `Stop` if the server does not support the era. */
   requireEra(era: Era): void {
     if (!this.eras.includes(era)) throw new Stop(skipped(`no ${era} server`))
   }
 
-  /** A request in an era, with the session where there is one. Throws `Stop` as `Wire.send` does. */
+  /** Sends a request in an era, in the session if there is one. Throws `Stop` like `Wire.send`. */
   async ask(era: Era, asking: Asking): Promise<Asked> {
     const { wire, contact } = this
     const message =
@@ -75,7 +75,7 @@ export class Endpoint {
     return this.#send(`${asking.method} (${era})`, message, asking)
   }
 
-  /** The cheapest request there is, in the era to prefer. */
+  /** The cheapest request, in the preferred era. */
   askLittle(asking: Omit<Asking, 'method'> = {}): Promise<Asked> {
     const { era } = this
     return this.ask(era, { ...asking, method: era === 'modern' ? 'server/discover' : 'ping' })
@@ -85,7 +85,7 @@ export class Endpoint {
     return this.#send(`initialize (${version})`, initializeMessage(version, this.wire.freshId()), {})
   }
 
-  /** The cheapest request before it is sent, for probes that change one thing in it. */
+  /** The unsent cheapest request, for probes that change one part of it. */
   little(): Message {
     const { wire, contact, era } = this
     return era === 'modern'
@@ -93,7 +93,7 @@ export class Endpoint {
       : legacyMessage({ method: 'ping' }, wire.freshId(), contact.session)
   }
 
-  /** The same, and where a token is missing, what would open the door: which era is spoken is not known then. */
+  /** The same. If a token is missing, the era is unknown, and this returns a first request. */
   greeting(): Message {
     return this.contact.isLocked
       ? modernMessage({ method: 'server/discover' }, this.wire.freshId())
@@ -106,7 +106,7 @@ export class Endpoint {
     return this.wire.ask({ label, body, headers: { ...proper, ...headers } })
   }
 
-  /** Another HTTP method than POST. */
+  /** Sends another HTTP method than POST. */
   async request(
     method: string,
     headers: { readonly [name: string]: string },
@@ -115,7 +115,7 @@ export class Endpoint {
     return this.wire.send({ label: method, method, headers, ...more })
   }
 
-  /** Ends the sessions that were opened, as a client should, until the server says that it does not support that. */
+  /** Ends the opened sessions, as a client should, until the server answers that it does not support it. */
   async close(): Promise<void> {
     this.wire.startClosing()
     const ids = this.wire.seen.map(({ headers }) => headers.get('mcp-session-id'))

@@ -1,4 +1,4 @@
-/** Which protocol versions the server speaks, and how it opens. */
+/** Which protocol versions the server supports, and how it answers the first request. */
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
 import { type JsonObject, LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
@@ -11,7 +11,7 @@ import { SPEC } from './spec.ts'
 import { DECODABLE } from './transport.ts'
 
 const UNKNOWN_VERSION = '1999-01-01'
-/** The MCP versions so far that open with `initialize`. */
+/** The MCP versions that start with `initialize`. */
 const KNOWN_VERSIONS: readonly string[] = [...LEGACY_VERSIONS, '2024-11-05', '2024-10-07']
 
 const answers: Probe = {
@@ -38,7 +38,7 @@ const answers: Probe = {
     if (said.includes('HTTP 403'))
       return wrong(
         said,
-        'if it needs a token, pass --bearer, and let it answer 401 without one: at 403 clients do not log in',
+        'if it needs a token, pass --bearer, and make it answer 401 without one: clients do not log in on 403',
       )
     return wrong(
       said,
@@ -56,10 +56,7 @@ const modern: Probe = {
     const { result, error, id } = discover
     if (!isModern) {
       if (error?.code === -32022)
-        return degrades(
-          `refused: ${describe(discover)}`,
-          `serve ${MODERN} too, which is what new clients speak`,
-        )
+        return degrades(`refused: ${describe(discover)}`, `serve ${MODERN} too, which new clients use`)
       return isLegacy
         ? degrades(
             `legacy only: ${describe(discover)}`,
@@ -70,16 +67,16 @@ const modern: Probe = {
     if (error?.code === -32020)
       return wrong(
         `a correct request is refused: ${describe(discover)}`,
-        'let MCP-Protocol-Version, Mcp-Method and Mcp-Name through every proxy in front',
+        'let every proxy pass MCP-Protocol-Version, Mcp-Method and Mcp-Name',
       )
     if (result === undefined)
       return wrong(describe(discover), 'implement server/discover, which every server must have')
     const faults = [...faultsOf(discover, id), ...discoveryFaults(result)]
     if (faults.length > 0)
-      return wrong(faults.join('; '), 'answer with a DiscoverResult as the specification shows it')
+      return wrong(faults.join('; '), 'answer with a DiscoverResult as in the specification')
     const meta = isObject(result._meta) ? result._meta : {}
     if (!isObject(meta[SERVER_INFO]))
-      return degrades('the server does not say its name', `put ${SERVER_INFO} into the _meta of results`)
+      return degrades('the server does not send its name', `put ${SERVER_INFO} into the _meta of results`)
     return works(`supports ${listOf(result.supportedVersions)}`)
   },
 }
@@ -107,13 +104,13 @@ const legacy: readonly Probe[] = LEGACY_VERSIONS.map((version) => ({
     const answered = String(asked.result?.protocolVersion)
     if (!KNOWN_VERSIONS.includes(answered))
       return wrong(
-        `answered with ${cite(answered)}, which no client knows`,
-        'answer with the version asked for, or the newest that is served',
+        `answered with ${cite(answered)}, which no client supports`,
+        'answer with the requested version, or the newest supported one',
       )
     if (answered !== version)
       return degrades(
         `answered with ${cite(answered)}`,
-        `serve ${version} too: clients that speak nothing newer disconnect`,
+        `serve ${version} too: clients without a newer version disconnect`,
       )
     return works(isStream(asked.answer.headers) ? 'answered as a stream' : 'answered')
   },
@@ -127,10 +124,10 @@ const negotiation: Probe = {
     endpoint.requireEra('legacy')
     const asked = await endpoint.initialize(UNKNOWN_VERSION)
     const version = asked.result?.protocolVersion
-    const fix = 'answer with the newest version served, and let the client decide'
+    const fix = 'answer with the newest supported version, and let the client decide'
     if (typeof version !== 'string') return wrong(describe(asked), fix)
     if (!KNOWN_VERSIONS.includes(version))
-      return wrong(`answered with ${cite(version)}, which no client knows`, fix)
+      return wrong(`answered with ${cite(version)}, which no client supports`, fix)
     return works(`answered with ${cite(version)}`)
   },
 }
@@ -141,16 +138,16 @@ export function listOf(value: unknown): string {
   return cite(texts.join(', '))
 }
 
-/** A legacy client has no other way to learn why it failed. */
+/** This is the only way for a legacy client to learn why it failed. */
 function modernOnly({ contact: { initialize } }: Endpoint): Outcome {
   const versions = initialize instanceof Stop ? '' : initialize.answer.body
   return versions.includes(MODERN)
     ? degrades(
-        'modern only; initialize is refused and the versions served are named',
-        'serve initialize too: most clients in use are older',
+        'modern only; initialize is refused and the error lists the supported versions',
+        'support initialize too: most clients in use are older',
       )
     : degrades(
-        'modern only; initialize is refused without saying which versions are served',
+        'modern only; initialize is refused without the supported versions',
         'list the supported versions in the error to initialize, or support this one: most clients in use are older',
       )
 }
@@ -185,12 +182,12 @@ function redirected({ status, location }: { status: number; location: string }):
   const target = quote(location)
   return status === 307 || status === 308
     ? wrong(
-        `redirected to ${target} (${status}); nothing else was tried`,
-        'give clients the URL that answers, and check that one',
+        `redirected to ${target} (${status}); nothing else was tested`,
+        'give clients the redirect’s target, and check that URL',
       )
     : wrong(
-        `redirected to ${target} (${status}), which turns POST into GET; nothing else was tried`,
-        'redirect with 308, or better give clients the URL that answers, and check that one',
+        `redirected to ${target} (${status}), which turns POST into GET; nothing else was tested`,
+        'redirect with 308, or better give clients the redirect’s target, and check that URL',
       )
 }
 
@@ -201,7 +198,7 @@ function describeEach(words: readonly (readonly [string, Reply | Stop])[]): stri
   return texts.join('; ')
 }
 
-/** The first event of the old transport names the endpoint to POST to. */
+/** The first event of the old transport contains the endpoint for POST. */
 async function isHttpSse({ wire }: Endpoint): Promise<boolean> {
   try {
     const { events, headers } = await wire.send({

@@ -1,4 +1,4 @@
-/** Invalid messages, and how the server refuses them. */
+/** How the server refuses invalid messages. */
 
 import { essence } from './media-type.ts'
 import { degrades, type Outcome, works, wrong } from './outcome.ts'
@@ -6,7 +6,7 @@ import type { Probe, Topic } from './probe.ts'
 import { brief, describe, faultsOf, type Reply, typeOf } from './reply.ts'
 import { SPEC } from './spec.ts'
 
-/** Refused with the status and code it should have, refused otherwise, or not refused. */
+/** Whether it was refused with the right status and code, refused otherwise, or not refused. */
 function judge(reply: Reply, status: number, code: number, fix: string): Outcome {
   const { answer, error } = reply
   if (answer.status === status && error?.code === code) return works(brief(reply))
@@ -20,7 +20,7 @@ const badJson: Probe = {
   spec: `${SPEC.basic}#error-codes`,
   async run(endpoint) {
     const reply = await endpoint.post('bad JSON', '{"jsonrpc":"2.0","id":1,')
-    return judge(reply, 400, -32700, 'catch what the JSON parser throws, and answer 400 with -32700')
+    return judge(reply, 400, -32700, 'catch errors of the JSON parser, and answer 400 with -32700')
   },
 }
 
@@ -53,7 +53,7 @@ const contentType: Probe = {
     const { body } = endpoint.little()
     const reply = await endpoint.post('text/plain', body, { 'content-type': 'text/plain' })
     const fix =
-      'answer 415 to what is not application/json: any web page may send text/plain without asking first'
+      'answer 415 unless it is application/json: any web page may send text/plain without a preflight'
     if (reply.answer.status === 415) return works(brief(reply))
     return reply.answer.status >= 500 ? wrong(describe(reply), fix) : degrades(describe(reply), fix)
   },
@@ -61,10 +61,10 @@ const contentType: Probe = {
 
 const ids: Probe = {
   id: 'errors.ids',
-  title: 'large numbers and long strings come back as ids',
+  title: 'large numbers and long strings are returned as ids',
   spec: `${SPEC.basic}#responses`,
   async run(endpoint) {
-    const fix = 'answer with the very id of the request, number or string'
+    const fix = 'answer with exactly the id of the request, number or string'
     for (const id of [Number.MAX_SAFE_INTEGER, 0, `mayfly-check-${'x'.repeat(200)}`]) {
       const asked = await endpoint.askLittle({ id })
       const faults = faultsOf(asked, id)
@@ -93,7 +93,7 @@ const notification: Probe = {
 
 const answersType: Probe = {
   id: 'errors.answer-type',
-  title: 'answers are called JSON or an event stream',
+  title: 'the content type is JSON or an event stream',
   spec: `${SPEC.http}#sending-messages`,
   async run(endpoint) {
     const { answer } = await endpoint.askLittle()

@@ -1,14 +1,14 @@
 /** Splits an event stream (HTML standard, "Interpreting an event stream"). */
 
 export interface ServerEvent {
-  /** Empty if the stream names no type, which means `message`. */
+  /** Empty if the event has no type, which means `message`. */
   readonly type: string
   readonly data: string
 }
 
 /**
- * Returns a function that takes the next piece of the stream; `onEvent` gets each event that is complete and has data. Takes
- * time in proportion to the text, in however many pieces it comes.
+ * Returns a function that takes the next piece of the stream; `onEvent` gets each complete event with data. Takes linear time, in any
+ * number of pieces.
  */
 export function createEventReader(onEvent: (event: ServerEvent) => void): (piece: string) => void {
   let line: string[] = []
@@ -37,7 +37,7 @@ export function createEventReader(onEvent: (event: ServerEvent) => void): (piece
 
   return (piece) => {
     if (piece === '') return
-    // A line end of two characters may be cut in the middle.
+    // A two-character line end may be split between pieces.
     let start = isAfterReturn && piece.startsWith('\n') ? 1 : 0
     isAfterReturn = piece.endsWith('\r')
     const ends = /\r\n|\n|\r/g

@@ -1,4 +1,4 @@
-/** What the specification allows, and some clients or models take badly: never a fault of the server. */
+/** What the specification allows, but some clients or models have problems with. Never an error of the server. */
 import type { ToolCall } from './call-result.ts'
 import { judgeResult } from './call-result.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -11,9 +11,9 @@ import { quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 import { geminiRefuses, rootUnion } from './tool-schemas.ts'
 
-/** What OpenAI's and Anthropic's APIs take as the name of a function. */
+/** Function names that OpenAI's and Anthropic's APIs accept. */
 const PLAIN_NAME = /^[\w-]{1,64}$/
-/** Cursor was seen to take 40 and VS Code 128, those of all servers together. */
+/** Cursor was observed to accept 40 and VS Code 128, for all servers together. */
 const MANY_TOOLS = 40
 /** About 10 000 tokens, which a model reads in each turn. */
 const LONG_LIST_CHARACTERS = 40_000
@@ -36,7 +36,7 @@ const names: Probe = {
 
 const schemas: Probe = {
   id: 'hints.schemas',
-  title: 'input schemas that all models take',
+  title: 'input schemas that all models accept',
   spec: `${SPEC.tools}#tool`,
   run: (endpoint) =>
     withTools(endpoint, (tools) => {
@@ -50,15 +50,15 @@ const schemas: Probe = {
       return foreign === undefined
         ? works(`all ${tools.length}`)
         : hint(
-            `${geminiRefuses(foreign.inputSchema)} in ${quote(foreign.name)}: Gemini’s API refuses it, unless the client leaves it out`,
-            'check that in the tool, and say it in a description',
+            `${geminiRefuses(foreign.inputSchema)} in ${quote(foreign.name)}: Gemini’s API refuses it, unless the client removes it`,
+            'check this in the tool, and put it into a description',
           )
     }),
 }
 
 const size: Probe = {
   id: 'hints.size',
-  title: 'a list that clients and models take whole',
+  title: 'a list that is not too long for clients and models',
   spec: `${SPEC.tools}#listing-tools`,
   run: (endpoint) =>
     withTools(endpoint, (tools) => {
@@ -66,8 +66,8 @@ const size: Probe = {
       const said = `${tools.length} tools, about ${Math.round(characters / CHARACTERS_A_TOKEN)} tokens`
       return tools.length > MANY_TOOLS || characters > LONG_LIST_CHARACTERS
         ? hint(
-            `${said}: models read that in each turn, and clients cut lists (Cursor at 40, VS Code at 128)`,
-            'join tools, shorten descriptions, or serve groups of tools under different URLs',
+            `${said}: models read this in each turn, and clients truncate lists (Cursor at 40, VS Code at 128)`,
+            'combine tools, shorten descriptions, or serve groups of tools at different URLs',
           )
         : works(said)
     }),
@@ -77,7 +77,7 @@ const size: Probe = {
 export function hintsTopic(call: ToolCall | undefined): Topic {
   const results: Probe = {
     id: 'hints.result',
-    title: 'a result that is not there twice',
+    title: 'a result without duplicated data',
     spec: `${SPEC.tools}#structured-content`,
     run: (endpoint) =>
       call === undefined ? skipped('no tool is called: name one with --call') : judgeResult(endpoint, call),
@@ -85,7 +85,7 @@ export function hintsTopic(call: ToolCall | undefined): Topic {
   return { title: 'Models and clients', runs: 'together', probes: [names, schemas, size, results] }
 }
 
-/** The tools of the era that clients prefer; what is wrong with the list itself is reported as `lists.tools`. */
+/** The tools of the era that clients prefer. Errors in the list itself are reported as `lists.tools`. */
 async function withTools(
   endpoint: Endpoint,
   judge: (tools: readonly JsonObject[]) => Outcome,

@@ -16,7 +16,7 @@ const get: Probe = {
   async run(endpoint) {
     void endpoint.era
     const headers = { ...sessionHeaders(endpoint), accept: 'text/event-stream' }
-    // A stream is closed once its headers show that it is one.
+    // A stream is closed once its headers identify it.
     const answer = await endpoint.request('GET', headers, {
       isEnough: (received) => isStream(received),
     })
@@ -36,7 +36,7 @@ const remove: Probe = {
   async run(endpoint) {
     void endpoint.era
     const { session } = endpoint.contact
-    // Ends a new session: the others are still in use.
+    // Ends a new session, since the others are still in use.
     const opened = session?.id === undefined ? undefined : await endpoint.initialize(session.version)
     const id = opened?.answer.headers.get('mcp-session-id')
     const headers = { ...sessionHeaders(endpoint), ...(id && { 'mcp-session-id': id }) }
@@ -45,7 +45,7 @@ const remove: Probe = {
     if (id && answer.status >= 200 && answer.status < 300)
       return works(`HTTP ${answer.status}: the session is ended`)
     const said = describe(readReply(answer))
-    const fix = 'answer DELETE with 405 and Allow where there are no sessions'
+    const fix = 'answer DELETE with 405 and Allow if there are no sessions'
     return answer.status >= 500 ? wrong(said, fix) : degrades(said, fix)
   },
 }
@@ -60,13 +60,13 @@ function refused({ headers }: Answer): Outcome {
 function streamed({ contact }: Endpoint): Outcome {
   return contact.session?.id === undefined
     ? degrades(
-        'a stream is opened, though without a session nothing can be sent on it',
-        'answer 405: otherwise each client holds a connection that does nothing, and on serverless you pay for it',
+        'a stream is opened, but without a session nothing can be sent on it',
+        'answer 405: otherwise each client holds a useless connection, which costs money on serverless platforms',
       )
     : works('a stream is opened')
 }
 
-/** Headers as a client of the server's newest era sends them. */
+/** The headers of a client of the server's newest era. */
 function sessionHeaders({ contact }: Endpoint): { [name: string]: string } {
   const { 'content-type': _, ...headers } = legacyHeaders(contact.session)
   return headers

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange, as it is on the wire: no redirect is followed, nothing is added but what HTTP needs, and it ends
- * in time. `fetch` would add an `Accept`, refuse a `Host` and hide the certificate.
+ * One HTTP exchange, as it is on the wire: follows no redirect, adds only what HTTP needs, and has a time limit. `fetch` would add an
+ * `Accept`, refuse a `Host` and hide the certificate.
  */
 import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -16,11 +16,11 @@ export interface HttpRequest {
   readonly body?: string
   /** Time limit of the whole exchange, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether to stop reading: called when the headers have come, and after each event of a stream. */
+  /** Whether to stop reading: called after the headers, and after each event of a stream. */
   readonly isEnough?: IsEnough
   /** Default: a new connection. */
   readonly agent?: Agent
-  /** Finds the address. Default: the system's way. */
+  /** Resolves the address. Default: the system's resolver. */
   readonly lookup?: LookupFunction
 }
 
@@ -45,12 +45,12 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Rejects only with `NoAnswer`; once the status has come, the result is an answer, whatever follows. */
+/** Rejects only with `NoAnswer`. Once the status has arrived, the result is an answer. */
 export async function exchange(request: HttpRequest): Promise<Answer> {
   const startedAt = performance.now()
   const elapsed = (): number => performance.now() - startedAt
   const clock = new AbortController()
-  // Not `AbortSignal.timeout`, which would keep the answer in memory until its time has passed.
+  // Not `AbortSignal.timeout`, which would keep the answer in memory until the timeout.
   const timer = setTimeout(() => clock.abort(), request.timeoutMs)
   let outgoing: ClientRequest | undefined
   try {
@@ -74,14 +74,14 @@ export async function exchange(request: HttpRequest): Promise<Answer> {
     throw new NoAnswer(reasonFor(error as NodeJS.ErrnoException))
   } finally {
     clearTimeout(timer)
-    // If the connection is shared and the body was read to its end, this leaves the connection open.
+    // If the connection is shared and the body was read completely, this keeps the connection open.
     outgoing?.destroy()
   }
 }
 
 function open({ url, method, headers, body, agent, lookup }: HttpRequest): ClientRequest {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-  // Otherwise Node would compare the certificate with a `Host` that a probe made up.
+  // Otherwise Node would compare the certificate with the probe's invented `Host`.
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? '' : url.hostname
   const outgoing = send(url, {
     method,
@@ -90,7 +90,7 @@ function open({ url, method, headers, body, agent, lookup }: HttpRequest): Clien
     agent: agent ?? false,
     ...(lookup && { lookup }),
   })
-  // A connection may break at any time, also when nothing more is expected of it.
+  // A connection may fail at any time, even if nothing more is expected from it.
   outgoing.on('error', () => {})
   outgoing.end(body)
   return outgoing

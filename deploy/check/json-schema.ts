@@ -57,7 +57,7 @@ interface Reference {
   readonly to: string
 }
 
-/** What is wrong with it, with the place: `properties.a.type is "objekt"`. Undefined when nothing is. */
+/** Its first error, with the path: `properties.a.type is "objekt"`. Undefined if it is valid. */
 export function schemaFault(schema: unknown): string | undefined {
   if (!isKnownDialect(schema)) return undefined
   const waiting: { schema: unknown; place: string; depth: number }[] = [{ schema, place: '', depth: 0 }]
@@ -70,7 +70,7 @@ export function schemaFault(schema: unknown): string | undefined {
     if (typeof current === 'boolean') continue
     if (!isObject(current)) return `${place || 'it'} is ${nameOf(current)}, not a schema`
     if (depth > MAX_DEPTH) return `it is nested over ${MAX_DEPTH} deep`
-    if (count > MAX_SCHEMAS) return `it has over ${MAX_SCHEMAS} schemas in it`
+    if (count > MAX_SCHEMAS) return `it contains over ${MAX_SCHEMAS} schemas`
     for (const [keyword, value] of Object.entries(current)) {
       const kind = KEYWORDS.get(keyword)
       if (kind === undefined) continue
@@ -132,7 +132,7 @@ function keywordFault(kind: Kind, value: unknown): string | undefined {
   }
 }
 
-/** The schemas under a keyword, each with the end of its place. */
+/** The schemas under a keyword, each with the rest of its path. */
 function innerOf(kind: Kind, value: unknown): (readonly [string, unknown])[] {
   if (kind === 'schema') return [['', value]]
   if (Array.isArray(value))
@@ -146,7 +146,7 @@ function innerOf(kind: Kind, value: unknown): (readonly [string, unknown])[] {
   return kind === 'schema or names' ? inner.filter(([, each]) => !isNames(each)) : []
 }
 
-/** A pointer (RFC 6901) into the schema, or what a part of it is called. */
+/** A pointer (RFC 6901) into the schema, or the name of a part of it. */
 function isThere(reference: string, root: unknown, names: ReadonlySet<string>): boolean {
   const base = isObject(root) && typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
   const local = base !== '' && reference.startsWith(base) ? reference.slice(base.length) : reference
@@ -187,7 +187,7 @@ function isType(value: unknown): boolean {
   return types.length > 0 && types.every((type) => TYPES.some((each) => each === type))
 }
 
-/** Compiles the pattern as clients' validators do, with the flag `u`; never runs it. */
+/** Compiles the pattern like clients' validators, with the flag `u`. Never runs it. */
 function isPattern(value: unknown): boolean {
   if (typeof value !== 'string') return false
   if (value.length > MAX_PATTERN) return true

@@ -18,10 +18,10 @@ const cold: Probe = {
   spec: SPEC.http,
   run({ contact: { coldFirstByteMs: firstByteMs } }) {
     if (firstByteMs === undefined) return skipped('it was not answered')
-    const said = `${describeMs(firstByteMs)} to the first byte, connecting included`
+    const said = `${describeMs(firstByteMs)} to the first byte, including the connection`
     const outcome =
       firstByteMs > SLOW_COLD_MS
-        ? degrades(said, 'load less at start, or keep an instance warm')
+        ? degrades(said, 'load less at startup, or keep an instance warm')
         : works(said)
     return { ...outcome, measured: { firstByteMs: round(firstByteMs) } }
   },
@@ -51,7 +51,7 @@ async function measure(endpoint: Endpoint, agent: HttpAgent): Promise<Outcome> {
     if (asked.result === undefined)
       return wrong(
         `request ${call + 1}: ${describe(asked)}`,
-        'answer the same request the same way each time',
+        'give the same request the same answer each time',
       )
     totals.push(asked.answer.totalMs)
     firstBytes.push(asked.answer.firstByteMs)
@@ -64,7 +64,7 @@ async function measure(endpoint: Endpoint, agent: HttpAgent): Promise<Outcome> {
   const said = `median ${describeMs(measured.medianMs)}, worst ${describeMs(measured.worstMs)}, first byte ${describeMs(measured.firstByteMs)}`
   const outcome =
     measured.medianMs > SLOW_MEDIAN_MS
-      ? degrades(said, 'find what every request waits for: a model waits as long for each tool call')
+      ? degrades(said, 'find what every request waits for: a model waits this long for each tool call')
       : works(said)
   return { ...outcome, measured }
 }

@@ -1,4 +1,4 @@
-/** Sessions, and what a legacy server does with what it does not know. */
+/** Sessions, and how a legacy server answers unknown methods, tools and versions. */
 
 import { callUnknownTool } from './modern-requests.ts'
 import { degrades, skipped, works, wrong } from './outcome.ts'
@@ -16,7 +16,7 @@ const given: Probe = {
   run(endpoint) {
     endpoint.requireEra('legacy')
     const id = endpoint.contact.session?.id
-    if (id === undefined) return works('no Mcp-Session-Id: nothing is kept between requests')
+    if (id === undefined) return works('no Mcp-Session-Id: the server is stateless')
     if (!/^[\x21-\x7e]+$/.test(id))
       return wrong(
         'the Mcp-Session-Id has characters that a header must not have',
@@ -34,7 +34,7 @@ const ping: Probe = {
     endpoint.requireEra('legacy')
     const asked = await endpoint.ask('legacy', { method: 'ping' })
     const faults = faultsOf(asked, asked.id)
-    const fix = 'answer ping with an empty result: clients use it to see whether the server still runs'
+    const fix = 'answer ping with an empty result: clients use it to check whether the server is alive'
     return asked.result !== undefined && faults.length === 0
       ? works(brief(asked))
       : wrong(asked.error ? describe(asked) : faults.join('; '), fix)
@@ -52,14 +52,14 @@ const needed: Probe = {
     if (asked.result !== undefined) return works('any instance can answer')
     return degrades(
       `refused: ${describe(asked)}`,
-      'keep no sessions where requests may land on another instance, or share them between instances',
+      'do not keep sessions if requests may reach another instance, or share sessions between instances',
     )
   },
 }
 
 const unknown: Probe = {
   id: 'legacy.session-unknown',
-  title: 'a session that the server does not know',
+  title: 'an unknown session',
   spec: SESSIONS,
   async run(endpoint) {
     endpoint.requireEra('legacy')
@@ -71,7 +71,7 @@ const unknown: Probe = {
     if (asked.answer.status === 404) return works('refused with 404: the client starts a new one')
     return wrong(
       `refused: ${describe(asked)}`,
-      'answer 404: only then do clients start a new session after a restart',
+      'answer 404: only then clients start a new session after a restart',
     )
   },
 }
@@ -86,7 +86,7 @@ const version: Probe = {
       method: 'ping',
       headers: { 'mcp-protocol-version': '1999-01-01' },
     })
-    const fix = 'answer 400 for a version that is not served'
+    const fix = 'answer 400 for an unsupported version'
     if (asked.answer.status === 400) return works(brief(asked))
     return asked.answer.status >= 500 ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
   },
@@ -99,7 +99,7 @@ const method: Probe = {
   async run(endpoint) {
     endpoint.requireEra('legacy')
     const asked = await endpoint.ask('legacy', { method: 'mayfly/check-no-such-method' })
-    const fix = 'answer an unknown method with -32601: clients read that as "not supported"'
+    const fix = 'answer an unknown method with -32601: clients treat it as "not supported"'
     if (asked.error?.code !== -32601)
       return asked.error === undefined ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
     const faults = faultsOf(asked, asked.id)

@@ -1,4 +1,4 @@
-/** `subscriptions/listen`: acknowledged first, ended at once where nothing can come, and never a hang. */
+/** `subscriptions/listen`: acknowledged first, ended at once if there is nothing to send, and never hanging. */
 
 import type { IsEnough } from './body.ts'
 import type { Asked, Endpoint } from './endpoint.ts'
@@ -9,7 +9,7 @@ import type { Probe, Topic } from './probe.ts'
 import { describe, faultsOf, isObject, messagesIn, untilResponse } from './reply.ts'
 import { SPEC } from './spec.ts'
 
-/** How long a stream may take to be acknowledged; it is closed then in any case. */
+/** How long to wait for the acknowledgement before the stream is closed. */
 const EVENT_TIMEOUT_MS = 3000
 
 const FILTER = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
@@ -27,7 +27,7 @@ const opened: Probe = {
     const fix = 'send notifications/subscriptions/acknowledged as the first event, at once'
     if (first === undefined)
       return wrong(
-        isStream(answer.headers) ? 'the stream says nothing' : describe(asked),
+        isStream(answer.headers) ? 'the stream is silent' : describe(asked),
         `${fix}: clients wait for it`,
       )
     if (first.method !== ACKNOWLEDGED) {
@@ -53,14 +53,15 @@ const opened: Probe = {
 
 const ends: Probe = {
   id: 'listen.ends',
-  title: 'a stream that nothing can come on is ended',
+  title: 'a stream with nothing to send is ended',
   spec: `${SPEC.subscriptions}#graceful-closure`,
   async run(endpoint) {
     const { asked } = await listenQuietly(endpoint)
     const { error, result, answer, messages } = asked
     if (error !== undefined) return works('refused: no stream')
-    if (honoured(asked).length > 0) return works('stays open for what is acknowledged; closed by this check')
-    const fix = 'end the stream with a result if nothing is acknowledged: it holds a connection for nothing'
+    if (honoured(asked).length > 0)
+      return works('stays open for the acknowledged changes; closed by this check')
+    const fix = 'end the stream with a result if nothing is acknowledged: it holds a useless connection'
     if (result !== undefined) return ended(asked)
     if (messages.length === 0) return wrong('no event, and no end', fix)
     return answer.ended === 'timeout'
@@ -88,7 +89,7 @@ const unbuffered: Probe = {
 
 interface Listening {
   readonly asked: Asked
-  /** The members of the filter that the capabilities promise. */
+  /** The filter members that the capabilities advertise. */
   readonly promised: readonly string[]
 }
 
@@ -125,12 +126,12 @@ async function open(endpoint: Endpoint): Promise<Listening> {
   return { asked, promised }
 }
 
-/** The response is there, or the stream has been acknowledged with something in it, and will stay open. */
+/** Whether the response has arrived, or the stream was acknowledged with a filter that is not empty and stays open. */
 const isAnsweredOrPinned: IsEnough = (headers, event) =>
   untilResponse(undefined)(headers, event) ||
   (event !== undefined && honoured({ messages: messagesIn(event) }).length > 0)
 
-/** Of what this check asked for. */
+/** From the requested filter. */
 function honoured({ messages }: Pick<Asked, 'messages'>): string[] {
   const params = messages.find(({ method }) => method === ACKNOWLEDGED)?.params
   const filter = isObject(params) && isObject(params.notifications) ? params.notifications : {}

@@ -1,4 +1,4 @@
-/** What the server offers: every list that it advertises, in every era that it speaks, page by page. */
+/** What the server offers: every list that it advertises, in every era that it supports, page by page. */
 
 import { compileParamHeaders } from '../../src/definition/param-header.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -13,7 +13,7 @@ import { SPEC } from './spec.ts'
 
 const TOOL_NAME = /^[\w.-]{1,128}$/
 const STRANGE_CURSOR = 'mayfly-check-never-gave-this-out'
-/** How many names a detail has; the rest are only counted. */
+/** How many names a detail contains; the rest is only counted. */
 const MAX_NAMED = 3
 
 const listProbes: readonly Probe[] = LISTS.map((list) => ({
@@ -25,7 +25,7 @@ const listProbes: readonly Probe[] = LISTS.map((list) => ({
     perEra(endpoint, list, (era) => judgeList(endpoint, era, list)),
 }))
 
-/** Tools of a server that does not advertise tools: clients do not ask for them. */
+/** Tools of a server that does not advertise tools: clients do not list them. */
 async function unadvertisedTools(endpoint: Endpoint): Promise<Outcome | undefined> {
   if (endpoint.eras.some((era) => isAdvertised(endpoint, era, TOOLS.capability))) return undefined
   for (const era of endpoint.eras) {
@@ -33,7 +33,7 @@ async function unadvertisedTools(endpoint: Endpoint): Promise<Outcome | undefine
     const tools = result?.tools
     if (Array.isArray(tools) && tools.length > 0)
       return wrong(
-        `${era}: there are tools (${tools.length}), but the capabilities do not list them, so clients do not ask`,
+        `${era}: there are tools (${tools.length}), but the capabilities do not list them, so clients ignore them`,
         'put "tools": {} into the capabilities',
       )
   }
@@ -51,14 +51,14 @@ const schemas: Probe = {
       if (faults.length === 0) return works(`of ${items.length}`)
       return wrong(
         `${era}: ${faults[0]}${faults.length > 1 ? `; and ${faults.length - 1} more` : ''}`,
-        'make it valid JSON Schema: clients compile it, and model APIs refuse calls with one that is not',
+        'make it valid JSON Schema: clients compile it, and model APIs refuse calls with an invalid one',
       )
     }),
 }
 
 const descriptions: Probe = {
   id: 'lists.descriptions',
-  title: 'tools say what they do',
+  title: 'tools have descriptions',
   spec: `${SPEC.tools}#tool`,
   run: (endpoint) =>
     perEra(endpoint, TOOLS, async (era) => {
@@ -68,7 +68,7 @@ const descriptions: Probe = {
       const names = silent.slice(0, MAX_NAMED).map(({ name }) => quote(name))
       const more = silent.length > MAX_NAMED ? ` and ${silent.length - MAX_NAMED} more` : ''
       return degrades(
-        `${era}: no description of ${names.join(', ')}${more}`,
+        `${era}: no description for ${names.join(', ')}${more}`,
         'describe what each tool does and when to use it: models choose by that',
       )
     }),
@@ -76,7 +76,7 @@ const descriptions: Probe = {
 
 const cursor: Probe = {
   id: 'lists.cursor',
-  title: 'a cursor that the server never gave out is refused',
+  title: 'an unknown cursor is refused',
   spec: `${SPEC.pagination}#error-handling`,
   async run(endpoint) {
     const list = LISTS.find(({ capability }) => isAdvertised(endpoint, endpoint.era, capability))
@@ -85,24 +85,24 @@ const cursor: Probe = {
       method: list.method,
       params: { cursor: STRANGE_CURSOR },
     })
-    const fix = 'answer -32602 for an unknown cursor: a client with an old one starts again'
+    const fix = 'answer -32602 for an unknown cursor: a client with an expired one starts again'
     if (asked.error?.code === -32602) return works(brief(asked))
     if (asked.result !== undefined) return degrades('answered as if there were no cursor', fix)
     return asked.answer.status >= 500 ? wrong(describe(asked), fix) : degrades(describe(asked), fix)
   },
 }
 
-/** Throws `Stop` if the list itself is wrong, which `lists.tools` reports. */
+/** Throws `Stop` if the list itself is invalid, which `lists.tools` reports. */
 async function readTools(endpoint: Endpoint, era: Era): Promise<readonly JsonObject[]> {
   const pages = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
     if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
     throw error
   })
-  if (pages.fault?.verdict === 'wrong') throw new Stop(skipped('the list itself is wrong'))
+  if (pages.fault?.verdict === 'wrong') throw new Stop(skipped('the list itself is invalid'))
   return pages.items
 }
 
-/** The worst outcome of the eras; if all are good, the detail of each. */
+/** The worst outcome of the eras, or the details of all if they are good. */
 async function perEra(
   endpoint: Endpoint,
   list: List,
@@ -116,7 +116,7 @@ async function perEra(
   return worst([first!, ...others])
 }
 
-/** Whether the server says that it has such a list. */
+/** Whether the server advertises the list. */
 export function isAdvertised({ contact }: Endpoint, era: Era, capability: string): boolean {
   const { capabilities } = era === 'modern' ? contact.discovery : contact.initialization
   return isObject(capabilities) && isObject(capabilities[capability])
@@ -130,7 +130,7 @@ async function judgeList(endpoint: Endpoint, era: Era, list: List): Promise<Outc
   const twice = names.find((value) => seen.size === seen.add(value).size)
   if (twice !== undefined)
     return degrades(
-      `${era}: ${quote(twice)} comes twice`,
+      `${era}: ${quote(twice)} is listed twice`,
       `give each a different ${list.name}: clients keep one of them`,
     )
   const odd = list.key === 'tools' ? names.find((value) => !TOOL_NAME.test(value)) : undefined
@@ -156,7 +156,7 @@ function toolSchemaFaults(tool: JsonObject, era: Era): string[] {
   )
 }
 
-/** Clients of 2026-07-28 leave out a tool whose `x-mcp-header` breaks the rules (Streamable HTTP, "Custom Headers"). */
+/** Clients of 2026-07-28 ignore a tool whose `x-mcp-header` breaks the rules (Streamable HTTP, "Custom Headers"). */
 function headerFault(inputSchema: unknown): string | undefined {
   if (!isObject(inputSchema)) return undefined
   try {
@@ -165,7 +165,7 @@ function headerFault(inputSchema: unknown): string | undefined {
   } catch (error) {
     return error instanceof TypeError
       ? cite(error.message.replace(/^inputSchema of tool "": |\.$/g, ''))
-      : 'it is nested too deep to be looked through'
+      : 'it is nested too deeply to be checked'
   }
 }
 

@@ -1,4 +1,4 @@
-/** The kind of an answer, by its `Content-Type` without parameters. */
+/** The media type of an answer: its `Content-Type` without parameters. */
 
 export function essence(headers: Headers): string {
   return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
@@ -12,7 +12,7 @@ export function isJson(headers: Headers): boolean {
   return essence(headers) === 'application/json'
 }
 
-/** The parameter; empty without one. */
+/** The parameter, or empty. */
 export function charsetOf(headers: Headers): string {
   const type = headers.get('content-type') ?? ''
   const [, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i.exec(type) ?? []

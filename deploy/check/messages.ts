@@ -1,4 +1,4 @@
-/** The requests that probes send, complete unless a probe leaves something out on purpose. */
+/** The requests of probes, complete unless a probe omits something on purpose. */
 
 export const MODERN = '2026-07-28'
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
@@ -76,7 +76,7 @@ export function legacyHeaders(session: Session | undefined): { [name: string]: s
   return {
     'content-type': 'application/json',
     accept: BOTH_TYPES,
-    // 2025-03-26 has no such header.
+    // 2025-03-26 does not have this header.
     ...(session && session.version > '2025-03-26' && { 'mcp-protocol-version': session.version }),
     ...(session?.id !== undefined && { 'mcp-session-id': session.id }),
   }

@@ -1,4 +1,4 @@
-/** What a server of 2026-07-28 must refuse, and how. */
+/** What a server of 2026-07-28 must refuse, and with which errors. */
 import type { Asked, Asking, Endpoint } from './endpoint.ts'
 import { listOf } from './eras.ts'
 import { isStream } from './media-type.ts'
@@ -9,7 +9,7 @@ import { brief, describe, faultsOf, isObject } from './reply.ts'
 import { cite } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 
-/** No server has it, so that calling it runs nothing. */
+/** No server has this tool, so that a call runs nothing. */
 export const UNKNOWN_TOOL = 'mayfly_check_no_such_tool'
 const UNKNOWN_VERSION = '1999-01-01'
 
@@ -115,7 +115,7 @@ const refusals: readonly Probe[] = REFUSALS.map(({ id, title, spec, asking, stat
     const asked = await endpoint.ask('modern', asking)
     const { error, answer } = asked
     if (error?.code === code && answer.status === status) return works(brief(asked))
-    // Refused all the same: the client learns less.
+    // Still refused, but with less information for the client.
     if (error !== undefined && answer.status < 500) return degrades(describe(asked), fix)
     return answer.status >= 400 && answer.status < 500
       ? degrades(describe(asked), fix)
@@ -125,7 +125,7 @@ const refusals: readonly Probe[] = REFUSALS.map(({ id, title, spec, asking, stat
 
 const version: Probe = {
   id: 'modern.version',
-  title: 'an unknown version is -32022 with what is supported',
+  title: 'an unknown version is -32022 with the supported versions',
   spec: `${SPEC.versioning}#protocol-version-negotiation`,
   async run(endpoint) {
     endpoint.requireEra('modern')
@@ -159,14 +159,14 @@ const base64: Probe = {
       params: { name, arguments: {} },
       headers: { 'mcp-name': encoded },
     })
-    const fix = 'decode =?base64?…?= before comparing: names beyond ASCII come in this form'
+    const fix = 'decode =?base64?…?= before comparing: non-ASCII names are sent in this form'
     return asked.error?.code === -32020 ? wrong(describe(asked), fix) : works(brief(asked))
   },
 }
 
 const session: Probe = {
   id: 'modern.no-session',
-  title: 'session ids are ignored, and not sent',
+  title: 'session ids are ignored and not sent',
   spec: `${SPEC.http}#earlier-streamable-http-revisions`,
   async run(endpoint) {
     endpoint.requireEra('modern')
@@ -181,7 +181,7 @@ const session: Probe = {
 
 const result: Probe = {
   id: 'modern.result',
-  title: 'results have their type and the name of the server',
+  title: 'results have a type and the name of the server',
   spec: `${SPEC.basic}#resulttype`,
   async run(endpoint) {
     endpoint.requireEra('modern')
@@ -196,7 +196,7 @@ const result: Probe = {
   },
 }
 
-/** For both eras: a tool that no server has is -32602, and nothing runs. */
+/** For both eras: an unknown tool is -32602, and nothing runs. */
 export async function callUnknownTool(endpoint: Endpoint, era: 'modern' | 'legacy'): Promise<Outcome> {
   endpoint.requireEra(era)
   const asked: Asked = await endpoint.ask(era, {
@@ -209,7 +209,7 @@ export async function callUnknownTool(endpoint: Endpoint, era: 'modern' | 'legac
     return faults.length === 0 ? works(brief(asked)) : wrong(faults.join('; '), fix)
   }
   if (asked.error?.code === -32601) return works(`${brief(asked)}: no tools`)
-  if (asked.result?.isError === true) return degrades('answered as a tool that failed', fix)
+  if (asked.result?.isError === true) return degrades('answered as a failed tool call', fix)
   if (asked.result !== undefined) return wrong('answered as if the tool existed', fix)
   return asked.answer.status >= 500 || isStream(asked.answer.headers)
     ? wrong(describe(asked), fix)

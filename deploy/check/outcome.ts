@@ -1,9 +1,9 @@
-/** What a probe finds. Exports `Outcome`, one function a verdict, and `Stop`, an outcome that ends a probe early. */
+/** The result of a probe: one function per verdict, and `Stop`, an outcome that ends a probe early. */
 
 /**
- * `works`: as the specification says. `degrades`: allowed, or clients cope, but something is lost. `wrong`: a client
- * fails, what must be refused is served, or the server breaks. `hint`: as the specification allows, but some client or model
- * takes it badly; never counted as a fault. `skipped`: it does not apply, or cannot be told.
+ * `works`: conforms to the specification. `degrades`: clients work, but lose something. `wrong`: a client fails, the server accepts what it
+ * must refuse, or it crashes. `hint`: allowed by the specification, but some clients or models have problems with it; never counted as an
+ * error. `skipped`: does not apply, or cannot be checked.
  */
 export type Verdict = 'works' | 'hint' | 'degrades' | 'wrong' | 'skipped'
 
@@ -26,13 +26,13 @@ export const hint = (detail: string, fix: string): Outcome => ({ verdict: 'hint'
 export const degrades = (detail: string, fix: string): Outcome => ({ verdict: 'degrades', detail, fix })
 export const wrong = (detail: string, fix: string): Outcome => ({ verdict: 'wrong', detail, fix })
 
-/** The same with its texts made safe to show. */
+/** The same, with strings that are safe to print. */
 export function showOutcome(outcome: Outcome, show: (text: string) => string): Outcome {
   const detail = show(outcome.detail)
   return 'fix' in outcome ? { ...outcome, detail, fix: show(outcome.fix) } : { ...outcome, detail }
 }
 
-/** Thrown where no probe could go on: the server is silent, wants a token, or limits the rate. */
+/** Thrown if no probe can continue: the server is silent, requires a token, or limits the rate. */
 export class Stop extends Error {
   override name = 'Stop'
   readonly outcome: Outcome
@@ -43,7 +43,7 @@ export class Stop extends Error {
   }
 }
 
-/** The worst of several, the first where they are equal; its detail alone, since the others are no worse. */
+/** The worst of several outcomes, or the first of equally bad ones. Only its detail is reported. */
 export function worst(outcomes: readonly [Outcome, ...Outcome[]]): Outcome {
   const order: readonly Verdict[] = ['skipped', 'works', 'hint', 'degrades', 'wrong']
   return outcomes.reduce((found, next) =>

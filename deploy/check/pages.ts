@@ -1,4 +1,4 @@
-/** Reads a list page by page, once per era, however many probes need it. */
+/** Reads a list page by page, once per era for all probes. */
 import type { Asked, Endpoint } from './endpoint.ts'
 import { isTtl } from './eras.ts'
 import type { Era, JsonObject } from './messages.ts'
@@ -25,7 +25,7 @@ export interface Pages {
   /** The items of all valid pages, whatever the items contain. */
   readonly items: readonly JsonObject[]
   readonly count: number
-  /** Why reading stopped, or what is wrong with the pages. */
+  /** Why reading stopped, or the error in the pages. */
   readonly fault?: Outcome
 }
 
@@ -75,7 +75,7 @@ const MAX_BYTES = 8 * 1_048_576
 
 const reading = new WeakMap<Endpoint, Map<string, Promise<Pages>>>()
 
-/** Throws `Stop` as `Endpoint.ask` does. */
+/** Throws `Stop` like `Endpoint.ask`. */
 export function readPages(endpoint: Endpoint, era: Era, list: List): Promise<Pages> {
   const known = reading.get(endpoint) ?? new Map<string, Promise<Pages>>()
   reading.set(endpoint, known)
@@ -94,7 +94,7 @@ async function read(endpoint: Endpoint, era: Era, list: List): Promise<Pages> {
     const params = cursor !== undefined && { params: { cursor } }
     const asked = await endpoint.ask(era, { method: list.method, ...params })
     const page = asked.result?.[list.key]
-    // Not all at once: a page may have more items than a function takes arguments.
+    // Not in one call: a page may have more items than a function accepts arguments.
     if (Array.isArray(page)) for (const item of page) if (isObject(item)) items.push(item)
     const fault = pageFault(asked, era, list)
     if (fault !== undefined) return { items, count, fault }
@@ -115,9 +115,9 @@ async function read(endpoint: Endpoint, era: Era, list: List): Promise<Pages> {
 
 const SAME_SCOPE = 'give every page of a list the same cacheScope'
 const END =
-  'leave nextCursor out on the last page, give out each cursor once, and put as much on a page as makes few of them'
+  'omit nextCursor on the last page, use each cursor once, and make pages large enough to need few of them'
 
-/** Why the pages would never come to an end. */
+/** Why the pages would never end. */
 function endlessness(
   page: readonly JsonObject[],
   cursor: unknown,
@@ -126,13 +126,13 @@ function endlessness(
   bytes: number,
 ): string | undefined {
   if (seen.cursors.has(cursor))
-    return `the cursor ${quote(cursor)} comes twice, so a client never reaches the end`
+    return `the cursor ${quote(cursor)} is repeated, so a client never reaches the end`
   seen.cursors.add(cursor)
   const known = seen.names.size
   for (const item of page) seen.names.add(item[name])
   if (page.length > 0 && seen.names.size === known)
     return 'a page repeats earlier items and has a next cursor, so a client never reaches the end'
-  return bytes > MAX_BYTES ? `over ${MAX_BYTES / 1_048_576} MiB, and more: not read any further` : undefined
+  return bytes > MAX_BYTES ? `over ${MAX_BYTES / 1_048_576} MiB: the rest was not read` : undefined
 }
 
 function pageFault(
@@ -144,12 +144,12 @@ function pageFault(
   if (error?.code === -32601 && key === 'resourceTemplates')
     return degrades(
       `${era}: ${describe(asked)}`,
-      'answer resources/templates/list, if only with an empty list: clients ask for it',
+      'answer resources/templates/list, at least with an empty list: clients request it',
     )
   if (answer.ended === 'too long')
     return degrades(
-      `${era}: over 1 MiB, and not read any further`,
-      'answer in pages: clients may refuse so long a list',
+      `${era}: over 1 MiB; the rest was not read`,
+      'use pages: clients may refuse a list of this length',
     )
   if (result === undefined)
     return wrong(`${era}: ${describe(asked)}`, `answer ${method}, or do not advertise ${capability}`)
@@ -169,7 +169,7 @@ function pageFault(
     : undefined
 }
 
-/** Of the first item that has any. */
+/** The error of the first invalid item. */
 function itemFaults(items: unknown, key: string, name: string, shape: Shape): string[] {
   if (!Array.isArray(items)) return [`"${key}" is not an array`]
   for (const [index, item] of items.entries()) {

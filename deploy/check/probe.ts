@@ -1,4 +1,4 @@
-/** What `mayfly check` is made of: probes, grouped by topic. */
+/** The parts of `mayfly check`: probes, grouped by topic. */
 import type { Endpoint } from './endpoint.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -7,7 +7,7 @@ export interface Probe {
   readonly id: string
   /** The claim that the probe tests: `an unknown method is refused`. */
   readonly title: string
-  /** The section of the specification that says so. */
+  /** The section of the specification that requires it. */
   readonly spec: string
   /** Changes nothing on the server. May throw `Stop`. */
   run(endpoint: Endpoint): Outcome | Promise<Outcome>
@@ -15,7 +15,7 @@ export interface Probe {
 
 export interface Topic {
   readonly title: string
-  /** Whether it runs alone, after all others, since it measures time or judges what the others saw. */
+  /** Whether it runs alone, after all others, because it measures time or checks the others' answers. */
   readonly runs: 'together' | 'alone'
   readonly probes: readonly Probe[]
 }

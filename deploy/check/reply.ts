@@ -1,4 +1,4 @@
-/** What a server answered, read as JSON-RPC from a JSON body or from the events of an SSE body. */
+/** A server's answer, parsed as JSON-RPC from a JSON body or from the events of an SSE body. */
 
 import type { IsEnough } from './body.ts'
 import { MAX_BODY_BYTES, MAX_EVENTS } from './body.ts'
@@ -16,9 +16,9 @@ export interface RpcError {
 
 export interface Reply {
   readonly answer: Answer
-  /** Everything that came, in order. */
+  /** All messages, in order. */
   readonly messages: readonly JsonObject[]
-  /** The response to the request; without one, the last one that came, whatever its id. */
+  /** The response to the request, otherwise the last response with any id. */
   readonly response?: JsonObject
   readonly result?: JsonObject
   readonly error?: RpcError
@@ -51,7 +51,7 @@ export function readReply(answer: Answer, id?: Id): Reply {
   }
 }
 
-/** For `isEnough`: whether the response has come. Only a stream can go on after it. Without an id, any response counts. */
+/** For `isEnough`: whether the response has come. Only a stream can continue after it. Without an id, any response counts. */
 export function untilResponse(id: Id | undefined): IsEnough {
   return (_headers, event) =>
     event !== undefined &&
@@ -63,7 +63,7 @@ export function messagesIn({ type, data }: ServerEvent): JsonObject[] {
   return type === '' || type === 'message' ? parse(data).filter(isObject) : []
 }
 
-/** What breaks JSON-RPC or the transport in a response to the request `id`; empty when nothing does. */
+/** Violations of JSON-RPC or of the transport in a response to the request `id`. */
 export function faultsOf({ answer, response, error }: Reply, id: Id): string[] {
   if (response === undefined) return ['there is no JSON-RPC response']
   const faults: string[] = []
@@ -77,7 +77,8 @@ export function faultsOf({ answer, response, error }: Reply, id: Id): string[] {
   if ('result' in response && !isObject(response.result)) faults.push('its result is not an object')
   if ('error' in response && !(Number.isInteger(error?.code) && typeof error?.message === 'string'))
     faults.push('its error has no integer code and string message')
-  if (unknown.length > 0) faults.push(`it has members that JSON-RPC does not: ${cite(unknown.join(', '))}`)
+  if (unknown.length > 0)
+    faults.push(`it has members that JSON-RPC does not have: ${cite(unknown.join(', '))}`)
   return faults
 }
 
@@ -92,7 +93,7 @@ export function describe({ answer, response, error }: Reply): string {
   if (answer.ended === 'too long')
     return `${status}, and a body of over ${MAX_BODY_BYTES / 1_048_576} MiB or ${MAX_EVENTS} events`
   if (answer.ended === 'timeout') return `${status}, and a body that does not end`
-  if (answer.ended === 'cut') return `${status}, and a body that breaks off`
+  if (answer.ended === 'cut') return `${status}, and a body that is cut off`
   if (answer.body === '') return `${status} without a body`
   return `${status} with ${typeOf(answer.headers) || 'an unnamed content type'}, no JSON-RPC`
 }
@@ -102,7 +103,7 @@ export function brief({ answer, error }: Reply): string {
   return `HTTP ${answer.status}${error === undefined ? '' : `, ${codeOf(error)}`}`
 }
 
-/** The content type without its parameters, to be shown. */
+/** The content type without its parameters, for display. */
 export function typeOf(headers: Headers): string {
   const type = essence(headers)
   return type === '' ? '' : cite(type)

@@ -22,7 +22,7 @@ export function toCounts(outcomes: readonly Outcome[]): Counts {
   }
 }
 
-/** Grouped by topic and aligned; the last line is the summary. Two lines alone for what is no MCP server. */
+/** Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. */
 export function renderTable(report: Report, url: string, isColoured: boolean): string {
   const style = createStyle(isColoured)
   const { server, eras, results } = report
@@ -56,7 +56,7 @@ export function verdictOf({ verdict }: Outcome, style: Style): string {
   return style(COLOURS[verdict], verdict.padEnd(8))
 }
 
-/** Of a finding with its id, for scripts and searches. */
+/** A finding with its id, for scripts and searches. */
 export function detailOf(result: Outcome & { readonly id: string }, style: Style): string {
   return 'fix' in result ? `${result.detail}  ${style('gray', `[${result.id}]`)}` : result.detail
 }

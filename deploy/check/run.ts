@@ -17,9 +17,9 @@ import { Wire, type WireOptions } from './wire.ts'
 export interface CheckOptions extends Omit<WireOptions, 'deadlineMs'> {
   /** For the whole check. Default `defaultDeadlineMs(timeoutMs)`. */
   readonly deadlineMs?: number
-  /** The web page that asks, for CORS. Default: a local one for a local host, else a foreign one. */
+  /** The origin of a web page, for CORS. Default: a local one for a local host, otherwise a foreign one. */
   readonly origin: string | undefined
-  /** A tool to call; without it, none is. */
+  /** A tool to call. Default: none. */
   readonly call?: ToolCall
 }
 
@@ -28,11 +28,11 @@ export type Result = Outcome & Pick<Probe, 'id' | 'title' | 'spec'> & { readonly
 export interface Report {
   readonly server: { readonly name: string; readonly version: string } | undefined
   readonly eras: readonly Era[]
-  /** The results of all probes; if no MCP server answers, only that. */
+  /** The results of all probes, or a single result if no MCP server answers. */
   readonly results: readonly Result[]
 }
 
-/** Requests at once: enough to be quick, too few to be an attack. */
+/** Concurrent requests: enough to be fast, too few to be an attack. */
 const AT_ONCE = 4
 const MIN_DEADLINE_MS = 10_000
 
@@ -40,12 +40,12 @@ export function defaultDeadlineMs(timeoutMs: number): number {
   return Math.max(MIN_DEADLINE_MS, 6 * timeoutMs)
 }
 
-/** Throws `NothingAnswers`. Everything that it opens on the server is closed when it returns. */
+/** Throws `NothingAnswers`. Closes everything that it opened on the server before it returns. */
 export async function runProbes(options: CheckOptions): Promise<Report> {
   const { url, origin, timeoutMs, deadlineMs = defaultDeadlineMs(timeoutMs) } = options
   const wire = new Wire({ ...options, deadlineMs })
   const contact = await makeContact(wire)
-  // Local servers may well refuse pages that are not: 6274 is where the MCP Inspector runs.
+  // Local servers may refuse pages that are not local. The MCP Inspector runs on port 6274.
   const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : FOREIGN_PAGE
   const endpoint = new Endpoint(wire, contact, origin ?? page)
   const topics = isMcp(contact) ? topicsFor(options.call) : [answersMcp]
@@ -57,7 +57,7 @@ function isMcp({ isModern, isLegacy, isLocked }: Contact): boolean {
   return isModern || isLegacy || isLocked
 }
 
-/** One probe alone, as the whole report. */
+/** Runs a single probe as the whole report. */
 export async function reportOnly(topic: Topic, endpoint: Endpoint): Promise<Report> {
   const { wire, contact } = endpoint
   const outcomes = new Map<Probe, Outcome>()
@@ -89,10 +89,10 @@ async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
     return await probe.run(endpoint)
   } catch (error) {
     if (error instanceof Stop) return error.outcome
-    // Probes should judge any answer; if one throws anyway, the rest of the report is kept.
+    // Probes should handle any answer. If one throws anyway, the rest of the report is kept.
     return wrong(
-      `the answer could not be judged: ${cite(error instanceof Error ? error.message : error)}`,
-      'look at what the server sends; then report this to mayfly-mcp, which should have said what is wrong with it',
+      `the answer could not be checked: ${cite(error instanceof Error ? error.message : error)}`,
+      'look at what the server sends, and report this to mayfly-mcp, which should have said what is wrong',
     )
   }
 }

@@ -1,13 +1,13 @@
-/** Makes a server's text safe to show: no secret that it sends back, no control characters, and a limited length. */
+/** Makes a server's text safe to print: without secrets and control characters, and with a limited length. */
 
 import type { Hide } from './secrets.ts'
 
 const MAX_QUOTE = 100
 const MAX_TEXT = 500
-/** How much is searched for secrets. Far more than is shown, since hiding them may shorten the text. */
+/** How much text is searched for secrets. More than is shown, since hiding secrets may shorten it. */
 const MAX_SEARCHED = 2000
 
-/** Marks foreign text until it is shown: private-use characters, which Mayfly's own text does not have. */
+/** Marks foreign text until it is shown: private-use characters, which Mayfly's own text does not contain. */
 const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
@@ -20,13 +20,13 @@ export function quote(text: unknown): string {
   return `"${cite(text)}"`
 }
 
-/** Marks foreign text: everything that a server sent and the report repeats must go through here, or through `quote`. */
+/** Marks foreign text: all text from a server must pass through here or through `quote` before it is reported. */
 export function cite(text: unknown): string {
   const string = typeof text === 'string' ? text : toJson(text)
   return `${OPEN}${string.replaceAll(OPEN, '').replaceAll(CLOSE, '').slice(0, MAX_SEARCHED)}${CLOSE}`
 }
 
-/** The text without secrets and control characters, and clipped. */
+/** The text without secrets and control characters, and truncated. */
 export function toSafeText(text: string, hide: Hide): string {
   // The odd parts are foreign text.
   const parts = text.split(CITED)
@@ -42,7 +42,7 @@ function plain(text: string): string {
   return text.replaceAll(UNSAFE, ' ')
 }
 
-/** Never throws: JSON may be nested deeper than the stack is. */
+/** Never throws, even if JSON is nested deeper than the stack. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'nothing'
@@ -52,6 +52,6 @@ function toJson(value: unknown): string {
 }
 
 function clip(text: string, length: number): string {
-  // A character may be two units long: it must not be cut in half.
+  // Does not split a character of two units.
   return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

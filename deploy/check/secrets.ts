@@ -1,11 +1,11 @@
-/** Keeps what the user passed on the command line out of the report, in whatever form a server sends it back. */
+/** Removes secrets from the command line from the report, in every form in which a server may return them. */
 
 import { decodingsOf, fromPercent } from './decodings.ts'
 
 export interface Hide {
-  /** For Mayfly's own text, which repeats at most the user's URL. */
+  /** For Mayfly's own text, which contains at most the user's URL. */
   inOwn(text: string): string
-  /** For text of a server; `isClipped`: the text was cut, so it may end with a part of a secret. */
+  /** For text from a server. `isClipped`: the text was truncated, so it may end with a part of a secret. */
   inForeign(text: string, isClipped: boolean): string
 }
 
@@ -17,14 +17,14 @@ export interface UserInput {
 
 const HIDDEN = '[secret]'
 
-/** Shorter secrets stay readable in Mayfly's own text: replacing every "1" would make it unreadable. */
+/** Shorter secrets are not replaced in Mayfly's own text: replacing every "1" would make it unreadable. */
 const MIN_OWN_LENGTH = 6
 /** Shorter secrets are hidden in a server's text only as whole words. */
 const MIN_PART_LENGTH = 4
 /** Shorter secrets are not searched across spaces: `open` is in `to pen`. */
 const MIN_SQUEEZED_LENGTH = 8
 
-/** The token, values of headers and of the query, what they decode to, and the parts of them that are secrets by themselves. */
+/** The token, values of headers and of the query, their decoded forms, and parts that are secrets by themselves. */
 export function secretsIn({ url, bearer, headers }: UserInput): string[] {
   const query = [...url.searchParams.values()]
   const values = [...(bearer === undefined ? [] : [bearer]), ...query, ...Object.values(headers)]
@@ -48,7 +48,7 @@ export function createHide(secrets: readonly string[]): Hide {
   }
 }
 
-/** The whole value; of `Basic abc` also `abc`; of a cookie the values; and the longer words. */
+/** The whole value, `abc` of `Basic abc`, the values of a cookie, and the longer words. */
 function credentialsIn(value: string): string[] {
   const [, scheme, credential] = /^([A-Za-z][\w-]*) +(\S.*)$/.exec(value) ?? []
   const rest = credential ?? value
@@ -57,7 +57,7 @@ function credentialsIn(value: string): string[] {
   return [value, ...(scheme === undefined ? [] : [rest]), ...cookies, ...words]
 }
 
-/** The texts that it decodes to: user and password, or the segments of a JWT with their claims. */
+/** Its decoded forms: user and password, or the segments of a JWT with their claims. */
 function decodedParts(value: string): string[] {
   const texts = value.split('.').flatMap(fromBase64)
   const segments = [...texts, ...fromHex(value), fromPercent(value)].filter(isText)
@@ -74,18 +74,18 @@ function fromHex(text: string): string[] {
   return /^(?:[\da-f]{2}){3,}$/i.test(text) ? [Buffer.from(text, 'hex').toString('utf8')] : []
 }
 
-/** Text that was not encoded rarely decodes to only these characters. */
+/** Text that is not encoded rarely decodes to only these characters. */
 function isText(decoded: string): boolean {
   return !/[\ufffd\p{Cc}]/u.test(decoded)
 }
 
-/** RFC 7617: what follows the first colon is the password. */
+/** The password follows the first colon (RFC 7617). */
 function pairIn(text: string): string[] {
   const [, user, password] = /^([^:{]*):(.*)$/s.exec(text) ?? []
   return [user, password].filter((part) => part !== undefined)
 }
 
-/** Except URLs, which name issuer and audience, often of this very server. */
+/** Except URLs, which are the issuer and the audience, often of this server. */
 function claimsIn(text: string): string[] {
   try {
     const claims: unknown = JSON.parse(text)
@@ -115,10 +115,10 @@ function formsOf(secret: string): string[] {
   ]
 }
 
-/** Ignores case: names of headers and methods may be shown in another case. */
+/** Ignores case, since names of headers and methods may be shown in another case. */
 function toPattern(secrets: readonly string[]): RegExp {
   const forms = new Set(secrets.flatMap(formsOf))
-  // The longest first: a part of a secret may be a secret, too.
+  // Longest first, since a part of a secret may be a secret too.
   const sorted = [...forms].toSorted((a, b) => b.length - a.length)
   const patterns = sorted.map((form) => {
     const escaped = form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

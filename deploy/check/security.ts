@@ -1,4 +1,4 @@
-/** Who may reach a server on this machine, and what browsers are told. */
+/** Who can reach a local server, and which security headers browsers get. */
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './http.ts'
 import { degrades, skipped, works, wrong } from './outcome.ts'
@@ -48,7 +48,7 @@ const sniffing: Probe = {
       ? works('nosniff')
       : degrades(
           'X-Content-Type-Options is missing',
-          'send X-Content-Type-Options: nosniff: tools echo what others wrote',
+          'send X-Content-Type-Options: nosniff: tools may return content from others',
         )
   },
 }

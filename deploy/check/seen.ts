@@ -1,4 +1,4 @@
-/** The record of an answer: only what is judged at the end of a check, since answers may be large. */
+/** The record of an answer: only what is checked at the end, since answers may be large. */
 
 import type { Answer } from './http.ts'
 import { essence } from './media-type.ts'
@@ -7,11 +7,11 @@ import { quote } from './safe-text.ts'
 
 export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tls'> {
   readonly label: string
-  /** The beginning of the body where it is an error, else empty. */
+  /** The beginning of an error's body, otherwise empty. */
   readonly errorText: string
-  /** The id of a response to another request, to be shown. */
+  /** The id of a response to another request, for display. */
   readonly strayId?: string
-  /** The method of a request that the server sent, to be shown. */
+  /** The method of a request that the server sent, for display. */
   readonly question?: string
 }
 

@@ -1,8 +1,8 @@
-/** The shape that a value of a message must have, and in words what is wrong with a value and where. */
+/** The shape of a value in a message, and a description of the first error. */
 import { isObject } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
 
-/** What is wrong with the value, `place` being where it is: `"description" is null, not a string`. Undefined when nothing is. */
+/** The error of a value at `place`: `"description" is null, not a string`. Undefined if it is valid. */
 export type Shape = (value: unknown, place: string) => string | undefined
 
 export const string: Shape = of('a string', (value) => typeof value === 'string')
@@ -13,7 +13,7 @@ export const priority: Shape = of(
   'a number from 0 to 1',
   (value) => typeof value === 'number' && value >= 0 && value <= 1,
 )
-/** ISO 8601, as official clients take it: with the seconds, and with `Z` or an offset. */
+/** ISO 8601 as official clients accept it, with seconds and with `Z` or an offset. */
 export const dateTime: Shape = of(
   'a date and time with an offset',
   (value) =>

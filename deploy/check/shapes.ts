@@ -1,4 +1,4 @@
-/** The shapes of what servers offer, as the specification has them and official clients insist on them. */
+/** The shapes of tools, resources and prompts, as in the specification and as official clients enforce them. */
 import type { Era } from './messages.ts'
 import {
   anyObject,
@@ -41,7 +41,7 @@ const legacySchema = object(
   { properties: record(anyObject), required: array(string) },
 )
 
-/** Of a tool, by era: since 2026-07-28 an `outputSchema` may describe any value. */
+/** The shape of a tool, by era: since 2026-07-28 an `outputSchema` may describe any value. */
 export const TOOL: { readonly [era in Era]: Shape } = {
   modern: object(
     {

@@ -1,4 +1,4 @@
-/** What model APIs take of JSON Schema in the input schema of a tool. */
+/** Which parts of JSON Schema model APIs accept in a tool's input schema. */
 import { isObject } from './reply.ts'
 
 const UNIONS = ['oneOf', 'anyOf', 'allOf']
@@ -9,8 +9,8 @@ export function rootUnion(schema: unknown): string | undefined {
 }
 
 /**
- * Keywords that Gemini's API refuses (each was tried against it), and that carry meaning: others, such as `$schema`, clients leave
- * out without harm. https://github.com/danny-avila/LibreChat/pull/13850, 2026-06-19.
+ * Meaningful keywords that Gemini's API refuses (each was tested). Clients can omit others, such as `$schema`, without harm.
+ * https://github.com/danny-avila/LibreChat/pull/13850, 2026-06-19.
  */
 const NOT_GEMINI = [
   'patternProperties',
@@ -24,7 +24,7 @@ const NOT_GEMINI = [
   'uniqueItems',
   'multipleOf',
 ]
-/** Deeper schemas are not looked through: `lists.schemas` reports them. */
+/** Deeper schemas are not searched; `lists.schemas` reports them. */
 const MAX_DEPTH = 64
 const MAX_SCHEMAS = 5000
 
@@ -37,11 +37,11 @@ export function geminiRefuses(schema: unknown): string | undefined {
     count += 1
     if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) continue
     if (Array.isArray(value)) {
-      // Not all at once: there may be more than a function takes arguments.
+      // Not in one call: there may be more than a function accepts arguments.
       for (const each of value) waiting.push({ value: each, depth: depth + 1, isNames: false })
       continue
     }
-    // What is under "properties" are names, not keywords.
+    // The members of "properties" are names, not keywords.
     const found = isNames ? undefined : NOT_GEMINI.find((keyword) => keyword in value)
     if (found !== undefined) return found
     for (const [name, inner] of Object.entries(value))
@@ -53,5 +53,5 @@ export function geminiRefuses(schema: unknown): string | undefined {
 
 /** Keywords whose members are named by the author. */
 const MAPS = ['properties', '$defs', 'definitions']
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const VALUES = ['enum', 'const', 'default', 'examples', 'required']

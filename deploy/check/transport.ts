@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 const SOON_DAYS = 14
 /** The fix for a body that does not match its `Content-Encoding`. */
 export const DECODABLE =
-  'compress the body, or leave Content-Encoding out: a proxy in front may have done one without the other'
+  'compress the body, or omit Content-Encoding: a proxy may have done one without the other'
 
 const tls: Probe = {
   id: 'transport.tls',
@@ -22,7 +22,7 @@ const tls: Probe = {
     if (url.protocol === 'http:')
       return isLocal
         ? skipped('http on a local host')
-        : degrades('http: tokens and data travel in the clear', 'serve https')
+        : degrades('http: tokens and data are not encrypted', 'serve https')
     const facts = wire.seen[0]?.tls
     if (facts === undefined || Number.isNaN(facts.validTo.getTime())) return skipped('not known')
     const days = Math.floor((facts.validTo.getTime() - Date.now()) / DAY_MS)
@@ -41,7 +41,7 @@ const plain: Probe = {
     const twin = new URL(url)
     twin.protocol = 'http:'
     twin.search = ''
-    // Another origin: without the token and the user's headers, which could be read on the way.
+    // Another origin: sends neither the token nor the user's headers, which could be intercepted.
     const sending = { label: 'the same URL with http', url: twin, headers, body, statuses: 'any' } as const
     const answer = wire.send({ ...sending, isEnough: () => true })
     return judgePlain(
@@ -73,7 +73,7 @@ const encoding: Probe = {
   },
 }
 
-/** For what answers a POST on the http twin of an https URL; undefined for nothing. */
+/** The outcome for the answer to a POST at the http version of an https URL; undefined without an answer. */
 export function judgePlain(answer: Pick<Answer, 'status' | 'headers'> | undefined): Outcome {
   if (answer === undefined) return works('nothing answers there')
   const { status, headers } = answer

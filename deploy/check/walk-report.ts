@@ -1,4 +1,4 @@
-/** The report of `--as`: for each client its steps, and where it would stop. A table for people, one JSON document for scripts. */
+/** The report of `--as`: the steps of each client, and where it would stop. A table for people, a JSON document for scripts. */
 import type { Style } from './report.ts'
 import { createStyle, detailOf, fixOf, summary, toCounts, verdictOf } from './report.ts'
 import type { Walk, WalkedStep } from './walk/walk.ts'
@@ -9,7 +9,7 @@ export function renderWalks(walks: readonly Walk[], url: string, isColoured: boo
   const blocks = walks.map((walk) => block(walk, width, style))
   const connecting = walks.filter(({ wouldConnect }) => wouldConnect === true).length
   const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined).length
-  const untold = unknown === 0 ? '' : `, ${unknown} cannot be told from here`
+  const untold = unknown === 0 ? '' : `, ${unknown} cannot be checked from here`
   const counts = summary(toCounts(walks.flatMap(({ steps }) => steps)))
   const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect${untold}: ${counts}`
   return `${url}\n\n${blocks.join('\n')}\n${said}\n`
@@ -24,7 +24,7 @@ function row(step: WalkedStep, width: number, style: Style): string {
   const line = `  ${verdictOf(step, style)}  ${step.title.padEnd(width)}  ${detailOf(step, style)}`
   const [source] = step.sources
   return 'fix' in step
-    ? `${line}\n${fixOf(step, style)}\n${' '.repeat(12)}${style('gray', `known from ${source?.url}, ${source?.date}`)}`
+    ? `${line}\n${fixOf(step, style)}\n${' '.repeat(12)}${style('gray', `source: ${source?.url}, ${source?.date}`)}`
     : line
 }
 

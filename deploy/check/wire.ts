@@ -1,7 +1,4 @@
-/**
- * The line to one server: adds what the user gave, keeps a record of what came, and gives up on a server that is silent, endless
- * or slow.
- */
+/** The connection to one server: adds the user's headers, records the answers, and gives up on a server that is silent, endless or slow. */
 import type { Agent } from 'node:http'
 import { addressIn, guardedLookup, kindOf } from './addresses.ts'
 import type { IsEnough } from './body.ts'
@@ -34,27 +31,27 @@ export interface Sending {
   readonly id?: string | number
   /** Default: stops at the response to `id`, or at any response without an id. */
   readonly isEnough?: IsEnough
-  /** Default: the user's, and a body that does not end by then counts as silence. */
+  /** Default: the user's. A body that does not end in time counts as silence. */
   readonly timeoutMs?: number
   readonly agent?: Agent
-  /** `none`: without `Authorization`. A foreign origin never gets it or the user's headers. */
+  /** `none`: without `Authorization`. Foreign origins never get it or the user's headers. */
   readonly credentials?: 'bearer' | 'none'
-  /** `any`: the caller judges refusals for a missing token or too many requests. */
+  /** `any`: the caller handles refusals for a missing token or too many requests. */
   readonly statuses?: 'any'
 }
 
-/** After this many requests without an answer the rest is skipped; otherwise a dead server would take minutes. */
+/** After this many unanswered requests the rest is skipped; otherwise a dead server would take minutes. */
 const MAX_SILENCES = 4
 /** Bytes of all answers together. */
 const MAX_BYTES = 64 * 1_048_576
-/** The part of the whole time that is reserved for ending sessions. */
+/** The part of the total time that is reserved for ending sessions. */
 const CLOSING_SHARE = 0.1
 
 export class Wire {
   readonly options: WireOptions
   /** Every answer of the server itself, in order of arrival. */
   readonly seen: Seen[] = []
-  /** Why the rest of the check is skipped; undefined while it goes on. */
+  /** Why the rest of the check is skipped; undefined while it continues. */
   givenUp: string | undefined
   #endsAt: number
   #silences = 0
@@ -73,12 +70,12 @@ export class Wire {
     return `check-${this.#lastId}`
   }
 
-  /** Throws `Stop` where there is no answer, and where it is 401, 403 for want of scope, or 429. */
+  /** Throws `Stop` without an answer, and for 401, 403 for a missing scope, or 429. */
   async send(sending: Sending): Promise<Answer> {
     return (await this.ask(sending)).answer
   }
 
-  /** As `send`, with the answer read as JSON-RPC. */
+  /** Like `send`, with the answer parsed as JSON-RPC. */
   async ask(sending: Sending): Promise<Reply> {
     const { options } = this
     const { label, id } = sending
@@ -106,7 +103,7 @@ export class Wire {
     return reply
   }
 
-  /** From here on, requests may also use the time reserved for the end. */
+  /** Lets later requests use the time reserved for the end. */
   startClosing(): void {
     this.#endsAt += this.options.deadlineMs * CLOSING_SHARE
     this.givenUp = undefined
@@ -146,10 +143,7 @@ export class Wire {
     }
   }
 
-  /**
-   * The user chose the server's first address. All others, from names in its answers or from DNS, must be public, or of the
-   * same kind as the server's own.
-   */
+  /** The user chose the server's first address. All others, from its answers or from DNS, must be public or of the same kind. */
   #isAllowed(address: string): boolean {
     if (this.#address === undefined) return true
     const kind = kindOf(address)
@@ -158,7 +152,7 @@ export class Wire {
 
   #own(credentials: Sending['credentials']): { [name: string]: string } {
     const { bearer, headers } = this.options
-    // The user's own headers may hold a token of another kind.
+    // The user's own headers may contain another token.
     const { authorization: own, ...others } = headers
     const authorization = bearer === undefined ? own : `Bearer ${bearer}`
     return {
@@ -170,18 +164,18 @@ export class Wire {
   }
 }
 
-/** There is no answer, which counts as a fault of the server. */
+/** Records a missing answer, which counts as an error of the server. */
 export class NoAnswerStop extends Stop {
   override name = 'NoAnswerStop'
   readonly why: NoAnswer['why']
-  /** In a few words, without what was asked. */
+  /** A short description, without the request. */
   readonly reason: string
 
   constructor(label: string, { message, why }: NoAnswer, timeoutMs: number) {
     super(
       wrong(
         `${label}: ${message}`,
-        `answer every request, within ${describeMs(timeoutMs)}, even if with an error`,
+        `answer every request within ${describeMs(timeoutMs)}, even with an error`,
       ),
     )
     this.why = why

@@ -1,17 +1,17 @@
-/** Chunks with ids that depend on nothing but what is in them, so that the same content is known again. */
+/** Chunks whose ids depend only on their content, so that unchanged content is recognized. */
 import { createHash } from 'node:crypto'
 import type { SourceDocument } from './sources.ts'
 import { createSplit } from './split.ts'
 
 export interface Chunk {
-  /** The name of what is ingested together, and a hash: at most 61 bytes. */
+  /** The name of the document set and a hash: at most 61 bytes. */
   readonly id: string
-  /** What is embedded: the path, which often names the subject, the headings and the text. */
+  /** The embedded text: the path, which often names the subject, the headings and the text. */
   readonly input: string
   readonly metadata: ChunkMetadata
 }
 
-/** Flat, since some stores take nothing else. A type, so that it is a record. */
+/** Flat, since some stores accept nothing else. A type alias, so that it is assignable to a record. */
 export type ChunkMetadata = {
   readonly text: string
   /** The path of the file, or the URL. */
@@ -23,11 +23,11 @@ export type ChunkMetadata = {
 export interface ChunkOptions {
   readonly name: string
   readonly chunkSize: number
-  /** With another model, every chunk is another. */
+  /** A different model changes every id. */
   readonly modelId: string
 }
 
-/** Throws `CliError` where a package is missing. */
+/** Throws `CliError` if a package is missing. */
 export async function toChunks(
   documents: readonly SourceDocument[],
   options: ChunkOptions,
@@ -40,7 +40,7 @@ export async function toChunks(
       .map(({ text, headings }) => {
         const heading = headings.join(' > ')
         const content = JSON.stringify([options.modelId, source, heading, text])
-        // The same text twice in one document is two chunks.
+        // Repeated text in one document makes separate chunks.
         const count = seen.get(content) ?? 0
         seen.set(content, count + 1)
         const hash = createHash('sha256').update(`${count}${content}`).digest('hex').slice(0, 40)

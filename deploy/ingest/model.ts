@@ -1,4 +1,4 @@
-/** The embedding model that the command line names. */
+/** The embedding model of `--model`. */
 import { type EmbeddingModel, toEmbed } from '../../src/retrieval/embed.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { loadDefault } from './module.ts'
@@ -9,13 +9,13 @@ export interface LoadedModel {
   embed(texts: readonly string[]): Promise<number[][]>
 }
 
-/** Throws `CliError` for a module that exports no model. */
+/** Throws `CliError` if the module does not export a model. */
 export async function loadModel(cwd: string, name: string): Promise<LoadedModel> {
   const isNamed = name.startsWith('openai/')
   const model = (isNamed ? name : await loadDefault(cwd, name, 'an embedding model')) as EmbeddingModel
   try {
     const embed = toEmbed(model)
-    // A model of the AI SDK says which it is; of a function, the file is all there is.
+    // A model of the AI SDK has an id; a function is identified by its file.
     const { modelId } = model as { modelId?: unknown }
     const id = typeof modelId === 'string' ? modelId : name
     return { id, embed: (texts) => embed(texts, { env: process.env }) }

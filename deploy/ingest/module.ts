@@ -1,15 +1,15 @@
-/** Modules of the project that the command line names. */
+/** Modules of the project that are named on the command line. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
-/** The default export of a file. Throws `CliError` if there is none, or it does not load. */
+/** The default export of a file. Throws `CliError` if it is missing, or the file does not load. */
 export async function loadDefault(cwd: string, file: string, what: string): Promise<unknown> {
   const path = resolve(cwd, file)
   if (!existsSync(path))
-    throw new CliError(`there is no ${printable(file)}: pass a module whose default export is ${what}`)
+    throw new CliError(`${printable(file)} does not exist: pass a module whose default export is ${what}`)
   if (/^\.[cm]?ts$/.test(extname(path)) && !process.features.typescript)
     throw new CliError(
       `this Node cannot load ${printable(file)}: use Node 22.18 or later, or write it as .mjs`,

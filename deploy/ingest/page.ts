@@ -11,7 +11,7 @@ export interface Page {
 const TIMEOUT_MS = 30_000
 const MAX_REDIRECTS = 5
 
-/** Throws `Error` for a page that cannot be read, or has no text. */
+/** Throws `Error` for a page that cannot be read or has no text. */
 export async function fetchPage(url: string): Promise<Page> {
   const response = await follow(url, AbortSignal.timeout(TIMEOUT_MS))
   if (!response.ok) throw new Error(`HTTP ${response.status}`)
@@ -23,8 +23,8 @@ export async function fetchPage(url: string): Promise<Page> {
 }
 
 /**
- * Redirects on the same host alone. Another one was not asked for: a page could make this machine read an address that only it
- * can reach, such as that of a cloud's credentials, into an index that others search.
+ * Follows redirects only on the same host. Otherwise a page could make this machine read an address that only it can reach, such as a
+ * cloud's credentials, into an index that others search.
  */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   let at = new URL(url)
@@ -33,7 +33,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
     const location = response.headers.get('location')
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
     await response.body?.cancel()
-    if (!URL.canParse(location, at)) throw new Error('it redirects to no URL')
+    if (!URL.canParse(location, at)) throw new Error('it redirects to an invalid URL')
     const next = new URL(location, at)
     const isSecure = next.protocol === 'https:'
     if (next.protocol !== at.protocol && !isSecure) throw new Error(`it redirects to ${next.protocol}`)
@@ -45,7 +45,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   throw new Error(`it redirects over ${MAX_REDIRECTS} times`)
 }
 
-/** In the first kilobyte, as HTML demands. */
+/** In the first kilobyte, as HTML requires. */
 function declared(bytes: Uint8Array): string | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 1024))
   return /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(start)?.[1]

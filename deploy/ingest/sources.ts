@@ -10,7 +10,7 @@ import { checkBytes, toText } from './text.ts'
 export type DocumentKind = 'markdown' | 'html' | 'text'
 
 export interface SourceDocument {
-  /** The path from the current folder, with `/`, or the URL. */
+  /** The path relative to the current folder, with `/`, or the URL. */
   readonly source: string
   readonly kind: DocumentKind
   readonly text: string
@@ -18,7 +18,7 @@ export interface SourceDocument {
 
 export interface Found {
   readonly documents: readonly SourceDocument[]
-  /** Sources that could not be read, each of which was warned of. */
+  /** Sources that could not be read; a warning was printed for each. */
   readonly failed: readonly string[]
 }
 
@@ -33,7 +33,7 @@ const KINDS: { readonly [extension: string]: DocumentKind } = {
 
 const PAGES_AT_ONCE = 4
 
-/** Throws `CliError` for a file that does not exist, and where there is no document at all. */
+/** Throws `CliError` if a file does not exist, or if there are no documents. */
 export async function findDocuments(
   cwd: string,
   given: readonly string[],
@@ -67,7 +67,7 @@ export async function findDocuments(
     throw new CliError('none of the documents could be read: nothing was changed')
   if (documents.length === 0)
     throw new CliError(
-      `there is no document in ${printable(given.join(', '))}: it reads ${Object.keys(KINDS).join(', ')}`,
+      `no documents in ${printable(given.join(', '))}: ingest reads ${Object.keys(KINDS).join(', ')}`,
     )
   return { documents: documents.sort((one, other) => (one.source < other.source ? -1 : 1)), failed }
 }
@@ -76,14 +76,14 @@ function filesOf(cwd: string, given: string): string[] {
   const path = resolve(cwd, given)
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined)
-    throw new CliError(`there is no ${printable(given)}: pass a folder, a file or a URL`)
+    throw new CliError(`${printable(given)} does not exist: pass a folder, a file or a URL`)
   if (stats.isDirectory()) return filesIn(path)
   if (kindOf(path) === undefined)
-    throw new CliError(`${printable(given)} is no document: it reads ${Object.keys(KINDS).join(', ')}`)
+    throw new CliError(`${printable(given)} is not a document: ingest reads ${Object.keys(KINDS).join(', ')}`)
   return [path]
 }
 
-/** Links to folders are not followed, which could lead in a circle. */
+/** Does not follow links to folders, which could form a cycle. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') return []
@@ -98,7 +98,7 @@ function kindOf(path: string): DocumentKind | undefined {
   return Object.hasOwn(KINDS, extension) ? KINDS[extension] : undefined
 }
 
-/** Undefined for a file that has no text, which was warned of. Throws what the system says of one that cannot be read. */
+/** Undefined for a file without text, after a warning. Throws the system's error for a file that cannot be read. */
 function readDocument(
   cwd: string,
   path: string,
@@ -118,13 +118,13 @@ function readDocument(
 function urlsOf(cwd: string, file: string): string[] {
   const path = resolve(cwd, file)
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new CliError(`there is no file ${printable(file)}: pass one with a URL a line`)
+    throw new CliError(`the file ${printable(file)} does not exist: pass one with a URL per line`)
   const lines = readFileSync(path, 'utf8')
     .split(/\r?\n/)
     .map((line) => line.trim())
   const urls = lines.filter((line) => line !== '' && !line.startsWith('#'))
   const wrong = urls.find((url) => !URL.canParse(url) || !/^https?:/.test(url))
-  if (wrong !== undefined) throw new CliError(`${printable(file)}: "${printable(wrong)}" is no URL`)
+  if (wrong !== undefined) throw new CliError(`${printable(file)}: "${printable(wrong)}" is not a valid URL`)
   return urls
 }
 

@@ -1,20 +1,20 @@
-/** Splits documents by headings and size. Markdown is split by `chunkdown`; HTML is turned into Markdown by `turndown` first. */
+/** Splits documents by headings and size. Markdown is split by `chunkdown`; HTML is first converted to Markdown by `turndown`. */
 import { CliError } from '../terminal/cli-error.ts'
 import type { DocumentKind } from './sources.ts'
 
 export interface Piece {
   readonly text: string
-  /** The headings above it, the topmost first. */
+  /** The headings above it, top level first. */
   readonly headings: readonly string[]
 }
 
 /** Splits one document. */
 export type Split = (text: string, kind: DocumentKind) => Piece[]
 
-/** How much a piece may exceed the size, so that a list or a block of code stays whole. */
+/** How much a piece may exceed the size, to keep a list or a code block in one piece. */
 const MAX_OVERFLOW = 1.5
 
-/** Throws `CliError` without the packages that the kinds of documents need. */
+/** Throws `CliError` if a package for these kinds of documents is missing. */
 export async function createSplit(chunkSize: number, kinds: ReadonlySet<DocumentKind>): Promise<Split> {
   const toMarkdown = kinds.has('html') ? await loadTurndown() : undefined
   const splitMarkdown =
@@ -25,7 +25,7 @@ export async function createSplit(chunkSize: number, kinds: ReadonlySet<Document
   }
 }
 
-// In a `try`, so that a package that is not installed is told of in one line.
+// In a `try`, to report a missing package in one line.
 async function loadChunkdown(chunkSize: number): Promise<(text: string) => Piece[]> {
   try {
     const { chunkdown } = await import('chunkdown')
@@ -69,7 +69,7 @@ function withoutFrontMatter(markdown: string): string {
   return markdown.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, '')
 }
 
-/** Paragraphs, as many as fit; a longer one by its sentences. */
+/** As many paragraphs as fit; splits longer ones into sentences. */
 function splitText(text: string, chunkSize: number): Piece[] {
   const paragraphs = text.split(/\r?\n\s*\n/).map((one) => one.trim())
   const parts = paragraphs.flatMap((one) => (one.length > chunkSize ? sentencesOf(one, chunkSize) : [one]))
@@ -88,7 +88,7 @@ function sentencesOf(paragraph: string, chunkSize: number): string[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(paragraph)
   const parts: string[] = ['']
   for (const { segment } of segments) {
-    // A sentence without an end, such as a table of numbers, is cut.
+    // Cuts a sentence without an end, such as a table of numbers.
     for (let at = 0; at < segment.length; at += chunkSize) {
       const piece = segment.slice(at, at + chunkSize)
       if (parts.at(-1)!.length + piece.length > chunkSize) parts.push('')

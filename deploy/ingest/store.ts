@@ -1,4 +1,4 @@
-/** The store that the command line names, with what the environment says of it. */
+/** The store of `--store`, configured by environment variables. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createMemoryVectorStore, type MemorySnapshot } from '../../src/retrieval/memory-store.ts'
@@ -15,7 +15,7 @@ import { type IngestStore, vectorizeHttp } from './vectorize.ts'
 
 export interface OpenedStore {
   readonly store: IngestStore
-  /** Writes what is only in memory. */
+  /** Writes a store in memory to its file. */
   save(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ const NAMED: { readonly [name: string]: (cwd: string) => IngestStore | Promise<I
     }),
 }
 
-/** Throws `CliError` for a variable that is missing, and for a module that exports no store. */
+/** Throws `CliError` for a missing variable, or if a module does not export a store. */
 export async function openStore(cwd: string, name: string): Promise<OpenedStore> {
   if (name.endsWith('.json')) return openSnapshot(cwd, name)
   const store = Object.hasOwn(NAMED, name)
@@ -56,7 +56,7 @@ export async function openStore(cwd: string, name: string): Promise<OpenedStore>
   for (const method of ['createIndex', 'upsert', 'deleteVectors', 'describeIndex', 'listIds'] as const)
     if (typeof store[method] !== 'function')
       throw new CliError(
-        `the store of ${printable(name)} has no ${method}(), which ingesting needs: use a store of mayfly-mcp/retrieval (pgvector and libsql fill indexes of Mastra’s PgVector and LibSQLVector)`,
+        `the store of ${printable(name)} has no ${method}(), which ingest needs: use a store of mayfly-mcp/retrieval (pgvector and libsql fill indexes of Mastra’s PgVector and LibSQLVector)`,
       )
   return { store, save: async () => {} }
 }
@@ -66,7 +66,7 @@ function openSnapshot(cwd: string, name: string): OpenedStore {
   const store = createMemoryVectorStore(existsSync(path) ? readSnapshot(path, name) : undefined)
   const save = async (): Promise<void> => {
     try {
-      // Whole or not at all: a server may be reading it.
+      // Atomic, since a server may be reading it.
       writeFileSync(`${path}.${process.pid}.tmp`, JSON.stringify(store.snapshot()))
       renameSync(`${path}.${process.pid}.tmp`, path)
     } catch (error) {
@@ -81,7 +81,7 @@ function readSnapshot(path: string, name: string): MemorySnapshot {
     const snapshot = JSON.parse(readFileSync(path, 'utf8')) as Partial<MemorySnapshot> | null
     if (snapshot?.version === 1 && typeof snapshot.indexes === 'object') return snapshot as MemorySnapshot
   } catch {}
-  throw new CliError(`${printable(name)} is no index of mayfly ingest: pass another file, or delete it`)
+  throw new CliError(`${printable(name)} is not an index of mayfly ingest: pass another file, or delete it`)
 }
 
 function variable(name: string): string {

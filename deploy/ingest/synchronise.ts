@@ -1,4 +1,4 @@
-/** Makes an index hold exactly these chunks: embeds and adds what is new, removes what is gone. */
+/** Makes an index contain exactly these chunks: embeds and adds new ones, and deletes removed ones. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { EmbeddingError } from '../../src/retrieval/embed.ts'
 import { VectorStoreError } from '../../src/retrieval/store.ts'
@@ -9,13 +9,13 @@ import type { IngestStore } from './vectorize.ts'
 
 export interface SynchroniseOptions {
   readonly indexName: string
-  /** Only ids that begin with it belong to these documents. */
+  /** Only ids with this prefix belong to these documents. */
   readonly prefix: string
   readonly embed: (texts: readonly string[]) => Promise<number[][]>
   readonly removes: boolean
   readonly isDryRun: boolean
   readonly progress: Progress
-  /** Milliseconds before the first repetition. Default 1000. */
+  /** Milliseconds before the first retry. Default 1000. */
   readonly retryMs?: number
 }
 
@@ -25,11 +25,11 @@ export interface Changes {
   readonly kept: number
 }
 
-/** Chunks that are embedded and added together: what is added stays, if it is interrupted. */
+/** Chunks that are embedded and added together. If interrupted, added chunks stay. */
 const BATCH = 64
 const ATTEMPTS = 4
 
-/** Throws `CliError` when the model or the store fails again and again. */
+/** Throws `CliError` if the model or the store keeps failing. */
 export async function synchronise(
   store: IngestStore,
   chunks: readonly Chunk[],
@@ -63,7 +63,7 @@ export async function synchronise(
         }),
       )
     }
-    // At the end, so that nothing is missing meanwhile.
+    // Last, so that no chunk is missing in the meantime.
     if (gone.length > 0)
       await again('removing from the index', () => store.deleteVectors({ indexName, ids: gone }))
   } finally {
@@ -72,7 +72,7 @@ export async function synchronise(
   return changes
 }
 
-/** Undefined without the index. */
+/** Undefined if the index does not exist. */
 async function idsOf(
   store: IngestStore,
   indexName: string,
@@ -103,11 +103,11 @@ async function repeat<Value>(what: string, act: () => Promise<Value>, retryMs: n
   }
 }
 
-/** Not what would fail again in the same way. */
+/** Does not retry errors that would repeat. */
 function mayPass(error: unknown): boolean {
   if (error instanceof TypeError && !/fetch failed/.test(error.message)) return false
   const { status, code } = error as { status?: unknown; code?: unknown }
-  // Such as a key that is missing.
+  // For example a missing key.
   if (error instanceof EmbeddingError && status === undefined) return false
   if (typeof status === 'number') return status === 408 || status === 429 || status >= 500
   return code !== 'WRONG_DIMENSION' && code !== 'UNSUPPORTED_FILTER' && code !== 'NO_INDEX'

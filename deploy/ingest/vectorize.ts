@@ -1,4 +1,4 @@
-/** Vectorize from outside of a Worker, by Cloudflare's HTTP API: the calls that wrangler makes. Only what ingesting needs. */
+/** Vectorize from outside a Worker, by Cloudflare's HTTP API with the same calls as wrangler. Only what ingest needs. */
 import { checkIndexName, toRows, type VectorStore, VectorStoreError } from '../../src/retrieval/store.ts'
 import { inParts, noIndex } from '../../src/retrieval/stores/http.ts'
 
@@ -9,7 +9,7 @@ export interface VectorizeHttpOptions {
   readonly url?: string
 }
 
-/** What ingesting needs of a store. */
+/** The part of a store that ingest needs. */
 export type IngestStore = Pick<
   VectorStore,
   'createIndex' | 'upsert' | 'deleteVectors' | 'describeIndex' | 'listIds'
@@ -17,12 +17,12 @@ export type IngestStore = Pick<
 
 const METRICS = { cosine: 'cosine', euclidean: 'euclidean', dotproduct: 'dot-product' } as const
 const TIMEOUT_MS = 60_000
-/** What one call takes at most. */
+/** The limit of one call. */
 const UPSERT_ROWS = 1000
 const DELETE_IDS = 100
 const LIST_IDS = 1000
 
-/** Its changes are queued: they can be seen after some seconds. */
+/** Changes are queued, and visible after a few seconds. */
 export function vectorizeHttp({
   accountId,
   apiToken,

@@ -1,4 +1,4 @@
-/** Passes HTTP on as it is, except for what belongs to one connection (RFC 9110 §7.6.1). */
+/** Forwards HTTP unchanged, except for hop-by-hop headers (RFC 9110 §7.6.1). */
 import type { IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { send } from './outgoing.ts'
@@ -16,19 +16,19 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
-/** How long a message is and whom it is for: no `Connection` may take them away. */
+/** Headers for the length and the recipient of a message, which `Connection` cannot remove. */
 const KEPT = new Set(['content-length', 'host', 'origin'])
 
 export interface Forwarding {
   readonly url: URL
   readonly options: RequestOptions
-  /** The headers of the response for the client, from names and values in turn. */
+  /** The headers of the response for the client, from alternating names and values. */
   readonly toHeaders: (rawHeaders: readonly string[]) => readonly string[]
-  /** Called at most once, when there is no response, or none that could be written. */
+  /** Called at most once, if there is no response or it could not be written. */
   readonly onFailure: (error: Error) => void
 }
 
-/** Streams both bodies; when one side goes away, so does the other. */
+/** Streams both bodies; when one side closes, so does the other. */
 export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): void {
   const { url, options, toHeaders, onFailure } = forwarding
   const outgoing = send(url, options)
@@ -42,26 +42,26 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
   }
   outgoing.on('response', (incoming) => {
     try {
-      // Without the reason phrase, which may hold what Node does not write.
+      // Without the reason phrase, which may contain characters that Node refuses.
       response.writeHead(incoming.statusCode ?? 502, [...toHeaders(incoming.rawHeaders)])
     } catch (error) {
       return fail(error as Error)
     }
     response.flushHeaders()
-    // An error ends both sides, which is all that there is to do.
+    // An error ends both sides; nothing else is needed.
     pipeline(incoming, response, () => {})
   })
   outgoing.on('upgrade', (_incoming, socket) => {
     socket.on('error', () => {}).destroy()
-    fail(new Error('it answers 101, and nothing was to be upgraded'))
+    fail(new Error('it answers 101 without an upgrade request'))
   })
   outgoing.on('error', fail)
   response.on('close', () => outgoing.destroy())
-  // Not a pipeline: a server may answer before it has read the request.
+  // Not a pipeline, since a server may answer before it has read the request.
   request.pipe(outgoing)
 }
 
-/** Names and values in turn, without those of the connection. */
+/** Alternating names and values, without hop-by-hop headers. */
 export function withoutHops(rawHeaders: readonly string[]): string[] {
   const headers: string[] = []
   const named = new Set(HOP_BY_HOP)

@@ -1,7 +1,7 @@
 /**
- * The port of `mayfly dev`: shows the playground, and passes everything else on to the platform's own process as it came.
+ * The port of `mayfly dev`: serves the playground, and forwards everything else unchanged to the platform's own process.
  *
- * It is the same for every platform, so no server knows of it, and nothing of it is in what is deployed.
+ * It is the same for every platform and is not part of a deployment.
  */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,15 +14,15 @@ import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePag
 import { PREFIX } from './page.ts'
 
 export interface PlaygroundFront {
-  /** Where the playground is: `/`, or below it where the server has a page of its own there. */
+  /** The path of the playground: `/`, or below it if the server has its own page there. */
   readonly path: string
-  /** Accepts nothing more, and resolves when `drained` has and all connections are cut off. */
+  /** Stops accepting, and resolves when `drained` has and all connections are closed. */
   close(drained: Promise<unknown>): Promise<void>
 }
 
 export interface FrontOptions {
   readonly port: number
-  /** Of 127.0.0.1, where the platform's process listens. */
+  /** The port of 127.0.0.1 where the platform's process listens. */
   readonly innerPort: number
   /** The path of the MCP endpoint. */
   readonly endpointPath: string
@@ -30,7 +30,7 @@ export interface FrontOptions {
 
 const PROBE_TIMEOUT_MS = 5000
 
-/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+/** Listens on 127.0.0.1. Rejects with `CliError` if the port is in use. */
 export async function startPlaygroundFront({
   port,
   innerPort,
@@ -50,9 +50,9 @@ export async function startPlaygroundFront({
       else passOn(request, response, innerPort)
     },
   )
-  // A server decides itself how long a request or a response may take.
+  // The server decides how long a request or a response may take.
   listener.requestTimeout = 0
-  // Connections that are no longer the listener's.
+  // Upgraded connections, which the listener no longer tracks.
   const upgraded = new Set<Socket>()
   listener.on('upgrade', (request, stream, head) => {
     const socket = stream as Socket
@@ -79,7 +79,7 @@ export async function startPlaygroundFront({
   }
 }
 
-/** A person opens the address in a browser. `/?landing` is the page that visitors of the deployed server see. */
+/** Whether a person opened the URL in a browser. `/?landing` shows the page of the deployed server. */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url = '', headers } = request
   return (
@@ -106,21 +106,21 @@ async function hasOwnPage(innerPort: number): Promise<boolean> {
 
 function passOn(request: IncomingMessage, response: ServerResponse, innerPort: number): void {
   const headers = withoutHops(request.rawHeaders)
-  // How long the body is, or that only its end tells.
+  // The length of the body, or chunked encoding.
   if (request.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
   headers.push('connection', 'close')
   const url = new URL(`http://127.0.0.1:${innerPort}`)
   forward(request, response, {
     url,
-    // As it was sent: a parsed path could be another one.
+    // Unparsed, since parsing could change the path.
     options: { method: request.method!, path: request.url!, headers, setHost: false },
     toHeaders: withoutHops,
-    // As if nothing listened: what a client sees without this front.
+    // Behaves as if nothing listened, as without this front.
     onFailure: () => response.destroy(),
   })
 }
 
-/** WebSockets: the bytes of both sides, unread. */
+/** WebSockets: forwards the bytes of both sides. */
 function tunnel(request: IncomingMessage, client: Socket, head: Buffer, innerPort: number): void {
   const server = connect({ port: innerPort, host: '127.0.0.1' })
   const lines = [`${request.method} ${request.url} HTTP/1.1`]

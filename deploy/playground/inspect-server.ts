@@ -1,4 +1,4 @@
-/** The server of `mayfly inspect`: the page, and a way to one MCP server for it alone. */
+/** The server of `mayfly inspect`: the page, and a proxy to one MCP server that only the page can use. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,15 +8,15 @@ import { PREFIX } from './page.ts'
 
 export interface InspectOptions {
   readonly server: URL
-  /** For every message, in lower case. */
+  /** Headers for every message, in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** What the page must have, from its address. */
+  /** The token from the page's URL. */
   readonly token: string
-  /** 0 is a free one. */
+  /** 0 picks a free one. */
   readonly port: number
 }
 
-/** Listens on 127.0.0.1. Rejects with `CliError` when the port is taken. */
+/** Listens on 127.0.0.1. Rejects with `CliError` if the port is in use. */
 export async function startInspectServer(
   options: InspectOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -30,7 +30,7 @@ export async function startInspectServer(
   await once(listener.listen(await freePort(options.port), '127.0.0.1'), 'listening')
   const { port } = listener.address() as AddressInfo
   return {
-    // After the #: browsers send it to nobody.
+    // After the #, which browsers do not send.
     url: `http://127.0.0.1:${port}${PREFIX}#token=${token}`,
     close: async () => {
       const closed = new Promise((resolve) => listener.close(resolve))

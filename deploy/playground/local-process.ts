@@ -1,6 +1,6 @@
 /**
- * What a process on this machine does for the playground: serves the page, fetches documents of OAuth, and for `mayfly inspect`
- * forwards to the server.
+ * The local process of the playground: serves the page, fetches OAuth documents, and for `mayfly inspect` forwards messages to the
+ * server.
  *
  * Other web pages in the same browser must not use it. The `Host` must be this machine (against DNS rebinding), a request that does
  * something must come from the page's own origin and have the token, and everything else is refused with 403.
@@ -25,11 +25,11 @@ const MAX_BODY = 64 * 1024
 
 /** Headers that the page may send to the server. */
 const SENT = /^(?:accept|authorization|content-type|last-event-id|mcp-.+)$/
-/** Headers of the server that mean something to the browser of the page. */
+/** Headers of the server that the page's browser needs. */
 const WITHHELD =
   /^(?:set-cookie2?|access-control-.*|clear-site-data|content-security-policy.*|cross-origin-.*|nel|refresh|report-to|reporting-endpoints|service-worker-allowed|sourcemap|x-sourcemap|link|location|permissions-policy|referrer-policy|speculation-rules|strict-transport-security|origin-agent-cluster)$/
 
-/** Whether the browser was told that it talks to this machine. */
+/** Whether the request's host is this machine. */
 export function isLocalHost({ headers }: IncomingMessage): boolean {
   return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(headers.host ?? '')
 }
@@ -41,7 +41,7 @@ export async function answerLocally(
   local: LocalProcess,
 ): Promise<void> {
   const path = pathOf(request).slice(PREFIX.length)
-  if (!isLocalHost(request)) return refuse(response, 403, 'this page is for the machine that it runs on')
+  if (!isLocalHost(request)) return refuse(response, 403, 'this page is only for the machine that it runs on')
   if (request.method === 'GET') {
     if (path === '') return servePage(request, response, local)
     if (ASSETS.includes(path)) return serveAsset(request, response, path)
@@ -49,7 +49,7 @@ export async function answerLocally(
   }
   if (request.method !== 'POST') return refuse(response, 405, 'GET or POST', { allow: 'GET, POST' })
   if (!isFromPage(request, local))
-    return refuse(response, 403, 'only the page that the terminal names may do this')
+    return refuse(response, 403, 'only the page shown in the terminal may do this')
   if (path === 'fetch') return serveFetch(request, response, local)
   if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
   return refuse(response, 404, 'not found')
@@ -59,7 +59,7 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0]!
 }
 
-/** The page, also where it takes the place of another one. */
+/** The page, also when it replaces another one. */
 export function servePage(request: IncomingMessage, response: ServerResponse, local: LocalProcess): void {
   const { path, server, token, forwards } = local
   const origin = originOf(request)
@@ -128,9 +128,9 @@ function parseAsked(text: string): OutsideRequest {
     throw new Refused('not a request')
   const parsed = new URL(url)
   if (!/^https?:$/.test(parsed.protocol)) throw new Refused(`not http or https: ${parsed.protocol}`)
-  if (parsed.username !== '' || parsed.password !== '') throw new Refused('the URL holds a password')
+  if (parsed.username !== '' || parsed.password !== '') throw new Refused('the URL contains a password')
   if (contentType !== undefined && !/^application\/(?:json|x-www-form-urlencoded)$/.test(contentType))
-    throw new Refused('not a content type of OAuth')
+    throw new Refused('not an OAuth content type')
   return { url: parsed, method, contentType, body }
 }
 
@@ -141,7 +141,7 @@ function forwardMessage(
 ): void {
   const own = Object.entries(request.headers).filter(([name]) => SENT.test(name))
   const headers = { ...Object.fromEntries(own), 'accept-encoding': 'identity', ...forwards!.headers }
-  // A token that the user has just got is newer than the one of the command line.
+  // A token from a sign-in is newer than the one from the command line.
   const { authorization } = request.headers
   forward(request, response, {
     url: server,
@@ -150,11 +150,12 @@ function forwardMessage(
       headers: authorization === undefined ? headers : { ...headers, authorization },
     },
     toHeaders: (rawHeaders) => [...harmless(rawHeaders), ...Object.entries(FORWARDED).flat()],
-    onFailure: (error) => refuse(response, 502, `${server.origin} gave no usable answer: ${error.message}`),
+    onFailure: (error) =>
+      refuse(response, 502, `${server.origin} did not give a usable answer: ${error.message}`),
   })
 }
 
-/** If a browser ever showed such a response by itself, it would have no origin and no script. */
+/** If a browser displayed such a response, it would have no origin and no scripts. */
 const FORWARDED = {
   'content-security-policy': `sandbox; default-src 'none'`,
   'cross-origin-resource-policy': 'same-origin',

@@ -1,4 +1,4 @@
-/** Requests of the local process on behalf of the playground: to the server that the user named, and to those that this one names. */
+/** Requests of the local process for the playground: to the server that the user chose, and to URLs from that server. */
 import { once } from 'node:events'
 import {
   type ClientRequest,
@@ -10,7 +10,7 @@ import { request as httpsRequest } from 'node:https'
 import { isLoopback, mayReach } from '../../src/client/reach.ts'
 import { addressIn, guardedLookup, kindOf } from '../check/addresses.ts'
 
-/** A request of the page that is refused; the message is shown to the user. */
+/** A refused request of the page; the message is shown to the user. */
 export class Refused extends Error {
   override name = 'Refused'
 }
@@ -37,15 +37,15 @@ export function send(url: URL, options: RequestOptions): ClientRequest {
 }
 
 /**
- * Fetches a document of OAuth that `server`, or what it named, names. Only servers on this machine may name others on it, and no
- * name may resolve to a private network that the server is not in. Redirects are not followed; 256 KiB and 10 seconds at most.
+ * Fetches an OAuth document whose URL comes from `server` or its documents. Only local servers may refer to local URLs, and no host may
+ * resolve to a private network that the server is not in. Does not follow redirects; at most 256 KiB and 10 seconds.
  */
 export async function fetchOutside(asked: OutsideRequest, server: URL): Promise<OutsideAnswer> {
   const { url, method, contentType, body } = asked
   const isOwn = url.origin === server.origin
   if (!isOwn && !mayReach(url, server))
     throw new Refused(
-      `${server.origin} names ${url.origin}, where a server may not send its clients: use https, and no private address`,
+      `${server.origin} refers to ${url.origin}, which is not allowed: use https and a public address`,
     )
   const isAllowed = (address: string): boolean => isOwn || isLoopback(server) || kindOf(address) === 'public'
   const literal = addressIn(url)
@@ -74,7 +74,7 @@ async function readText(response: IncomingMessage, url: URL): Promise<string> {
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new Refused(`${url.origin} answers more than ${MAX_BYTES} bytes`)
+    if (size > MAX_BYTES) throw new Refused(`${url.origin} answered with more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -1,17 +1,17 @@
 /**
  * The playground's page and what it loads: one document, one style sheet and small modules, all below `/__mayfly/`.
  *
- * Nothing of this is imported by what is deployed. The page is the same for every server: what it shows of one is put there by its script.
+ * Deployments do not import this. The page is the same for every server; its script fills it.
  */
 import { readFileSync } from 'node:fs'
-// As a whole: Node 20 has no stripTypeScriptTypes, and runs no source that would need it.
+// A namespace import: Node 20 has no stripTypeScriptTypes, and does not run sources that need it.
 import nodeModule from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Html, html } from '../../src/http/html.ts'
 import { STYLE } from './style.ts'
 
-/** Everything of the playground is below it. */
+/** All paths of the playground are below it. */
 export const PREFIX = '/__mayfly/'
 
 export interface PlaygroundPage {
@@ -21,7 +21,7 @@ export interface PlaygroundPage {
   readonly path: string
   /** The URL of the server, if it is not that path of this origin. */
   readonly endpoint?: string
-  /** For requests to the local process. Left out where the user's address has it. */
+  /** For requests to the local process. Omitted if the page's URL has it. */
   readonly token?: string
 }
 
@@ -55,7 +55,7 @@ const MODULES = [
   'wire',
 ]
 
-/** Paths below `PREFIX` of what the page loads. */
+/** Paths below `PREFIX` that the page loads. */
 export const ASSETS: readonly string[] = ['style.css', ...MODULES.map((name) => `${name}${EXTENSION}`)]
 
 /** One of `ASSETS`. */
@@ -68,8 +68,8 @@ export function readAsset(name: string): Asset {
 }
 
 /**
- * Scripts and styles only from below `PREFIX`, requests only to the page's own origin, no page around this one; with Trusted Types, a
- * browser that knows them refuses to turn any text into markup or code.
+ * Allows scripts and styles only from below `PREFIX`, requests only to the page's own origin, and no framing. With Trusted Types,
+ * supporting browsers refuse to turn text into markup or code.
  */
 export function playgroundHeaders(origin: string): Readonly<Record<string, string>> {
   const policy = [

@@ -66,7 +66,7 @@ test('names, schemas, icons, results and headers run no script, and no schema ha
     await expectUnharmed(page)
   }
   for (const summary of await page.locator('#exchanges summary').all()) await summary.click()
-  await page.getByText('What it says of itself').click()
+  await page.getByText('Server description').click()
   await expectUnharmed(page)
   expect(complaints).toEqual([])
   expect(new Set(hostile.asked)).toEqual(new Set(['/mcp']))
@@ -103,7 +103,7 @@ test('events without an end are cut off, and the page still works', { timeout: T
   const { page } = opened
   await page.getByRole('navigation').getByRole('button', { name: 'floods', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
-  await page.locator('.result').getByText('longer than this page reads').waitFor()
+  await page.locator('.result').getByText('exceeds the limits of this page').waitFor()
   await page.getByRole('navigation').getByRole('button', { name: 'slow', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.locator('.result h3').getByText('Result').waitFor()

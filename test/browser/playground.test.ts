@@ -100,7 +100,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     expect(written).toMatchObject({ customer: 'Bob', stems: 3, colour: 'white' })
     await input.fill('{')
     await work(page).getByRole('button', { name: 'Call' }).click()
-    await result(page).getByText('holds something else').waitFor()
+    await result(page).getByText('a JSON field is invalid').waitFor()
     await input.fill(JSON.stringify({ ...written, stems: 100, address: { street: 'x' } }))
     await work(page).getByRole('button', { name: 'Call' }).click()
     await work(page).getByRole('heading', { name: 'The tool failed' }).waitFor()
@@ -243,7 +243,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
       const { page } = opened
       await page.addScriptTag({ content: AXE })
       await offer(page, 'order').click()
-      await page.getByText('What it says of itself').click()
+      await page.getByText('Server description').click()
       await page.getByText('Authorization', { exact: true }).click()
       await work(page).getByRole('button', { name: 'Add to notes' }).click()
       expect(await violations(page)).toEqual([])

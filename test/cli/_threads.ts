@@ -73,7 +73,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'resource',
     verdict: 'wrong',
-    fix: /where a gateway hides that path/,
+    fix: /if a gateway hides that path/,
   },
   {
     thread: 'akutishevsky/withings-mcp/pull/17',
@@ -164,7 +164,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'registration',
     verdict: 'wrong',
-    fix: /client id of yours in the advanced settings/,
+    fix: /a client id in the advanced settings/,
   },
   {
     thread: `${CLAUDE}/350`,
@@ -303,7 +303,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'first-request',
     verdict: 'wrong',
-    fix: /newest version that the server knows/,
+    fix: /newest supported version/,
   },
   {
     thread: 'loomle/loomle/issues/168',

@@ -67,7 +67,7 @@ describe('authorization', () => {
       finds: [['authorization.servers', 'wrong']],
     },
     {
-      name: 'metadata without authorization servers: tokens are given out beforehand',
+      name: 'metadata without authorization servers: tokens are issued beforehand',
       options: { metadata: { authorization_servers: undefined } },
       finds: [],
     },

@@ -158,7 +158,7 @@ test('behind a gateway that serves the function’s path alone, the challenge le
   const { code, stdout } = await runCheck(args, trustingTestCertificate())
 
   expect(stdout).toMatch(
-    /\n2 of 4 clients would connect, 2 cannot be told from here: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
+    /\n2 of 4 clients would connect, 2 cannot be checked from here: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
   )
   expect(code).toBe(0)
 })
@@ -192,7 +192,7 @@ describe('as a command', () => {
       /^http.*\n\nClaude \(claude\.ai, Claude Desktop\), stops: finds PKCE with S256\n {2}skipped {3}takes the URL/,
     )
     expect(stdout).toMatch(
-      / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}known from https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
+      / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}source: https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
     )
     expect(stdout).toMatch(/\n2 of 4 clients would connect: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n$/)
   })
@@ -315,7 +315,7 @@ describe('as a command', () => {
     const json = JSON.parse((await runCheck([...args, '--json'])).stdout)
 
     expect(code).toBe(0)
-    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be told from here: /)
+    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be checked from here: /)
     expect(json.clients).toMatchObject([
       { client: 'claude', stopsAt: null, wouldConnect: null },
       { client: 'cursor', stopsAt: null, wouldConnect: true },
@@ -333,7 +333,7 @@ describe('as a command', () => {
 
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /HTTP 307 to "http:.*: it does not go on without TLS {2}\[claude\.first-request\]\n {12}fix: /,
+      /HTTP 307 to "http:.*: it does not continue without TLS {2}\[claude\.first-request\]\n {12}fix: /,
     )
   })
 

@@ -279,7 +279,7 @@ test('--bearer opens a protected server, --header and --origin reach it', async 
   await check([recorder.url.href, '--header', 'X-Gateway: open', '--origin', 'http://localhost:5173/page'])
 
   expect(opened.code).toBe(0)
-  expect(opened.stdout).toMatch(/works +the token given is taken/)
+  expect(opened.stdout).toMatch(/works +the given token is accepted/)
   expect(seen.every((headers) => headers.get('x-gateway') === 'open')).toBe(true)
   expect(seen.some((headers) => headers.get('origin') === 'http://localhost:5173')).toBe(true)
 })

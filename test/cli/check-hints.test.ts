@@ -86,9 +86,9 @@ const list = (isBrief: boolean): Tools => ({
 test.for([
   [
     false,
-    /\n {2}hint {6}a result that is not there twice +"list": the text repeats structuredContent, about \d+ tokens/,
+    /\n {2}hint {6}a result without duplicated data +"list": the text repeats structuredContent, about \d+ tokens/,
   ],
-  [true, /\n {2}works {5}a result that is not there twice/],
+  [true, /\n {2}works {5}a result without duplicated data/],
 ] as const)('--call: a brief text (%s)', async ([isBrief, said]) => {
   await using running = await mayfly({ tools: list(isBrief) })
   const { code, stdout } = await runCheck([running.url.href, '--call', 'list'])
@@ -115,8 +115,12 @@ const asking: Tools = {
 }
 
 test.for([
-  ['confirm', 0, /\n {2}skipped {3}a result [^\n]+ "confirm": the tool asks its user, as check cannot\n/],
-  ['summarize', 0, /\n {2}skipped {3}a result [^\n]+ "summarize": the tool asks its client for what/],
+  [
+    'confirm',
+    0,
+    /\n {2}skipped {3}a result [^\n]+ "confirm": the tool asks its user, which check cannot do\n/,
+  ],
+  ['summarize', 0, /\n {2}skipped {3}a result [^\n]+ "summarize": the tool needs a client capability/],
   ['nothing', 1, /\n {2}wrong {5}a result [^\n]+ "nothing": HTTP 200, -32602 /],
 ] as const)('--call %s → exit code %d', async ([tool, exitCode, said]) => {
   await using running = await mayfly({ tools: asking })
@@ -139,5 +143,5 @@ test('--call of a tool that returns its question unasked is skipped', async () =
   await using running = await broken(change)
   const { stdout } = await runCheck([running.url.href, '--call', 'echo'])
 
-  expect(stdout).toContain('"echo": the tool asks its user, as check cannot')
+  expect(stdout).toContain('"echo": the tool asks its user, which check cannot do')
 })

@@ -188,7 +188,7 @@ describe('mayfly ingest', () => {
       '/round: it redirects over 5 times',
       '/away: it redirects to another host: pass http://localhost:1/latest/meta-data itself',
       '/file: it redirects to file:',
-      '/binary: it is no text in UTF-8',
+      '/binary: it is not UTF-8 text',
     ])
       expect(stderr).toContain(message)
   })
@@ -208,9 +208,9 @@ describe('mayfly ingest', () => {
     expect(code).toBe(1)
     expect((await rows()).map(({ text }) => text).sort()).toEqual(['# Head', 'Gone.', 'One.', 'Two.'])
     expect(stderr.trim().split('\n')).toEqual([
-      'mayfly: docs/bad\\u000a\\u001b[31m.txt: it is no text in UTF-8',
+      'mayfly: docs/bad\\u000a\\u001b[31m.txt: it is not UTF-8 text',
       'mayfly: docs/large.txt: it has over 10000000 bytes',
-      'mayfly: docs/latin.txt: it is no text in UTF-8',
+      'mayfly: docs/latin.txt: it is not UTF-8 text',
       'mayfly: nothing was removed, since 3 documents could not be read',
     ])
   })
@@ -301,7 +301,7 @@ export default {
     ['without a source', INTO, 2, 'pass a folder, a file or a URL'],
     ['without --store', ['docs', '--index', 'i', '--model', 'embed.mjs'], 2, 'pass --store'],
     ['of a folder that does not exist', ['nowhere', ...INTO], 1, 'there is no nowhere'],
-    ['of a folder without documents', ['empty', ...INTO], 1, 'there is no document in empty'],
+    ['of a folder without documents', ['empty', ...INTO], 1, 'no documents in empty'],
     ['with a wrong name', ['docs', '--name', 'a b', ...INTO], 2, '"a b" is not a name'],
     ['with a wrong size', ['docs', '--chunk-size', '1', ...INTO], 2, '"1" is not a chunk size'],
     [

@@ -1,4 +1,4 @@
-/** The clients that `mayfly check --as` knows, in the order of the report. */
+/** The clients of `mayfly check --as`, in the order of the report. */
 import { chatgpt } from './chatgpt.ts'
 import { claude } from './claude.ts'
 import { cursor } from './cursor.ts'

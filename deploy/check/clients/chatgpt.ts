@@ -53,7 +53,7 @@ export const chatgpt: Profile = {
       id: 'registration',
       does: 'register',
       ways: ['document', 'dynamic'],
-      otherwise: { how: 'a client id of yours in the settings of the connector', isAsked: false },
+      otherwise: { how: 'a client id in the settings of the connector', isAsked: false },
       request: {
         redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
         token_endpoint_auth_method: 'none',

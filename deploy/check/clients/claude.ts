@@ -52,7 +52,7 @@ export const claude: Profile = {
       does: 'read resource',
       places: ['challenge', 'path', 'root'],
       isChallengeFinal: false,
-      compares: 'URL but for a slash',
+      compares: 'URL except a trailing slash',
       mismatch: 'ignore it',
       without: 'use the origin',
       takesHeaders: true,
@@ -86,7 +86,7 @@ export const claude: Profile = {
       id: 'registration',
       does: 'register',
       ways: ['document', 'dynamic'],
-      otherwise: { how: 'a client id of yours in the advanced settings of the connector', isAsked: false },
+      otherwise: { how: 'a client id in the advanced settings of the connector', isAsked: false },
       request: {
         redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
         token_endpoint_auth_method: 'client_secret_post',

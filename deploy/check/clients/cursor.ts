@@ -1,4 +1,4 @@
-/** Cursor. Its messages are those of the official TypeScript SDK, whose rules it follows where it says nothing of its own. */
+/** Cursor. It uses the official TypeScript SDK, whose rules apply unless its documentation says otherwise. */
 import type { Profile, Source } from './profile.ts'
 
 const SDK: Source = {

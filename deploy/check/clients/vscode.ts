@@ -52,7 +52,7 @@ export const vscode: Profile = {
       id: 'registration',
       does: 'register',
       ways: ['document', 'dynamic'],
-      otherwise: { how: 'a client id that VS Code asks its user for', isAsked: true },
+      otherwise: { how: 'a client id, for which VS Code prompts its user', isAsked: true },
       request: {
         redirect_uris: [
           'https://insiders.vscode.dev/redirect',

@@ -1,4 +1,4 @@
-/** The first request of a client, which has no token yet. */
+/** The first request of a client, without a token. */
 import { metadataUrl } from '../authorization.ts'
 import type { Knock } from '../clients/profile.ts'
 import type { Answer } from '../http.ts'
@@ -21,7 +21,7 @@ export async function knock(step: Knock, trail: Trail): Promise<Stepped> {
   return judge(step, trail, reply, message.id)
 }
 
-/** It goes on with `initialize` after any answer that says no, and not after one that breaks or never comes. */
+/** Continues with `initialize` after any refusal, but not after a broken or missing answer. */
 function discoverFault(reply: Reply | Stop): Outcome | undefined {
   const fix =
     'answer server/discover, or refuse it with -32601: it is the first request of clients of 2026-07-28'
@@ -34,15 +34,12 @@ function judge(step: Knock, trail: Trail, reply: Reply, id: Message['id']): Step
   const { status, headers } = answer
   const challenge = challengeIn(headers)
   if (step.signsInAt.includes(status)) {
-    const said = challenge.metadataUrl === undefined ? '' : ', and where its metadata is'
+    const said = challenge.metadataUrl === undefined ? '' : ', and the metadata URL'
     return { outcome: works(`HTTP ${status}${said}`), found: { isOpen: false, challenge } }
   }
   if (status === 429)
     return {
-      outcome: wrong(
-        'HTTP 429: the server limits the rate',
-        'check it again later, or let this address through',
-      ),
+      outcome: wrong('HTTP 429: the server limits the rate', 'check again later, or allow this address'),
     }
   if (status >= 300 && status < 400) return redirected(step, trail, answer)
   if (status === 401 || status === 403) return { outcome: refused(step, status) }
@@ -56,32 +53,32 @@ function judge(step: Knock, trail: Trail, reply: Reply, id: Message['id']): Step
     ? {
         found,
         outcome: degrades(
-          `HTTP ${status} with WWW-Authenticate: it signs in only at ${step.signsInAt.join(' or ')}`,
-          'answer 401 to initialize without a token if the server wants one',
+          `HTTP ${status} with WWW-Authenticate: it signs in only on ${step.signsInAt.join(' or ')}`,
+          'answer 401 to initialize without a token if the server requires one',
         ),
       }
-    : { found, outcome: works('answered: no token is asked for') }
+    : { found, outcome: works('answered: no token is required') }
 }
 
 function unanswered(reply: Reply): Outcome {
   return reply.error === undefined
     ? wrong(
         `initialize: ${describe(reply)}`,
-        'answer POST at this URL, without a token with 401: a proxy or another route may be in the way',
+        'answer POST at this URL, and 401 without a token: a proxy or another route may interfere',
       )
     : wrong(
         `initialize of ${LEGACY_VERSIONS[0]} is refused: ${describe(reply)}`,
-        'answer with the newest version that the server knows, whatever version the client asks for',
+        'answer with the newest supported version, whatever version the client requests',
       )
 }
 
 function refused({ signsInAt, allow }: Knock, status: number): Outcome {
   const fix = 'answer 401 with WWW-Authenticate: Bearer to a request without a token'
   return wrong(
-    `HTTP ${status}: it signs in only at ${signsInAt.join(' or ')}`,
+    `HTTP ${status}: it signs in only on ${signsInAt.join(' or ')}`,
     allow === undefined
-      ? `${fix}; if a firewall in front answers, let the client through`
-      : `${fix}; if a firewall in front answers, let ${allow} through`,
+      ? `${fix}; if a firewall answers, allow the client`
+      : `${fix}; if a firewall answers, allow ${allow}`,
   )
 }
 
@@ -90,13 +87,13 @@ function redirected({ stopsAt }: Knock, { url }: Trail, { status, headers }: Ans
   const target = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
   const said = `HTTP ${status} to ${target === undefined ? 'nowhere' : quote(target.href)}`
   const fix =
-    'answer at this very URL, with and without a slash at the end, and know the scheme behind a proxy'
+    'answer at exactly this URL, with and without a trailing slash, and use the right scheme behind a proxy'
   if (stopsAt?.toHttp && url.protocol === 'https:' && target?.protocol === 'http:')
-    return { outcome: wrong(`${said}: it does not go on without TLS`, fix) }
+    return { outcome: wrong(`${said}: it does not continue without TLS`, fix) }
   if (stopsAt?.statuses.includes(status))
-    return { outcome: wrong(`${said}: it asks there with GET, and the message is lost`, fix) }
+    return { outcome: wrong(`${said}: it sends GET there, and the message is lost`, fix) }
   const outcome = degrades(`${said}: not every client follows`, fix)
-  return { outcome, signInEnds: 'check the URL that it redirects to' }
+  return { outcome, signInEnds: 'check the target of the redirect' }
 }
 
 /** RFC 6750 §3 and RFC 9728 §5.1. */

@@ -1,4 +1,4 @@
-/** The list of tools as one client and its models take it. */
+/** The list of tools, with the limits of a client and its models. */
 import type { ListTools } from '../clients/profile.ts'
 import { isAdvertised } from '../lists.ts'
 import type { JsonObject } from '../messages.ts'
@@ -38,15 +38,15 @@ function judge(
     )
   if (max !== undefined && items.length > max)
     return hint(
-      `${items.length} tools: it takes ${max}, those of other servers included`,
-      'join tools, or serve them in groups under different URLs',
+      `${items.length} tools: it accepts ${max}, including those of other servers`,
+      'combine tools, or serve them in groups at different URLs',
     )
   const unmarked = annotations && items.find((tool) => !hasAll(tool, annotations))
   return unmarked === undefined
     ? works(`${items.length}`)
     : hint(
-        `${quote(unmarked.name)} lacks some of the annotations ${annotations?.join(', ')}: it takes the tool for one that writes`,
-        'say in its annotations what the tool does; with Mayfly, mcp: { annotations: { … } } of the tool',
+        `${quote(unmarked.name)} lacks some of the annotations ${annotations?.join(', ')}: it treats the tool as one that writes`,
+        'describe the tool in its annotations; with Mayfly, mcp: { annotations: { … } } of the tool',
       )
 }
 

@@ -1,4 +1,4 @@
-/** OAuth metadata on a server that asks for no token: what is not a plain 404 makes some clients sign in all the same. */
+/** OAuth metadata on a server without authentication: anything other than a plain 404 makes some clients sign in. */
 import { pathInserted, WELL_KNOWN } from '../authorization.ts'
 import { type Fetched, fetchDocument } from '../document.ts'
 import { essence } from '../media-type.ts'
@@ -15,15 +15,15 @@ export async function lookForOAuth(trail: Trail): Promise<Stepped> {
     if (fault !== undefined)
       return {
         outcome: wrong(
-          `no token is asked for, but ${quote(new URL(place).pathname)} is ${fault}: it tries to register`,
-          'answer 404 there, also where a page, a gateway or the check of a key answers any path; or ask for a token with 401',
+          `no token is required, but ${quote(new URL(place).pathname)} is ${fault}: it tries to register`,
+          'answer 404 there, even if a page, a gateway or an API key check handles every path; or require a token with 401',
         ),
       }
   }
   return { outcome: works('404') }
 }
 
-/** What a client takes for a sign-in. A document that says what it should belongs to a server that is open in part. */
+/** What a client treats as a sign-in. A valid document belongs to a server that is partly open. */
 function faultOf(fetched: Fetched): string | undefined {
   if (fetched.kind !== 'none' || fetched.answer === undefined) return undefined
   const { status, headers } = fetched.answer

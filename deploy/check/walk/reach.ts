@@ -1,4 +1,4 @@
-/** The URL as the client takes it from its user. */
+/** Whether the client accepts the URL from its user. */
 import { reachOf } from '../../../src/request/address.ts'
 import { isLocalHost } from '../addresses.ts'
 import type { Reach } from '../clients/profile.ts'
@@ -13,22 +13,25 @@ export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Steppe
   if (isHosted && !isLocal && !isPrivate && url.protocol !== 'https:')
     return {
       found,
-      outcome: wrong('the URL is not https, which it does not take', 'serve with TLS, and give out that URL'),
+      outcome: wrong(
+        'the URL is not https, which it does not accept',
+        'serve it with TLS, and publish that URL',
+      ),
     }
   if (isHosted && (isLocal || isPrivate))
     return {
       found,
-      outcome: skipped(`a ${isLocal ? 'local' : 'private'} host: it reaches public https URLs alone`),
+      outcome: skipped(`a ${isLocal ? 'local' : 'private'} host: it only reaches public https URLs`),
     }
   return {
     found,
-    outcome: works(entered.href === url.href ? 'as it is' : 'without the slash at the end, which it removes'),
+    outcome: works(entered.href === url.href ? 'as it is' : 'without the trailing slash, which it removes'),
   }
 }
 
 function withoutSlash(url: URL): URL {
   const entered = new URL(url)
-  // At the root there is always one.
+  // A root URL always has a slash.
   while (entered.pathname.length > 1 && entered.pathname.endsWith('/'))
     entered.pathname = entered.pathname.slice(0, -1)
   return entered

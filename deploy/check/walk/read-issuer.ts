@@ -1,4 +1,4 @@
-/** The authorization server's metadata, found as one client does. */
+/** The authorization server's metadata, found like a client does. */
 import { wellKnownOf } from '../authorization-server.ts'
 import type { ReadIssuer } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
@@ -10,10 +10,10 @@ import { headersOf, type Stepped, type Trail } from './trail.ts'
 type Search =
   | { readonly kind: 'found'; readonly document: JsonObject }
   | { readonly kind: 'none'; readonly said: string }
-  /** Of another machine of a private network, or without TLS: not asked. */
+  /** Not fetched: it is in a private network, or without TLS. */
   | { readonly kind: 'refused'; readonly why: string }
 
-/** `triesRoot`: also at the root of an issuer that has a path. Sends no token. */
+/** `triesRoot`: also try the root of an issuer that has a path. Sends no token. */
 export async function findServer(trail: Trail, issuer: string, triesRoot: boolean): Promise<Search> {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
@@ -55,14 +55,14 @@ export async function readIssuer(step: ReadIssuer, trail: Trail): Promise<Steppe
   }
 }
 
-/** On one machine, during development, an issuer may be where it is not asked; elsewhere clients do not reach it either. */
+/** During local development the issuer may be at a URL that is not fetched; elsewhere clients cannot reach it either. */
 export function notAsked(said: string, { endpoint }: Trail): Stepped {
   return endpoint.isLocal
     ? { outcome: skipped(said), signInEnds: 'the authorization server was not checked' }
-    : { outcome: wrong(said, 'name it by an https URL that clients can reach from everywhere') }
+    : { outcome: wrong(said, 'use an https URL that clients can reach from everywhere') }
 }
 
-/** More are not asked: the list is the server's. */
+/** A limit, since the server controls the list. */
 const MAX_ISSUERS = 3
 
 function judge(issuer: string, document: JsonObject): Outcome {
@@ -75,6 +75,6 @@ function judge(issuer: string, document: JsonObject): Outcome {
     ? works(quote(issuer))
     : hint(
         `its "issuer" is ${quote(document.issuer)}, but authorization_servers has ${quote(issuer)}: clients that compare refuse it`,
-        'use the same string in both documents, a slash at the end included',
+        'use the same string in both documents, including a trailing slash',
       )
 }

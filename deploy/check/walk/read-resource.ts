@@ -1,4 +1,4 @@
-/** The protected resource metadata, found and accepted as one client does (RFC 9728). */
+/** The protected resource metadata, found and accepted like a client does (RFC 9728). */
 import { isListOfText, pathInserted, WELL_KNOWN } from '../authorization.ts'
 import type { ReadResource } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
@@ -8,13 +8,13 @@ import { quote } from '../safe-text.ts'
 import { findServer } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
-/** The document at a place, or why the client does not go by what is there. */
+/** The document at a URL, or why the client does not use it. */
 type Look = { readonly document: JsonObject } | Fault
 
 interface Fault {
   readonly fault: string
   readonly fix: string
-  /** Whether there is a document, only a wrong one: that says more than nothing at the next place. */
+  /** Whether an invalid document was found, which is more informative than a missing one at the next URL. */
   readonly isThere: boolean
   readonly isFinal?: boolean
 }
@@ -67,18 +67,18 @@ async function lookAt(place: string, step: ReadResource, trail: Trail): Promise<
 function missing(fault: string, { url }: Trail): Fault {
   return {
     fault,
-    fix: `serve the metadata at ${pathInserted(url)}; where a gateway hides that path, serve it anywhere and name it: WWW-Authenticate: Bearer resource_metadata="…"`,
+    fix: `serve the metadata at ${pathInserted(url)}; if a gateway hides that path, serve it at any URL and send WWW-Authenticate: Bearer resource_metadata="…"`,
     isThere: false,
   }
 }
 
-/** The query counts only where the whole URL is known to. */
+/** The query counts only if the client compares the whole URL. */
 function isSame(resource: URL, url: URL, compares: ReadResource['compares']): boolean {
   if (compares === 'nothing') return true
   if (resource.origin !== url.origin) return false
   const [described, asked] = [resource.pathname, url.pathname]
   if (compares === 'URL') return described === asked && resource.search === url.search
-  if (compares === 'URL but for a slash') return bare(described) === bare(asked)
+  if (compares === 'URL except a trailing slash') return bare(described) === bare(asked)
   return `${bare(asked)}/`.startsWith(`${bare(described)}/`)
 }
 
@@ -95,13 +95,13 @@ function accepted(
   const found = { resource: document }
   if (servers === undefined || (Array.isArray(servers) && servers.length === 0)) {
     const signInEnds = 'no authorization server is named'
-    const said = 'no authorization server is named: tokens are given out beforehand'
+    const said = 'no authorization server is named: tokens are issued beforehand'
     return takesHeaders
       ? { found, signInEnds, outcome: works(`${said}, and entered as a header`) }
       : {
           found,
           outcome: wrong(
-            `${said}, and it takes none`,
+            `${said}, which it does not support`,
             'name an authorization server in authorization_servers',
           ),
         }
@@ -131,12 +131,12 @@ async function withoutDocument(
   if (own.kind !== 'found')
     return {
       outcome: wrong(
-        `${fault}; it then takes ${quote(origin)} for the authorization server, which it is not`,
+        `${fault}; it then uses ${quote(origin)} as the authorization server, which it is not`,
         fix,
       ),
     }
   return {
-    outcome: degrades(`${fault}; it takes ${quote(origin)} for the authorization server`, fix),
+    outcome: degrades(`${fault}; it uses ${quote(origin)} as the authorization server`, fix),
     found: { issuers: [origin] },
   }
 }

@@ -1,4 +1,4 @@
-/** How a client becomes known to the authorization server: by its metadata document, or by dynamic registration (RFC 7591). */
+/** How a client registers with the authorization server: by its metadata document, or dynamically (RFC 7591). */
 import type { Register } from '../clients/profile.ts'
 import { parseDocument, whyNotAsked } from '../document.ts'
 import type { Answer } from '../http.ts'
@@ -19,7 +19,7 @@ export async function register(step: Register, trail: Trail): Promise<Stepped> {
   if (!URL.canParse(endpoint))
     return { outcome: wrong(`registration_endpoint is ${quote(endpoint)}, not a URL`, 'correct it') }
   if (!trail.mayRegister)
-    return { outcome: skipped('registration_endpoint is there; not tried (--no-register)') }
+    return { outcome: skipped('registration_endpoint exists; not tested (--no-register)') }
   return { outcome: await tryToRegister(step, trail, new URL(endpoint)) }
 }
 
@@ -27,12 +27,12 @@ function unregistered({ otherwise, ways }: Register, server: JsonObject): Outcom
   const isDocumentAlone = server.client_id_metadata_document_supported === true
   const said = isDocumentAlone
     ? 'no registration_endpoint, and it has no client ID metadata document'
-    : 'there is no way to register: neither registration_endpoint nor client ID metadata documents'
+    : 'clients cannot register: neither registration_endpoint nor client ID metadata documents are supported'
   const offer = ways.includes('document')
     ? 'support client ID metadata documents, or dynamic registration'
     : 'support dynamic registration: add registration_endpoint'
   const fix = `${offer}; or give its users ${otherwise.how}`
-  return otherwise.isAsked ? degrades(`${said}; it asks its user for a client id`, fix) : wrong(said, fix)
+  return otherwise.isAsked ? degrades(`${said}; it prompts its user for a client id`, fix) : wrong(said, fix)
 }
 
 function methodFault({ tokenMethods }: Register, server: JsonObject): Outcome | undefined {
@@ -46,10 +46,10 @@ function methodFault({ tokenMethods }: Register, server: JsonObject): Outcome | 
       )
 }
 
-/** Registers under its own name, with the client's redirect URIs, and deletes that again where the server lets it. */
+/** Registers under its own name, with the client's redirect URIs, and deletes the registration if the server allows it. */
 async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promise<Outcome> {
   const why = whyNotAsked(trail.wire, endpoint)
-  if (why !== undefined) return notAsked(`${quote(endpoint.href)} was not asked, ${why}`, trail).outcome
+  if (why !== undefined) return notAsked(`${quote(endpoint.href)} was not requested, ${why}`, trail).outcome
   const body = {
     client_name: `mayfly check as ${trail.profile.id}`,
     ...step.request,
@@ -84,8 +84,8 @@ function judge(
     )
   return wantsClientUri && typeof uri !== 'string'
     ? hint(
-        'registered; without registration_client_uri, at which it was once seen to give up',
-        'add registration_client_uri to the answer (RFC 7592 §3), as the servers do to which it connects',
+        'registered, but without registration_client_uri, which it was once observed to require',
+        'add registration_client_uri to the answer (RFC 7592 §3)',
       )
     : works('dynamically')
 }
@@ -104,22 +104,22 @@ function refused(
   if (status === 401 || status === 403)
     return wrong(
       said,
-      `let clients register without a token; where only public ones may, answer the request with "token_endpoint_auth_method": "none"`,
+      `let clients register without a token; if only public clients may, answer the request with "token_endpoint_auth_method": "none"`,
     )
   return wrong(
     said,
     status === 400
       ? `accept token_endpoint_auth_method ${request.token_endpoint_auth_method} (or answer another one) and the redirect URIs ${request.redirect_uris.join(', ')}`
-      : 'answer POST at registration_endpoint with 201 and the client as JSON, or leave the member out',
+      : 'answer POST at registration_endpoint with 201 and the client as JSON, or omit the member',
   )
 }
 
-/** RFC 7592 §2.3. False where what was registered stays, such as where the server gives no token for it. */
+/** RFC 7592 §2.3. False if the registration remains, for example because the server sent no token for it. */
 async function deleteAgain(trail: Trail, endpoint: URL, document: JsonObject): Promise<boolean> {
   const { registration_client_uri: uri, registration_access_token: token } = document
   if (typeof uri !== 'string' || typeof token !== 'string' || !URL.canParse(uri, endpoint.href)) return false
   const url = new URL(uri, endpoint.href)
-  // The token is for the server that gave it.
+  // The token is only for the server that issued it.
   if (url.origin !== endpoint.origin || !/^[\x21-\x7e]+$/.test(token)) return false
   try {
     const { status } = await trail.wire.send({

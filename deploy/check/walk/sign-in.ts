@@ -9,18 +9,18 @@ const METHODS = 'code_challenge_methods_supported'
 
 export function requirePkce({ absent }: RequirePkce, { server = {} }: Trail): Stepped {
   const methods = server[METHODS]
-  const fix = `support PKCE with S256 and say so: "${METHODS}": ["S256"]`
+  const fix = `support PKCE with S256 and list it: "${METHODS}": ["S256"]`
   if (Array.isArray(methods) && methods.includes('S256')) return { outcome: works('S256') }
   if (methods !== undefined) return { outcome: wrong(`${METHODS} is ${quote(methods)}, without S256`, fix) }
   return {
     outcome:
       absent === 'stop'
-        ? wrong(`${METHODS} is missing, which it takes for "no PKCE"`, fix)
-        : degrades(`${METHODS} is missing: versions of it stop here, others take S256 for granted`, fix),
+        ? wrong(`${METHODS} is missing, which it treats as "no PKCE"`, fix)
+        : degrades(`${METHODS} is missing: some versions of it stop here, others assume S256`, fix),
   }
 }
 
-/** Whether anybody offers what a refresh token needs. OpenID Connect gives one for the scope `offline_access` alone. */
+/** Whether the servers offer what a refresh token needs. OpenID Connect issues one only for the scope `offline_access`. */
 export function refresh({ server, resource = {}, challenge }: Trail): Stepped {
   if (server === undefined) return { outcome: skipped('no authorization server metadata') }
   const grants = textsIn(server, 'grant_types_supported')
@@ -28,7 +28,7 @@ export function refresh({ server, resource = {}, challenge }: Trail): Stepped {
     return {
       outcome: degrades(
         `grant_types_supported is ${cite(grants.join(', '))}: its users sign in again whenever a token expires`,
-        'give out refresh tokens, and list refresh_token in grant_types_supported',
+        'issue refresh tokens, and list refresh_token in grant_types_supported',
       ),
     }
   const offered = [
@@ -39,12 +39,12 @@ export function refresh({ server, resource = {}, challenge }: Trail): Stepped {
   if (offered.includes('openid') && !offered.includes('offline_access'))
     return {
       outcome: degrades(
-        'nobody offers the scope offline_access, so it does not ask for a refresh token',
-        'list offline_access in scopes_supported of the authorization server; where you cannot, in the challenge (scopeHints)',
+        'the scope offline_access is not offered, so it does not request a refresh token',
+        'list offline_access in scopes_supported of the authorization server, or if you cannot, in the challenge (scopeHints)',
       ),
     }
   return {
-    outcome: works(offered.includes('offline_access') ? 'by offline_access' : 'nothing is against it'),
+    outcome: works(offered.includes('offline_access') ? 'by offline_access' : 'nothing prevents it'),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a walk has found so far, and what a step makes of it. */
+/** The state of a walk, and the result of a step. */
 import type { Profile } from '../clients/profile.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { JsonObject } from '../messages.ts'
@@ -11,16 +11,16 @@ export interface Trail {
   readonly endpoint: Endpoint
   /** Whether a client may be registered, which leaves a record at the authorization server. */
   readonly mayRegister: boolean
-  /** The URL that the client asks. */
+  /** The URL that the client uses. */
   readonly url: URL
-  /** Whether the server asks for no token; undefined until it was asked. */
+  /** Whether the server requires no token; undefined until the first request. */
   readonly isOpen?: boolean
   readonly challenge?: Challenge
-  /** The protected resource metadata that the client goes by. */
+  /** The protected resource metadata that the client uses. */
   readonly resource?: JsonObject
   /** The authorization servers that it looks at, in order. */
   readonly issuers?: readonly string[]
-  /** The authorization server's metadata that it goes by. */
+  /** The authorization server's metadata that it uses. */
   readonly server?: JsonObject
 }
 
@@ -33,11 +33,11 @@ export interface Stepped {
   readonly outcome: Outcome
   /** For the steps that follow. */
   readonly found?: Partial<Trail>
-  /** Why the rest of the sign-in is not walked, although nothing is wrong. */
+  /** Why the rest of the sign-in is skipped although nothing is wrong. */
   readonly signInEnds?: string
 }
 
-/** What the client sends besides what every request has. */
+/** Additional headers of the client. */
 export function headersOf({ profile }: Trail): { readonly [name: string]: string } {
   return profile.userAgent === undefined ? {} : { 'user-agent': `${profile.userAgent} mayfly-check` }
 }

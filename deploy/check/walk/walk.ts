@@ -1,4 +1,4 @@
-/** Walks the steps of clients towards one server, and says where each would stop. */
+/** Walks through the steps of each client, and reports where it would stop. */
 import type { ClientId, Profile, Source, Step } from '../clients/profile.ts'
 import { TITLES } from '../clients/profile.ts'
 import { type Contact, makeContact, type Word } from '../contact.ts'
@@ -29,7 +29,7 @@ export type WalkedStep = Outcome & {
   /** `claude.resource` */
   readonly id: string
   readonly title: string
-  /** Where it is known from that the client does this. */
+  /** The source for this behaviour of the client. */
   readonly sources: readonly Source[]
 }
 
@@ -38,12 +38,12 @@ export interface Walk {
   readonly name: string
   /** The id of the step at which the client would stop. */
   readonly stopsAt: string | undefined
-  /** Undefined: it cannot be told from here, since the client does not reach this URL. */
+  /** Undefined: unknown, since the client cannot reach this URL. */
   readonly wouldConnect: boolean | undefined
   readonly steps: readonly WalkedStep[]
 }
 
-/** What is no MCP server is reported as `runProbes` does. Throws `NothingAnswers`. Ends the sessions that it opens. */
+/** Reports a URL that is not an MCP server like `runProbes`. Throws `NothingAnswers`. Ends the sessions that it opens. */
 export async function walkAs(
   profiles: readonly Profile[],
   options: WalkOptions,
@@ -66,7 +66,7 @@ export async function walkAs(
   }
 }
 
-/** Not for a site that is something else: only where MCP, a challenge, a firewall or a redirect answers. */
+/** Only if MCP, a challenge, a firewall or a redirect answers, not for other sites. */
 function isWorthWalking({ isModern, isLegacy, isLocked, redirect, discover, initialize }: Contact): boolean {
   const words = [discover, initialize].filter((word): word is Word => !(word instanceof Stop))
   const isRpc = words.some(({ response }) => response !== undefined)
@@ -80,7 +80,7 @@ function isWorthWalking({ isModern, isLegacy, isLocked, redirect, discover, init
   )
 }
 
-/** The steps of the sign-in, which a server that is open or names no authorization server does not need. */
+/** The steps of the sign-in, which are skipped for an open server or without an authorization server. */
 const SIGN_IN: readonly Step['does'][] = [
   'read resource',
   'read issuer',
@@ -113,16 +113,16 @@ async function walk(start: Trail, show: (text: string) => string): Promise<Walk>
 }
 
 function whyLeftOut({ does }: Step, { isOpen }: Trail, why: string | undefined): string | undefined {
-  if (does === 'look for OAuth') return isOpen === true ? undefined : 'the server asks for a token'
+  if (does === 'look for OAuth') return isOpen === true ? undefined : 'the server requires a token'
   if (!SIGN_IN.includes(does)) return undefined
-  return isOpen === true ? 'no token is asked for' : why
+  return isOpen === true ? 'no token is required' : why
 }
 
-/** A step that was given up says nothing about the client, and must not count as one that it takes. */
+/** An aborted step says nothing about the client, and must not count as a passed one. */
 function finished(stepped: Stepped, { wire: { givenUp } }: Trail): Stepped {
   if (givenUp === undefined || stepped.outcome.verdict === 'wrong') return stepped
-  const fix = 'answer every request in time; where the server is only slow, pass a longer --timeout'
-  return { outcome: wrong(`not walked to the end: ${givenUp}`, fix) }
+  const fix = 'answer every request in time; if the server is only slow, pass a longer --timeout'
+  return { outcome: wrong(`not completed: ${givenUp}`, fix) }
 }
 
 async function take(step: Step, trail: Trail): Promise<Stepped> {

@@ -6,7 +6,7 @@ import { toField } from './schema.ts'
 
 export interface ArgumentForm {
   readonly node: HTMLElement
-  /** Throws where a field for JSON holds something else, having shown that. */
+  /** Throws if a JSON field is invalid, after showing the error. */
   read(): Json
 }
 

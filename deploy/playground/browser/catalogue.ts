@@ -29,7 +29,7 @@ export interface Offer {
   readonly item: Json
 }
 
-/** All lists that the server's capabilities name. Rejects when one fails, except where its method is unknown. */
+/** All lists of the server's capabilities. Rejects if one fails, unless its method is unknown. */
 export async function readOffers(client: Client, described: Json, signal: AbortSignal): Promise<Offer[]> {
   const capabilities = asObject(described.capabilities)
   const lists = LISTS.filter(({ capability }) => isObject(capabilities[capability]))
@@ -45,7 +45,7 @@ export async function readOffers(client: Client, described: Json, signal: AbortS
   return (await Promise.all(read)).flat()
 }
 
-/** Shows the offers; `onPick` is called for the one that the user wants. Returns a function that picks the first. */
+/** Shows the offers; `onPick` is called for the one that the user chooses. Returns a function that picks the first. */
 export function showCatalogue(
   place: HTMLElement,
   offers: readonly Offer[],

@@ -1,7 +1,7 @@
 /**
- * A client of both eras, for people to watch: MCP 2026-07-28 without sessions, and 2025-11-25 after `initialize`.
+ * A client for both eras, whose messages the page shows: MCP 2026-07-28 without sessions, and 2025-11-25 after `initialize`.
  *
- * `connect` says who the client is, `request` goes through all rounds until there is a result, `list` reads all pages.
+ * `connect` introduces the client, `request` handles all rounds until there is a result, `list` reads all pages.
  */
 import { type Exchange, exchange, RpcError, resultOf, SignInNeeded } from './exchange.ts'
 import { asList, asObject, asText, isObject, type Json, MAX_ITEMS, pretty } from './json.ts'
@@ -17,13 +17,13 @@ export interface Settings {
   readonly url: string
   /** An access token. */
   readonly token?: string | undefined
-  /** For the local process that forwards. */
+  /** For the local process that forwards messages. */
   readonly hiddenHeaders: Readonly<Record<string, string>>
 }
 
 export interface Hooks {
   readonly onExchange: (exchange: Exchange) => void
-  /** Resolves with the result for a request of the server to its client. */
+  /** Resolves with the result for a request from the server. */
   readonly answer: (method: string, params: Json, signal: AbortSignal) => Promise<Json>
 }
 
@@ -31,7 +31,7 @@ const META = 'io.modelcontextprotocol/'
 const CLIENT_INFO = { name: 'mayfly-playground', version: '1.0.0' }
 const MAX_ROUNDS = 50
 const MAX_PAGES = 20
-/** Requests of the server within one call of a legacy client. */
+/** Requests from the server during one call of a legacy client. */
 const MAX_QUESTIONS = 50
 /** The parameter that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ export class Client {
     this.#version = settings.era === 'modern' ? MODERN : LEGACY
   }
 
-  /** What the server says of itself: `server/discover`, or `initialize` and its notification. */
+  /** The server's description: `server/discover`, or `initialize` and its notification. */
   async connect(signal: AbortSignal): Promise<Json> {
     if (this.settings.era === 'modern') return this.request('server/discover', {}, signal)
     const declared = {
@@ -67,7 +67,7 @@ export class Client {
     return result
   }
 
-  /** All items of a list. A server without this list has an empty one. */
+  /** All items of a list. Empty if the server does not have this list. */
   async list(method: string, member: string, signal: AbortSignal): Promise<Json[]> {
     const items: Json[] = []
     let cursor: string | undefined
@@ -80,7 +80,7 @@ export class Client {
     return items.slice(0, MAX_ITEMS)
   }
 
-  /** `schema`: of the tool's arguments, which says what of them is repeated in headers. */
+  /** `schema`: the schema of the tool's arguments, which says which of them are repeated in headers. */
   async request(method: string, params: Json, signal: AbortSignal, schema?: unknown): Promise<Json> {
     let round = params
     for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
@@ -127,7 +127,7 @@ export class Client {
     }
   }
 
-  /** A legacy server asks on the stream of a call, and is answered by a request of its own. */
+  /** A legacy server asks on the stream of a call, and gets the answer in a separate request. */
   async #answerAside({ id, method, params }: Json, signal: AbortSignal): Promise<void> {
     try {
       const result = await this.#hooks.answer(String(method), asObject(params), signal)
@@ -142,7 +142,7 @@ export class Client {
     }
   }
 
-  /** In the modern era, the end of the connection says it. */
+  /** In the modern era, closing the connection cancels it. */
   #cancel(requestId: number): void {
     const notification = {
       method: 'notifications/cancelled',
@@ -203,7 +203,7 @@ export class Client {
   }
 }
 
-/** What a server said in its error, for people. */
+/** The message of a server's error, for people. */
 export function explain(error: unknown): string {
   if (!(error instanceof RpcError)) return (error as Error).message
   return error.data === undefined ? error.message : `${error.message}\n${pretty(error.data)}`

@@ -1,4 +1,4 @@
-/** Suggestions of the server for an argument of a prompt or of a resource template (`completion/complete`), while the user types. */
+/** The server's suggestions for an argument of a prompt or of a resource template (`completion/complete`), while the user types. */
 import type { Client } from './client.ts'
 import { element, nextId } from './dom.ts'
 import { asList, asObject, type Json } from './json.ts'
@@ -15,7 +15,7 @@ export interface Completable {
   readonly values: () => ReadonlyMap<string, string>
 }
 
-/** Adds a list of suggestions to `input`. A server that has none is not asked again. */
+/** Adds a list of suggestions to `input`. A server without completions is not asked again. */
 export function suggest(input: HTMLInputElement, name: string, { client, ref, values }: Completable): void {
   const list = element('datalist', { id: nextId() })
   input.setAttribute('list', list.id)

@@ -1,4 +1,4 @@
-/** Makes elements. Text of a server becomes text nodes only; the names of attributes are always this page's own. */
+/** Creates elements. Text from a server only becomes text nodes; attribute names always come from this page. */
 import { clip } from './json.ts'
 
 export type Child = Node | string | undefined
@@ -48,7 +48,7 @@ export function part<Type extends HTMLElement = HTMLElement>(id: string): Type {
   return node as Type
 }
 
-/** Whether a user may be sent to a URL that a server names: https, or http on this machine, without a misleading host. */
+/** Whether a URL from a server is safe to open: https, or http on this machine, without a misleading host. */
 export function mayVisit(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
@@ -57,7 +57,7 @@ export function mayVisit(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)
 }
 
-/** A link that opens in another tab and tells it nothing; for other URLs their text. */
+/** A link that opens in another tab without a referrer or opener; plain text for other URLs. */
 export function outsideLink(url: string): HTMLElement {
   if (!mayVisit(url)) return element('code', {}, url)
   return element('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url)

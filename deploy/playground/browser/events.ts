@@ -1,4 +1,4 @@
-/** Reads an event stream as it comes (WHATWG HTML, "Server-sent events"). */
+/** Reads an event stream incrementally (WHATWG HTML, "Server-sent events"). */
 
 /** Characters of one event; a longer one ends the stream. */
 const MAX_EVENT = 8_000_000
@@ -10,7 +10,7 @@ export function createEventReader(): (piece: string) => string[] {
   let data: string[] = []
   return (piece) => {
     const found: string[] = []
-    // A CR may be the first half of CRLF: it waits for the next piece.
+    // A CR may be the first half of CRLF, so it waits for the next piece.
     const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     for (const line of lines) {
@@ -23,7 +23,7 @@ export function createEventReader(): (piece: string) => string[] {
         size += line.length
       }
     }
-    if (size + rest.length > MAX_EVENT) throw new Error('an event of the server is too large')
+    if (size + rest.length > MAX_EVENT) throw new Error('an event from the server is too large')
     return found
   }
 }

@@ -2,7 +2,7 @@
 import { createEventReader } from './events.ts'
 import { asObject, clip, isObject, type Json, parse } from './json.ts'
 
-/** What the page shows of a request and its response, filled as it comes. */
+/** What the page shows of a request and its response, filled as data arrives. */
 export interface Exchange {
   readonly label: string
   readonly method: string
@@ -17,7 +17,7 @@ export interface Exchange {
   headersMs?: number
   totalMs?: number
   readonly events: { readonly atMs: number; readonly data: string }[]
-  /** Of a response that is no event stream. */
+  /** The body of a response that is not an event stream. */
   body?: string
   problem?: string
 }
@@ -26,7 +26,7 @@ export interface Ask {
   readonly label: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Not to be shown: the secret of the local process. */
+  /** Not shown: the secret of the local process. */
   readonly hiddenHeaders: Readonly<Record<string, string>>
   readonly body: Json
   readonly signal: AbortSignal
@@ -44,7 +44,7 @@ export interface Answer {
 const MAX_BODY = 16_000_000
 const MAX_EVENTS = 2000
 
-/** Sends one JSON-RPC message and reads the whole response. Rejects when there is none, and at its limits. */
+/** Sends one JSON-RPC message and reads the whole response. Rejects if there is none or it exceeds the limits. */
 export async function exchange(ask: Ask): Promise<Answer> {
   const started = performance.now()
   const record: Exchange = {
@@ -98,7 +98,9 @@ async function read(response: Response, record: Exchange, ask: Ask, started: num
     size += value.byteLength
     if (size > MAX_BODY || record.events.length > MAX_EVENTS) {
       await reader.cancel()
-      throw new Error(`the response is longer than this page reads (${MAX_BODY} bytes, ${MAX_EVENTS} events)`)
+      throw new Error(
+        `the response exceeds the limits of this page (${MAX_BODY} bytes, ${MAX_EVENTS} events)`,
+      )
     }
     const text = decoder.decode(value, { stream: true })
     if (!isStream) {
@@ -120,7 +122,7 @@ function deliver(message: unknown, { onMessage }: Ask): void {
   if (isObject(message)) onMessage(message)
 }
 
-/** What a JSON-RPC error says. */
+/** The message of a JSON-RPC error. */
 export class RpcError extends Error {
   readonly code: unknown
   readonly data: unknown
@@ -132,7 +134,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The server wants another token, or one at all. */
+/** The server requires a token, or another one. */
 export class SignInNeeded extends Error {
   readonly challenge: string
 
@@ -142,7 +144,7 @@ export class SignInNeeded extends Error {
   }
 }
 
-/** The result in a message, or an error thrown. */
+/** Returns the result in a message, or throws its error. */
 export function resultOf(message: Json): Json {
   if (isObject(message.error)) throw new RpcError(message.error)
   return asObject(message.result)

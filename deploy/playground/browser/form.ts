@@ -1,11 +1,11 @@
-/** Inputs for a field of a schema, each of which can be read and written. */
+/** Inputs for a field of a schema, which can be read and written. */
 import { button, element, nextId } from './dom.ts'
 import { asList, asObject, isObject, pretty } from './json.ts'
 import type { Choice, Field } from './schema.ts'
 
 export interface Control {
   readonly node: HTMLElement
-  /** Undefined where the user has left it empty. */
+  /** Undefined if the user left it empty. */
   read(): unknown
   write(value: unknown): void
 }
@@ -22,7 +22,7 @@ const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind:
   text: (field) => {
     const input =
       field.input === 'area' ? element('textarea', { rows: '4' }) : element('input', { type: 'text' })
-    // Only what helps to type: the browser's own rules would keep wrong values from the server.
+    // Only typing aids: the browser's own validation would keep invalid values from the server.
     if (field.input === 'email' || field.input === 'url') input.setAttribute('inputmode', field.input)
     if (field.input === 'date') input.setAttribute('placeholder', 'YYYY-MM-DD')
     const read = (): unknown => (input.value === '' && !field.isRequired ? undefined : input.value)
@@ -32,7 +32,7 @@ const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind:
     const input = element('input', { type: 'text', inputmode: 'decimal' })
     const read = (): unknown => {
       const text = input.value.trim()
-      // What is no number is sent as it is: the server says what it thinks of it.
+      // A value that is not a number is sent unchanged, to show how the server answers.
       return text === '' ? undefined : Number.isFinite(Number(text)) ? Number(text) : text
     }
     return { node: labelled(field, input), read, write: writeText(input) }
@@ -132,7 +132,7 @@ function createArray(field: Extract<Field, { kind: 'array' }>): Control {
   }
 }
 
-/** One of some values. An empty choice is there where none has to be made. */
+/** A choice between values. Includes an empty choice if the field is optional. */
 function pick(field: Field, choices: readonly Choice[]): Control {
   const select = element('select')
   if (!field.isRequired) select.append(element('option', { value: '' }, '(not set)'))
@@ -147,7 +147,7 @@ function pick(field: Field, choices: readonly Choice[]): Control {
   return { node: labelled(field, select), read, write }
 }
 
-/** A text area of JSON. Throws for what is no JSON, having shown that at the input. */
+/** A text area for JSON. Throws if it is invalid, after showing the error at the input. */
 export function readJson(input: HTMLTextAreaElement): unknown {
   input.setCustomValidity('')
   if (input.value.trim() === '') return undefined
@@ -157,7 +157,7 @@ export function readJson(input: HTMLTextAreaElement): unknown {
     input.setCustomValidity('This is not JSON')
     input.reportValidity()
     input.addEventListener('input', () => input.setCustomValidity(''), { once: true })
-    throw new Error('a field for JSON holds something else')
+    throw new Error('a JSON field is invalid')
   }
 }
 
@@ -165,7 +165,7 @@ export function writeJson(input: HTMLTextAreaElement, value: unknown): void {
   input.value = value === undefined ? '' : pretty(value)
 }
 
-/** A label, its input, and what there is to know about it. */
+/** A label, its input, and its description. */
 export function labelled(
   field: Pick<Field, 'title' | 'hint' | 'isRequired'>,
   input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,

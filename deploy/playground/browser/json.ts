@@ -1,11 +1,11 @@
-/** What a server sends is read here: nothing about it is assumed, and what is shown has an end. */
+/** Reads what a server sends, without assumptions about it and with limits on what is shown. */
 
 export type Json = { readonly [name: string]: unknown }
 
-/** Characters of one text on the page; what is longer is cut. */
+/** Characters of one string on the page; longer ones are truncated. */
 const MAX_SHOWN = 50_000
 
-/** Members of one list from a server that the page works with. */
+/** Items that the page uses from one list of a server. */
 export const MAX_ITEMS = 1000
 
 export function isObject(value: unknown): value is Json {
@@ -20,7 +20,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []
 }
 
-/** Undefined for anything but a string with something in it. */
+/** Undefined for anything but a non-empty string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
@@ -38,12 +38,12 @@ export function parse(text: string): unknown {
   }
 }
 
-/** JSON with indentation; a value that nests too deep for that is named instead. */
+/** JSON with indentation, or a note if the value is nested too deeply. */
 export function pretty(value: unknown): string {
   try {
     return clip(JSON.stringify(value, null, 2) ?? 'undefined')
   } catch {
-    return '(nested too deep to be shown)'
+    return '(nested too deeply to be shown)'
   }
 }
 

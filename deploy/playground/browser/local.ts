@@ -1,11 +1,11 @@
-/** The local process behind this page: what it says of itself, and what it does for the page. */
+/** The local process behind this page: its settings, and its services for the page. */
 
 import { asObject, asText, clip, isObject, parse } from './json.ts'
 import type { FetchOutside } from './oauth.ts'
 
 /** What the local process wrote into the page. */
 export interface Local {
-  /** The URL of the MCP endpoint, as clients know it. */
+  /** The URL of the MCP endpoint, as clients use it. */
   readonly endpoint: string
   /** The path that the page sends its requests to. */
   readonly path: string
@@ -15,12 +15,12 @@ export interface Local {
 const TOKEN = 'mayfly-token'
 const TOKEN_HEADER = 'x-mayfly-token'
 
-/** Undefined where the page was opened without the token that the address on the terminal has. */
+/** Undefined if the page was opened without the token in the URL on the terminal. */
 export function readLocal(): Local | undefined {
   const written = asObject(parse(document.querySelector<HTMLMetaElement>('meta[name=mayfly]')?.content ?? ''))
   const [, fromAddress] = /^#token=([\w-]+)$/.exec(location.hash) ?? []
   if (fromAddress !== undefined) {
-    // It survives signing in, and is not in the address that an authorization server learns.
+    // It survives signing in, and is not in the URL that an authorization server sees.
     sessionStorage.setItem(TOKEN, fromAddress)
     history.replaceState(null, '', location.pathname + location.search)
   }

@@ -1,4 +1,4 @@
-/** The playground: connects as the settings say, shows what the server offers, and the wire. */
+/** The playground: connects with the settings, and shows the server's offers and the messages. */
 import { type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, explain, LEGACY, MODERN } from './client.ts'
 import { code, details, element, part } from './dom.ts'
@@ -36,7 +36,7 @@ function capabilities(era: 'modern' | 'legacy'): Json {
 
 async function connect(local: Local): Promise<void> {
   endCall()
-  connection.abort(new Error('connected anew'))
+  connection.abort(new Error('reconnected'))
   connection = new AbortController()
   const { signal } = connection
   const era = part<HTMLInputElement>('era-modern').checked ? 'modern' : 'legacy'
@@ -87,11 +87,11 @@ function showServer(described: Json, era: 'modern' | 'legacy'): void {
   part('server').replaceChildren(
     element('strong', {}, clip(name.filter(Boolean).join(' '), 200)),
     ` speaks MCP ${clip(version, 40)}`,
-    details('What it says of itself', code(pretty(described), 'The server’s description as JSON')),
+    details('Server description', code(pretty(described), 'The server’s description as JSON')),
   )
 }
 
-/** A server that wants a token makes the way to one visible. */
+/** Opens the authorization section if the server requires a token. */
 function onFailure(error: unknown): void {
   if (!(error instanceof SignInNeeded)) return
   challenge = error.challenge
@@ -110,12 +110,8 @@ async function start(): Promise<void> {
   const local = readLocal()
   if (local === undefined) {
     part('work').replaceChildren(
-      element('h2', {}, 'Open the address that the terminal shows'),
-      element(
-        'p',
-        {},
-        'This page works only with the token in that address, so that no other page can use it.',
-      ),
+      element('h2', {}, 'Open the URL shown in the terminal'),
+      element('p', {}, 'This page works only with the token in that URL, so that no other page can use it.'),
     )
     return
   }

@@ -2,7 +2,7 @@
  * Signs the user in as MCP clients do: protected resource metadata (RFC 9728), authorization server metadata (RFC 8414), registration
  * (RFC 7591), authorization code with PKCE (RFC 7636), resource indicators (RFC 8707), and the issuer in the response (RFC 9207).
  *
- * The documents are fetched by the local process, as authorization servers often allow no web page to. Tokens stay in this tab's memory.
+ * The local process fetches the documents, since authorization servers often do not allow web pages to. Tokens stay in this tab's memory.
  */
 import { mayVisit } from './dom.ts'
 import { asList, asObject, asText, clip, type Json, parse, pretty } from './json.ts'
@@ -12,7 +12,7 @@ export interface Fetched {
   readonly body: string
 }
 
-/** Fetches what a server names, through the local process, which refuses private networks. */
+/** Fetches a server's URLs through the local process, which refuses private networks. */
 export type FetchOutside = (request: {
   readonly url: string
   readonly method: 'GET' | 'POST'
@@ -21,11 +21,11 @@ export type FetchOutside = (request: {
 }) => Promise<Fetched>
 
 export interface SignIn {
-  /** The MCP endpoint, as clients know it. */
+  /** The MCP endpoint, as clients use it. */
   readonly endpoint: string
   /** The value of `WWW-Authenticate`, if there was one. */
   readonly challenge: string
-  /** For authorization servers that register nobody. */
+  /** For authorization servers without registration. */
   readonly clientId?: string | undefined
   readonly fetchOutside: FetchOutside
 }
@@ -44,7 +44,7 @@ interface Pending {
 const PENDING = 'mayfly-sign-in'
 const FORM = 'application/x-www-form-urlencoded'
 
-/** Leaves the page for the authorization server. Rejects with what a client would stop at. */
+/** Leaves the page for the authorization server. Rejects with the error at which a client would stop. */
 export async function startSignIn(signIn: SignIn): Promise<never> {
   const { endpoint, challenge, fetchOutside } = signIn
   const resource = await findResource(endpoint, challenge, fetchOutside)
@@ -68,7 +68,7 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
   }
   const page = required(server, 'authorization_endpoint')
   if (!mayVisit(page))
-    throw new Error(`the authorization_endpoint is not a page to be sent to: ${clip(page, 200)}`)
+    throw new Error(`the authorization_endpoint is not a safe page to open: ${clip(page, 200)}`)
   const target = new URL(page)
   const query = {
     response_type: 'code',
@@ -87,7 +87,7 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
   return new Promise<never>(() => {})
 }
 
-/** The token, if the page was opened by an authorization server; undefined if it was not. Rejects if there is none to be had. */
+/** The token, if the page was opened by an authorization server; otherwise undefined. Rejects if it cannot get one. */
 export async function finishSignIn(fetchOutside: FetchOutside): Promise<string | undefined> {
   const query = new URLSearchParams(location.search)
   if (!query.has('state') && !query.has('code') && !query.has('error')) return undefined
@@ -95,10 +95,10 @@ export async function finishSignIn(fetchOutside: FetchOutside): Promise<string |
   sessionStorage.removeItem(PENDING)
   history.replaceState(null, '', location.pathname)
   if (pending.state === undefined || query.get('state') !== pending.state)
-    throw new Error('this tab has started no such sign-in: the state does not match')
+    throw new Error('this tab did not start this sign-in: the state does not match')
   const issuer = query.get('iss')
   if (issuer === null ? pending.mustNameIssuer : issuer !== pending.issuer)
-    throw new Error('the response comes from another authorization server than the one that was asked (iss)')
+    throw new Error('the response comes from a different authorization server than requested (iss)')
   const error = query.get('error')
   if (error !== null)
     throw new Error(
@@ -140,7 +140,7 @@ async function findResource(endpoint: string, challenge: string, fetchOutside: F
   return found
 }
 
-/** RFC 9728 §3.3, and what MCP allows of it: the same URL, or one above it. */
+/** RFC 9728 §3.3 with MCP's exception: the same URL, or a parent. */
 function isWithin(resource: string, endpoint: string): boolean {
   if (!URL.canParse(resource)) return false
   const [above, own] = [new URL(resource), new URL(endpoint)]
@@ -184,7 +184,7 @@ async function register(
   const url = asText(server.registration_endpoint)
   if (url === undefined)
     throw new Error(
-      'the authorization server registers no clients: fill in the ID of one that allows this page’s address',
+      'the authorization server does not register clients: enter the ID of one that allows this page’s URL',
     )
   const client = {
     client_name: 'Mayfly playground',

@@ -1,4 +1,4 @@
-/** What is in the middle of the page: one tool, resource, template or prompt, its form, and its result. */
+/** The middle of the page: one tool, resource, template or prompt, with its form and its result. */
 import { type ArgumentForm, createArgumentForm } from './argument-form.ts'
 import type { Client } from './client.ts'
 import { type Completable, suggest } from './completion.ts'
@@ -13,15 +13,15 @@ export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
 export interface Place {
   readonly client: Client
   readonly work: HTMLElement
-  /** Where questions of the server appear. */
+  /** Where the server's questions appear. */
   readonly questions: HTMLElement
-  /** For people who hear the page. */
+  /** For screen readers. */
   readonly say: (text: string) => void
-  /** Called with a failure, which may be that the server wants a token. */
+  /** Called with an error, including that the server requires a token. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** Shows one item of the server's lists. Returns what ends its running request. */
+/** Shows one item of the server's lists. Returns a function that ends its running request. */
 export function showItem(kind: Kind, item: Json, place: Place): () => void {
   const panel = PANELS[kind](item, place)
   const output = element('div', { class: 'result' })
@@ -73,7 +73,7 @@ interface Panel {
   readonly method: string
   readonly verb: string
   readonly fields: readonly HTMLElement[]
-  /** Throws where a field for JSON holds something else. */
+  /** Throws if a JSON field is invalid. */
   readonly params: () => Json
   /** Called when the panel is on the page. */
   readonly prepare?: () => void

@@ -10,7 +10,7 @@ export function paramHeaders(schema: unknown, args: Json): Record<string, string
     if (depth > MAX_DEPTH || value === undefined || value === null || !isObject(node)) return
     const name = node['x-mcp-header']
     const isScalar = ['string', 'number', 'boolean'].includes(typeof value)
-    // The names are the server's: a token of HTTP (RFC 9110 §5.6.2), or the request cannot be sent.
+    // The names come from the server, and must be HTTP tokens (RFC 9110 §5.6.2).
     if (typeof name === 'string' && isScalar && /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/.test(name))
       if (Object.keys(headers).length < MAX_HEADERS)
         headers[`mcp-param-${name}`] = encodeHeader(String(value))
@@ -24,7 +24,7 @@ export function paramHeaders(schema: unknown, args: Json): Record<string, string
   return headers
 }
 
-/** Base64 for what a header cannot carry as it is. */
+/** Base64 for values that a header cannot contain. */
 export function encodeHeader(value: string): string {
   const isPlain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value)
   if (isPlain) return value

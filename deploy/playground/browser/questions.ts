@@ -1,4 +1,4 @@
-/** What a server asks its client, as forms: elicitation, sampling, roots. */
+/** Forms for a server's questions to its client: elicitation, sampling, roots. */
 import { createArgumentForm } from './argument-form.ts'
 import { button, code, element, nextId, outsideLink } from './dom.ts'
 import { RpcError } from './exchange.ts'
@@ -11,11 +11,11 @@ let open = 0
 interface Question {
   readonly title: string
   readonly content: readonly HTMLElement[]
-  /** What each button answers, the first of which sends the form. A function that throws leaves the question open. */
+  /** The answer of each button; the first one sends the form. A function that throws leaves the question open. */
   readonly answers: { readonly [label: string]: () => Json }
 }
 
-/** Shows a question in `place`, and resolves with the answer of the user. Rejects with what `signal` says, and where too many are open. */
+/** Shows a question in `place`, and resolves with the user's answer. Rejects with the reason of `signal`, or if too many are open. */
 export async function askUser(
   place: HTMLElement,
   method: string,
@@ -60,7 +60,7 @@ function render(
     try {
       resolve(answer())
     } catch (error) {
-      // Anything else is shown at its field, and the question stays.
+      // Other errors are shown at their field, and the question stays open.
       if (error instanceof RpcError) reject(error)
     }
   }
@@ -135,7 +135,7 @@ function sample(params: Json): Question {
 function roots(): Question {
   const input = element('textarea', { rows: '3', class: 'mono' })
   input.value = 'file:///home/me/project'
-  const text = labelled({ title: 'Roots, one URI a line', isRequired: false }, input)
+  const text = labelled({ title: 'Roots, one URI per line', isRequired: false }, input)
   const lines = (): string[] => input.value.split('\n').map((line) => line.trim())
   return {
     title: 'The server asks for the roots',

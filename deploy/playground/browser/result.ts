@@ -1,4 +1,4 @@
-/** Shows what a server answered: as a person reads it first, the whole JSON below. */
+/** Shows a server's answer: a readable form first, the whole JSON below. */
 import { explain } from './client.ts'
 import { code, details, element, outsideLink } from './dom.ts'
 import { RpcError } from './exchange.ts'
@@ -43,7 +43,7 @@ function visits(error: unknown): HTMLElement[] {
   return [...links, element('p', {}, 'Open the page, then call again.')]
 }
 
-/** What this client cannot do, as Mayfly says it. */
+/** What this client cannot do, as reported by Mayfly. */
 function degraded(result: Json): HTMLElement[] {
   const { feature, reason, remedy } = asObject(asObject(result._meta)['mayfly/degraded'])
   if (asText(feature) === undefined) return []

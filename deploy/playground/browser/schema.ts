@@ -1,6 +1,6 @@
 /**
- * What a form asks for, from a JSON Schema that anybody may have written: bounded in depth and number of fields, no pattern is ever
- * run. What a form cannot show becomes a field for JSON.
+ * The fields of a form, from an untrusted JSON Schema: limited in depth and number of fields, and without running patterns. What a form
+ * cannot show becomes a JSON field.
  */
 import { asList, asObject, asText, isObject, type Json, pretty } from './json.ts'
 
@@ -78,7 +78,7 @@ function kindOf(schema: Json, walk: Walk, depth: number): Kind {
   return { kind: 'json' }
 }
 
-/** Too many properties are edited as JSON: a form that leaves some out would look whole. */
+/** Too many properties are edited as JSON: a form without some of them would look complete. */
 function objectOf(schema: Json, walk: Walk, depth: number): Kind {
   const properties = Object.entries(asObject(schema.properties))
   if (walk.fields + properties.length > MAX_FIELDS) return { kind: 'json' }
@@ -162,7 +162,7 @@ const RULES = [
 ]
 const MORE_RULES = ['pattern', 'format', 'minItems', 'maxItems', 'uniqueItems']
 
-/** Rules are shown and not enforced: what a server says to a wrong value is worth seeing. */
+/** Rules are shown but not enforced, so that users can see how the server answers to invalid values. */
 function hintOf(schema: Json, { kind }: Kind, isNullable: boolean): string | undefined {
   const rules = [...RULES, ...MORE_RULES]
     .filter((rule) => ['string', 'number', 'boolean'].includes(typeof schema[rule]))

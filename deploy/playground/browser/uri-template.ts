@@ -1,4 +1,4 @@
-/** URI templates (RFC 6570), as far as resource templates use them: every operator, without prefixes and lists. */
+/** The part of URI templates (RFC 6570) that resource templates use: every operator, without prefixes and lists. */
 
 const EXPRESSION = /\{([+#./;?&]?)([\w.%,*:-]{1,500})\}/g
 
@@ -8,7 +8,7 @@ export function variablesOf(template: string): string[] {
   return [...new Set(names)].slice(0, 100)
 }
 
-/** Variables without a value are left out. */
+/** Variables without a value are omitted. */
 export function expand(template: string, values: ReadonlyMap<string, string>): string {
   return template.replaceAll(EXPRESSION, (_, operator: string, list: string) => {
     const isNamed = ['?', '&', ';'].includes(operator)

@@ -1,13 +1,13 @@
-/** The log of what goes over the wire, newest first. */
+/** The log of messages, newest first. */
 import { code, details, element } from './dom.ts'
 import type { Exchange } from './exchange.ts'
 import { clip, parse, pretty } from './json.ts'
 
 const MAX_KEPT = 50
-/** Of one exchange; the last ones are shown. */
+/** Events of one exchange; the last ones are shown. */
 const MAX_EVENTS_SHOWN = 200
 
-/** Returns a function that is told of each change of an exchange. */
+/** Returns a function to call after each change of an exchange. */
 export function createWireLog(place: HTMLElement): (exchange: Exchange) => void {
   const shown = new Map<Exchange, Shown>()
   const due = new Set<Exchange>()
@@ -30,7 +30,7 @@ export function createWireLog(place: HTMLElement): (exchange: Exchange) => void 
       }
     }
     due.add(exchange)
-    // A server may send thousands of events: the page is drawn at the pace of the screen, and in the background too.
+    // A server may send thousands of events, so the page is updated once per frame, and in the background too.
     if (!isWaiting) setTimeout(drawAll, 30)
     isWaiting = true
   }
