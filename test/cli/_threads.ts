@@ -56,7 +56,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'resource',
     verdict: 'wrong',
-    fix: /name it: WWW-Authenticate/,
+    fix: /send WWW-Authenticate/,
   },
   {
     thread: 'supabase/cli/pull/4604',
@@ -226,7 +226,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'no-sign-in',
     verdict: 'wrong',
-    fix: /where a page/,
+    fix: /even if a page/,
   },
   {
     thread: 'slopus/happy/pull/818',
@@ -252,7 +252,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'first-request',
     verdict: 'wrong',
-    fix: /let Claude-User/,
+    fix: /allow Claude-User/,
   },
   {
     thread: `${CLAUDE}/294`,
@@ -284,7 +284,7 @@ export const THREADS: readonly Thread[] = [
     client: 'claude',
     finds: 'first-request',
     verdict: 'wrong',
-    fix: /with and without a slash/,
+    fix: /with and without a trailing slash/,
   },
   {
     thread: 'sickn33/agentic-awesome-skills/issues/1003',

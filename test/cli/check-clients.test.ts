@@ -189,7 +189,7 @@ describe('as a command', () => {
 
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(stdout).toMatch(
-      /^http.*\n\nClaude \(claude\.ai, Claude Desktop\), stops: finds PKCE with S256\n {2}skipped {3}takes the URL/,
+      /^http.*\n\nClaude \(claude\.ai, Claude Desktop\), stops: finds PKCE with S256\n {2}skipped {3}accepts the URL/,
     )
     expect(stdout).toMatch(
       / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}source: https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
@@ -229,7 +229,7 @@ describe('as a command', () => {
     const { code, stdout } = await runCheck([running.url.href, '--as', 'all', '--no-register'])
 
     expect({ code, asked }).toEqual({ code: 0, asked: 0 })
-    expect(stdout).toContain('not tried (--no-register)')
+    expect(stdout).toContain('not tested (--no-register)')
   })
 
   test('what it registers does not call itself the client, and has its redirect URIs', async () => {

@@ -300,7 +300,7 @@ export default {
   it.each<[string, string[], number, string]>([
     ['without a source', INTO, 2, 'pass a folder, a file or a URL'],
     ['without --store', ['docs', '--index', 'i', '--model', 'embed.mjs'], 2, 'pass --store'],
-    ['of a folder that does not exist', ['nowhere', ...INTO], 1, 'there is no nowhere'],
+    ['of a folder that does not exist', ['nowhere', ...INTO], 1, 'nowhere does not exist'],
     ['of a folder without documents', ['empty', ...INTO], 1, 'no documents in empty'],
     ['with a wrong name', ['docs', '--name', 'a b', ...INTO], 2, '"a b" is not a name'],
     ['with a wrong size', ['docs', '--chunk-size', '1', ...INTO], 2, '"1" is not a chunk size'],
@@ -308,7 +308,7 @@ export default {
       'with a module that does not exist',
       ['docs', '--store', 'gone.mjs', '--index', 'i', '--model', 'embed.mjs'],
       1,
-      'there is no gone.mjs',
+      'gone.mjs does not exist',
     ],
     [
       'with a model that is none',
@@ -332,7 +332,7 @@ export default {
       'into a file that is something else',
       ['docs', '--store', 'package.json', '--index', 'i', '--model', 'embed.mjs'],
       1,
-      'is no index of mayfly ingest',
+      'is not an index of mayfly ingest',
     ],
     [
       'with a wrong index name',

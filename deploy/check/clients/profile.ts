@@ -2,7 +2,7 @@
 
 export interface Source {
   readonly url: string
-  /** The date of the text. For texts without a date, such as source code and most documentation, the day it was read: `2026-08-12`. */
+  /** The date of the source. For sources without a date, such as source code and most documentation, the day it was read: `2026-08-12`. */
   readonly date: string
 }
 
@@ -107,7 +107,7 @@ export interface Register extends Known {
   readonly wantsClientUri?: boolean
 }
 
-/** Requests scopes, and thereby a refresh token. */
+/** Requests scopes, and with them a refresh token. */
 export interface Refresh extends Known {
   readonly does: 'refresh'
 }

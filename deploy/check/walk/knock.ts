@@ -34,7 +34,7 @@ function judge(step: Knock, trail: Trail, reply: Reply, id: Message['id']): Step
   const { status, headers } = answer
   const challenge = challengeIn(headers)
   if (step.signsInAt.includes(status)) {
-    const said = challenge.metadataUrl === undefined ? '' : ', and the metadata URL'
+    const said = challenge.metadataUrl === undefined ? '' : ' with the metadata URL'
     return { outcome: works(`HTTP ${status}${said}`), found: { isOpen: false, challenge } }
   }
   if (status === 429)
