@@ -1,6 +1,6 @@
 /**
  * Admission: checks Host, Origin, the size of the headers, the caller's token and the rate limit. Every HTTP request for the MCP
- * endpoint passes it, stateless or in a session, before its body is read.
+ * endpoint passes it (`RequestChecks`), stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
@@ -72,7 +72,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
 /**
  * Checks the caller's token and rate limit. Refused callers are counted by address, so that tokens cannot be guessed without limit.
  */
-export function createAdmit(
+export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
 ): (received: Received) => Admitted | Whole | Promise<Admitted | Whole> {

@@ -9,18 +9,17 @@ import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, type Reply, toResponse, Whole } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import { type Received, receive, refuseUnguarded, SECURITY_HEADERS } from './admission.ts'
+import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
-import { preflightResponse } from './cors.ts'
-import { createDoor, type Door, type DoorOptions } from './door.ts'
 import type { LogSink } from './log.ts'
 import { createOtherMethods } from './other-methods.ts'
 import { callerAddress } from './public-url.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
-import { type RouteOptions, SESSION_METHODS, type ServerDescription } from './routes.ts'
+import { createRequestChecks, type RequestCheckOptions, type RequestChecks } from './request-checks.ts'
+import type { RouteOptions, ServerDescription } from './routes.ts'
 import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 
-export interface AppOptions extends DoorOptions, RouteOptions, TrafficOptions {
+export interface AppOptions extends RequestCheckOptions, RouteOptions, TrafficOptions {
   readonly log: LogSink | undefined
   readonly audit: AuditOptions | undefined
   readonly reportError: ReportError
@@ -57,8 +56,8 @@ export function createApp(
   const traffic = createTraffic(options)
   const recorder = createRecorder(options)
   const engine = createEngine(createCheckpoint(traffic, recorder, options.trustProxy))
-  const door = createDoor(options, traffic)
-  const answerOtherMethod = createOtherMethods(description, options, traffic, door.fail)
+  const checks = createRequestChecks(options, traffic)
+  const answerOtherMethod = createOtherMethods(description, options, traffic, checks.fail)
 
   const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
     recorder.request(seen, answer.status)
@@ -73,7 +72,7 @@ export function createApp(
 
   return {
     engine,
-    endpoint: createEndpoint(door, engine, log, options),
+    endpoint: createEndpoint(checks, engine, log, options),
     // One async function: each that a call passes costs it time and memory.
     async serve(request, platform) {
       try {
@@ -82,14 +81,12 @@ export function createApp(
         const isForSession =
           options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
-        const refused = refuseUnguarded(received, options)
-        if (refused !== undefined) return toResponse(log(refused, received), platform)
-        const outcome = door.letIn(received)
+        const outcome = checks.admit(received)
         const admitted = outcome instanceof Promise ? await outcome : outcome
         if (admitted instanceof Whole) return toResponse(log(admitted, received), platform)
         // The stream of a session, and its end, are messages of which only the engine knows.
         const body: Body | Whole =
-          method === 'POST' ? await door.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
+          method === 'POST' ? await checks.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
         // The engine logs the messages of a body.
         const reply = body instanceof Whole ? log(body, admitted) : await engine.serve(body, admitted)
         return toResponse(reply, platform)
@@ -130,7 +127,7 @@ function createCheckpoint(traffic: Traffic, recorder: Recorder, trustProxy: bool
 }
 
 function createEndpoint(
-  door: Door,
+  checks: RequestChecks,
   engine: Engine,
   log: (answer: Reply, seen: Received | Admitted) => Reply,
   options: AppOptions,
@@ -139,14 +136,11 @@ function createEndpoint(
     maxBodyBytes: options.maxBodyBytes,
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
-      const isPreflight = request.method === 'OPTIONS'
-      const refused = refuseUnguarded(received, options)
-      const answered = refused ?? (isPreflight ? preflightResponse(request, SESSION_METHODS) : undefined)
-      const admitted = answered ?? (await door.letIn(received))
+      const admitted = await checks.admit(received)
       return admitted instanceof Whole ? toResponse(log(admitted, received)) : admitted
     },
     async read(admitted) {
-      const body = await door.read(admitted)
+      const body = await checks.read(admitted)
       return body instanceof Whole ? toResponse(log(body, admitted)) : body.text
     },
     answer: async (body, admitted) =>

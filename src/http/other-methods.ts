@@ -7,9 +7,9 @@ import { CLIENT_GONE } from '../protocol/exchange.ts'
 import { Whole } from '../protocol/reply.ts'
 import { type AdmissionOptions, type Received, refuseTraffic, refuseUnguarded } from './admission.ts'
 import { preflightResponse } from './cors.ts'
-import type { Door } from './door.ts'
 import { callerAddress, createTlsWatch } from './public-url.ts'
 import { refusal } from './refusal.ts'
+import type { RequestChecks } from './request-checks.ts'
 import {
   healthResponse,
   metadataResponse,
@@ -29,7 +29,7 @@ export function createOtherMethods(
   description: ServerDescription,
   options: AdmissionOptions & RouteOptions,
   traffic: Traffic,
-  fail: Door['fail'],
+  fail: RequestChecks['fail'],
 ): AnswerOtherMethod {
   const showPage = async (received: Received): Promise<Whole> => {
     const { request, platform, headers } = received

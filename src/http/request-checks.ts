@@ -1,45 +1,51 @@
 /**
- * What a request for the MCP endpoint passes before its message is parsed: content type, token, rate limit, and the limits for the
- * size and time of its body. The Host and Origin guard (`refuseUnguarded`) runs first.
+ * The checks of a request for the MCP endpoint before its message is parsed, with and without sessions: Host and Origin, content type,
+ * token, rate limit, and the limits for the size and time of its body.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { Whole } from '../protocol/reply.ts'
-import { type AdmissionOptions, createAdmit, type Received } from './admission.ts'
+import { type AdmissionOptions, createAdmitCaller, type Received, refuseUnguarded } from './admission.ts'
 import { readBody } from './body.ts'
+import { preflightResponse } from './cors.ts'
 import type { BodyFault } from './json-answer.ts'
 import { refusal } from './refusal.ts'
+import { SESSION_METHODS } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 
-export interface DoorOptions extends AdmissionOptions {
+export interface RequestCheckOptions extends AdmissionOptions {
   readonly maxBodyBytes: number
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs: number
 }
 
-export interface Door {
-  /** Identifies the sender, or returns the refusal. Never throws, never rejects. */
-  letIn(received: Received): Admitted | Whole | Promise<Admitted | Whole>
+export interface RequestChecks {
+  /** Identifies the sender, or returns the refusal or the response to a preflight. Never rejects. */
+  admit(received: Received): Admitted | Whole | Promise<Admitted | Whole>
   /** Returns the body, or the refusal. Never rejects. */
   read(from: Pick<Admitted, 'request' | 'headers'>): Promise<{ readonly text: string } | Whole>
   /** Reports a server error. */
   fail(error: unknown, received: Received): Whole
 }
 
-export function createDoor(options: DoorOptions, traffic: Traffic): Door {
-  const admit = createAdmit(options, traffic)
+export function createRequestChecks(options: RequestCheckOptions, traffic: Traffic): RequestChecks {
+  const admitCaller = createAdmitCaller(options, traffic)
 
-  const fail: Door['fail'] = (error, { requestId, headers }) => {
+  const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
     options.reportError(error, { requestId })
     return refusal(500, 'Internal error', headers, ErrorCode.internal)
   }
 
   return {
     fail,
-    letIn(received) {
+    admit(received) {
+      const { request } = received
+      const refused = refuseUnguarded(received, options)
+      if (refused !== undefined) return refused
+      if (request.method === 'OPTIONS') return preflightResponse(request, SESSION_METHODS)
       // An error in a verifier, or in the function that chooses the rate limiter, is a server error; it is answered like a refusal.
       try {
-        const outcome = refuseContent(received) ?? admit(received)
+        const outcome = refuseContent(received) ?? admitCaller(received)
         return outcome instanceof Promise ? outcome.catch((error) => fail(error, received)) : outcome
       } catch (error) {
         return fail(error, received)
@@ -55,7 +61,7 @@ export function createDoor(options: DoorOptions, traffic: Traffic): Door {
 function refuseBody(
   fault: BodyFault,
   headers: Received['headers'],
-  { maxBodyBytes, bodyTimeoutMs }: DoorOptions,
+  { maxBodyBytes, bodyTimeoutMs }: RequestCheckOptions,
 ): Whole {
   switch (fault) {
     case 'too-large':
