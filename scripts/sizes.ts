@@ -1,6 +1,6 @@
 /**
  * `npm run sizes`: what each entry point and each feature adds to a bundle, beside its budget in bench/size-budgets.json. With
- * `-- --write` today's sizes become the budgets, and the tables of docs/performance.md are written: growing is a decision.
+ * `-- --write` today's sizes become the budgets, and the table of docs/performance.md is written: growing is a decision.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -121,23 +121,15 @@ const sources: Plugin = {
 }
 
 /** docs/performance.md as it is on disk, and as it should be for these sizes. */
-export function performancePage({ entries, features }: SizeReport): { written: string; rendered: string } {
+export function performancePage({ features }: SizeReport): { written: string; rendered: string } {
   const written = readFileSync(PAGE, 'utf8')
   const [base = 0] = Object.values(features)
   const featureRows = Object.entries(features).map(
     ([name, size], index) =>
       `| ${name} | ${index === 0 ? size.toFixed(1) : `+ ${(size - base).toFixed(1)}`} |`,
   )
-  const entryRows = Object.entries(entries).map(([name, size]) => `| \`${name}\` | ${size.toFixed(1)} |`)
-  const tables = [
-    ['features', ['| a Worker with | KB |', '|---|---|', ...featureRows]],
-    ['entries', ['| all of | KB |', '|---|---|', ...entryRows]],
-  ] as const
-  const rendered = tables.reduce(
-    (page, [name, rows]) => withMarked(page, `sizes:${name}`, rows.join('\n')),
-    written,
-  )
-  return { written, rendered }
+  const table = ['| a Worker with | KB |', '|---|---|', ...featureRows].join('\n')
+  return { written, rendered: withMarked(written, 'sizes:features', table) }
 }
 
 if (import.meta.main) {
