@@ -61,7 +61,7 @@ const MAX_INVOCATION_MS = 900_000
 export function queueRunner(queue: TaskQueue): QueueRunner {
   if (typeof queue?.send !== 'function') {
     throw new TypeError(
-      'queueRunner needs the binding of a queue: add it to [[queues.producers]] of the wrangler configuration, as in docs/tasks.md',
+      'queueRunner needs the binding of a queue: add it to [[queues.producers]] of the wrangler configuration, as in docs/tasks-runners.md',
     )
   }
   const attached = createAttached('queueRunner')

@@ -103,7 +103,7 @@ export function durableObjectSubscriptions(
 ): Subscriptions {
   if (typeof namespace?.idFromName !== 'function') {
     throw new TypeError(
-      'durableObjectSubscriptions needs the binding of a Durable Object: bind MayflySubscriptions in the wrangler configuration, as in docs/events.md',
+      'durableObjectSubscriptions needs the binding of a Durable Object: bind MayflySubscriptions in the wrangler configuration, as in docs/events-reference.md',
     )
   }
   const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS } = options

@@ -70,7 +70,7 @@ export function durableObjectTaskStore(
 ): TaskStore {
   if (typeof namespace?.idFromName !== 'function') {
     throw new TypeError(
-      'durableObjectTaskStore needs the binding of a Durable Object: bind the class of taskObject in the wrangler configuration, as in docs/tasks.md',
+      'durableObjectTaskStore needs the binding of a Durable Object: bind the class of taskObject in the wrangler configuration, as in docs/tasks-stores.md',
     )
   }
   const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options

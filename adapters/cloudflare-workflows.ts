@@ -65,7 +65,7 @@ const MAX_SLEEP_MS = 365 * 86_400_000
 export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
   if (typeof workflow?.create !== 'function') {
     throw new TypeError(
-      'workflowRunner needs the binding of a workflow: add it to [[workflows]] of the wrangler configuration, as in docs/tasks.md',
+      'workflowRunner needs the binding of a workflow: add it to [[workflows]] of the wrangler configuration, as in docs/tasks-runners.md',
     )
   }
   const attached = createAttached('workflowRunner')

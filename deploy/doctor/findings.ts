@@ -114,14 +114,14 @@ function taskFindings(
 ): Finding[] {
   if (!hasTasks) return []
   if (hasLocalTasks && !hasOneProcess) {
-    const message = `tasks are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/tasks.md`
+    const message = `tasks are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/tasks-stores.md`
     return [{ level: 'warning', message }]
   }
   if (hasLocalTasks) return [{ level: 'ok', message: 'tasks are kept in memory: they end with the process' }]
   if (hasTaskRunner) return [{ level: 'ok', message: 'tasks have a store and a runner' }]
   if (cron === undefined) {
     const message =
-      'tasks have a store but no runner: they only continue when a client polls for them; let a cron call a task endpoint, see docs/tasks.md'
+      'tasks have a store but no runner: they only continue when a client polls for them; let a cron call a task endpoint, see docs/tasks-runners.md'
     return [{ level: 'warning', message }]
   }
   // For these platforms, `build` writes the schedule.
@@ -129,7 +129,7 @@ function taskFindings(
     const message = `tasks have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}`
     return [{ level: 'ok', message }]
   }
-  const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks.md`
+  const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks-runners.md`
   return [{ level: 'warning', message }]
 }
 

@@ -1,5 +1,5 @@
 /** What people and coding agents read: llms.txt is current, each page stands alone in the package, and is short enough to finish. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pagePaths, readPage, renderLlms, summaryOf, writtenLlms } from '../../scripts/llms.ts'
@@ -72,4 +72,17 @@ describe.each(pagePaths())('%s', (path) => {
     )
     expect(missing).toEqual([])
   })
+})
+
+it('the pages that messages name exist', () => {
+  const sources = ['src', 'adapters', 'deploy'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true })
+      .map((name) => `${folder}/${String(name)}`)
+      .filter((name) => name.endsWith('.ts')),
+  )
+  const named = sources.flatMap((path) =>
+    Array.from(read(path).matchAll(/(?<![\w./}-])docs\/[\w/-]+\.md/g), ([page]) => ({ path, page })),
+  )
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter(({ page }) => !existsSync(join(ROOT, page)))).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** Questions about this project's documentation, each with the page that answers it. */
 export const QUESTIONS: readonly (readonly [question: string, file: string])[] = [
-  ['How do I verify JWT access tokens and restrict tools by scopes?', 'docs/auth.md'],
+  ['How do I verify JWT access tokens and restrict tools by scopes?', 'docs/auth-reference.md'],
   ['How can a tool ask its user a question without a session?', 'docs/asking.md'],
   ['Which header carries the signature of a webhook, and how is it computed?', 'docs/webhook.md'],
   ['What happens to change notifications while Redis is down?', 'docs/events.md'],

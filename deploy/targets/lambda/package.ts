@@ -33,7 +33,7 @@ ${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = 
 
 const QUEUE = `const { queue } = await import('mayfly:exports')
 export const queueHandler = queue ?? (() => {
-  throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks.md')
+  throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks-runners.md')
 })
 `
 

@@ -219,7 +219,8 @@ async function examine(project: Project): Promise<Finding[]> {
   const { cwd, name } = project
   const findings: Finding[] = [toolFinding(TOOL, cwd)]
   if (cronOf(project) !== undefined) {
-    const message = 'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks.md'
+    const message =
+      'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks-runners.md'
     findings.push({ level: 'ok', message })
   }
   try {
