@@ -5,7 +5,9 @@
  * - `v1`: API Gateway REST API, and HTTP API with payload format 1.0
  * - `alb` and `alb-multi-value`: Application Load Balancer, depending on its target group's setting
  */
+
 import { Buffer } from 'node:buffer'
+import { isObject } from '../../src/definition/is-object.ts'
 
 export type EventShape = 'v2' | 'v1' | 'alb' | 'alb-multi-value'
 
@@ -194,8 +196,4 @@ function startsWithPath(path: string, prefix: string): boolean {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,9 @@
 /** Checks the result of a tool that the user names: whether clients pass its data to the model twice. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { JsonObject } from './messages.ts'
 import { hint, type Outcome, skipped, works, wrong } from './outcome.ts'
-import { describe, isObject, type Reply } from './reply.ts'
+import { describe, type Reply } from './reply.ts'
 import { quote } from './safe-text.ts'
 
 export interface ToolCall {

@@ -1,4 +1,5 @@
 /** The first requests to a server: which eras it supports, whether it requires a token, and how long a cold call takes. */
+import { isObject } from '../../src/definition/is-object.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import {
   initializeMessage,
@@ -10,7 +11,7 @@ import {
   type Session,
 } from './messages.ts'
 import { Stop } from './outcome.ts'
-import { isObject, type Reply } from './reply.ts'
+import type { Reply } from './reply.ts'
 import { toSafeText } from './safe-text.ts'
 import { createHide, secretsIn } from './secrets.ts'
 import type { Wire } from './wire.ts'

@@ -1,8 +1,8 @@
 /** Fetches a public JSON document at a URL from a server, which may be any URL. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Answer } from './http.ts'
 import type { JsonObject } from './messages.ts'
 import { Stop } from './outcome.ts'
-import { isObject } from './reply.ts'
 import { NoAnswerStop, type Wire } from './wire.ts'
 
 export type Fetched =

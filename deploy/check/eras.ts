@@ -1,10 +1,11 @@
 /** Which protocol versions the server supports, and how it answers the first request. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
 import { type JsonObject, LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, faultsOf, isObject, type Reply } from './reply.ts'
+import { describe, faultsOf, type Reply } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
 import { DISCOVER_RESULT, INITIALIZE_RESULT } from './shapes.ts'
 import { SPEC } from './spec.ts'

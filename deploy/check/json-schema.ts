@@ -1,6 +1,6 @@
 /** Whether a schema that a server sends is valid: JSON Schema 2020-12, or draft-07 where the two differ. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { JsonObject } from './messages.ts'
-import { isObject } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']

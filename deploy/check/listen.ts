@@ -1,12 +1,13 @@
 /** `subscriptions/listen`: acknowledged first, ended at once if there is nothing to send, and never hanging. */
 
+import { isObject } from '../../src/definition/is-object.ts'
 import type { IsEnough } from './body.ts'
 import type { Asked, Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
 import { SUBSCRIPTION_ID } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { describe, faultsOf, isObject, messagesIn, untilResponse } from './reply.ts'
+import { describe, faultsOf, messagesIn, untilResponse } from './reply.ts'
 import { SPEC } from './spec.ts'
 
 /** How long to wait for the acknowledgement before the stream is closed. */

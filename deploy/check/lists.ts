@@ -1,5 +1,6 @@
 /** What the server offers: every list that it advertises, in every era that it supports, page by page. */
 
+import { isObject } from '../../src/definition/is-object.ts'
 import { compileParamHeaders } from '../../src/definition/param-header.ts'
 import type { Endpoint } from './endpoint.ts'
 import { schemaFault } from './json-schema.ts'
@@ -7,7 +8,7 @@ import type { Era, JsonObject } from './messages.ts'
 import { degrades, type Outcome, Stop, skipped, works, worst, wrong } from './outcome.ts'
 import { LISTS, type List, readPages, TOOLS } from './pages.ts'
 import type { Probe, Topic } from './probe.ts'
-import { brief, describe, isObject } from './reply.ts'
+import { brief, describe } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 

@@ -1,11 +1,12 @@
 /** What a server of 2026-07-28 must refuse, and with which errors. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Asked, Asking, Endpoint } from './endpoint.ts'
 import { listOf } from './eras.ts'
 import { isStream } from './media-type.ts'
 import { MODERN, SERVER_INFO, VERSION_META } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
-import { brief, describe, faultsOf, isObject } from './reply.ts'
+import { brief, describe, faultsOf } from './reply.ts'
 import { cite } from './safe-text.ts'
 import { SPEC } from './spec.ts'
 

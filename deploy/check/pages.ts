@@ -1,9 +1,10 @@
 /** Reads a list page by page, once per era for all probes. */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Asked, Endpoint } from './endpoint.ts'
 import { isTtl } from './eras.ts'
 import type { Era, JsonObject } from './messages.ts'
 import { degrades, type Outcome, wrong } from './outcome.ts'
-import { describe, faultsOf, isObject } from './reply.ts'
+import { describe, faultsOf } from './reply.ts'
 import { quote } from './safe-text.ts'
 import type { Shape } from './shape.ts'
 import { PROMPT, RESOURCE, RESOURCE_TEMPLATE, TOOL } from './shapes.ts'

@@ -1,5 +1,6 @@
 /** A server's answer, parsed as JSON-RPC from a JSON body or from the events of an SSE body. */
 
+import { isObject } from '../../src/definition/is-object.ts'
 import type { IsEnough } from './body.ts'
 import { MAX_BODY_BYTES, MAX_EVENTS } from './body.ts'
 import type { ServerEvent } from './event-stream.ts'
@@ -107,10 +108,6 @@ export function brief({ answer, error }: Reply): string {
 export function typeOf(headers: Headers): string {
   const type = essence(headers)
   return type === '' ? '' : cite(type)
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function codeOf({ code }: RpcError): string {

@@ -1,5 +1,5 @@
 /** The shape of a value in a message, and a description of the first error. */
-import { isObject } from './reply.ts'
+import { isObject } from '../../src/definition/is-object.ts'
 import { cite, quote } from './safe-text.ts'
 
 /** The error of a value at `place`: `"description" is null, not a string`. Undefined if it is valid. */

@@ -1,5 +1,5 @@
 /** Which parts of JSON Schema model APIs accept in a tool's input schema. */
-import { isObject } from './reply.ts'
+import { isObject } from '../../src/definition/is-object.ts'
 
 const UNIONS = ['oneOf', 'anyOf', 'allOf']
 

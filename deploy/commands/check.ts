@@ -2,10 +2,10 @@
  * `mayfly check`: probes any MCP endpoint over HTTP and reports what works, degrades or is wrong; with `--as`, whether Claude, ChatGPT, VS
  * Code and Cursor would connect.
  */
+import { isObject } from '../../src/definition/is-object.ts'
 import type { ToolCall } from '../check/call-result.ts'
 import { CLIENTS } from '../check/clients/all.ts'
 import type { Profile } from '../check/clients/profile.ts'
-import { isObject } from '../check/reply.ts'
 import { countVerdicts, renderJson, renderTable } from '../check/report.ts'
 import { type CheckOptions, type Report, runProbes } from '../check/run.ts'
 import { quote, toSafeText } from '../check/safe-text.ts'

@@ -1,5 +1,7 @@
 /** Sends `server/discover` to a local server until it answers, which proves that it is up. */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { isObject } from '../../src/definition/is-object.ts'
 import type { ServerIdentity } from '../contract/target.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
@@ -94,8 +96,4 @@ function serverName(message: object): string | undefined {
   const meta = isObject(result) && isObject(result._meta) ? result._meta : {}
   const info = meta['io.modelcontextprotocol/serverInfo']
   return isObject(info) && typeof info.name === 'string' ? info.name : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -235,14 +235,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'A member that is undefined is as good as none.',
   },
   {
-    file: 'src/auth/identity.ts',
-    within: 'isObject',
-    line: "return typeof value === 'object' && value !== null && !Array.isArray(value)",
-    original: 'value !== null',
-    replacement: 'true',
-    reason: 'Both callers have dealt with null before.',
-  },
-  {
     file: 'src/definition/uri-template.ts',
     within: 'expressionParts',
     line: "const operator = OPERATORS[expression[0] ?? ''] ?? SIMPLE",

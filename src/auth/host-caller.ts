@@ -1,11 +1,10 @@
 /**
  * A caller that the host's own code has authenticated before the server runs, such as Express middleware that sets `req.auth`.
  */
+import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
 import { toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
-
-type Members = { readonly [member: string]: unknown }
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
@@ -31,8 +30,4 @@ export function unknownCaller(): Caller {
 /** The challenge names no metadata, since the host decides who issues tokens. */
 function createAccess(granted: readonly string[]): Caller['access'] {
   return createScopedAccess(granted, [], () => undefined)
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,9 @@
 /**
  * Converts a verifier's answer to an identity. Refuses answers that are not clearly one.
  */
+
 import type { AuthInfo } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import { toScopes } from './scopes.ts'
 import { InvalidTokenError, VerifierMisconfiguredError } from './verifier.ts'
 
@@ -101,10 +103,6 @@ async function derivedClient(token: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
   const bytes = new Uint8Array(digest, 0, DIGEST_BYTES)
   return `token-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalidToken(): InvalidTokenError {

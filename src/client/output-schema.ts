@@ -3,7 +3,9 @@
  * untrusted: its patterns, formats and references are not evaluated, since one of them can keep a process busy without end. What is
  * not checked is accepted.
  */
+
 import type { JsonSchemaType, jsonSchemaValidator } from '@modelcontextprotocol/client'
+import { isObject } from '../definition/is-object.ts'
 
 /** Maximum comparisons; after that, the rest is accepted. */
 const MAX_STEPS = 200_000
@@ -161,10 +163,6 @@ function findOfBranches({ allOf, anyOf, oneOf }: Json, place: Place, budget: Bud
 
 function within({ path, depth }: Place, name: string | number, value: unknown): Place {
   return { value, path: `${path}.${name}`, depth: depth + 1 }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isPrimitive(value: unknown): boolean {

@@ -1,8 +1,10 @@
 /**
  * A server's tasks as data (the extension `io.modelcontextprotocol/tasks`): what a server sends is checked here, once, and typed after.
  */
+
 import { type ProtocolError, specTypeSchemas } from '@modelcontextprotocol/client'
 import type { CallToolResult } from '../definition/content.ts'
+import { isObject, type JsonObject } from '../definition/is-object.ts'
 import { printable } from './printable.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -161,10 +163,8 @@ function readError(value: unknown): { code: number; message: string; data?: unkn
   return { code: code as number, message, ...(data !== undefined && { data }) }
 }
 
-function asObject(value: unknown, what: string): { [name: string]: unknown } {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as { [name: string]: unknown }
-  }
+function asObject(value: unknown, what: string): JsonObject {
+  if (isObject(value)) return value
   throw new MalformedTask(`${what} is no object`)
 }
 

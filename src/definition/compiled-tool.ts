@@ -97,7 +97,7 @@ function compileSchemas(name: string, source: AnyTool): Compiled {
     source.outputSchema === undefined
       ? undefined
       : compileSchema(source.outputSchema, `outputSchema of tool "${name}"`, 'output')
-  const hasObject = output === undefined || output.isPlainObject === true || isObject(output.jsonSchema)
+  const hasObject = output === undefined || output.isPlainObject === true || isObjectSchema(output.jsonSchema)
   return {
     input,
     output,
@@ -116,12 +116,12 @@ function describeTool(name: string, source: AnyTool, { input, output }: Compiled
 
 function toJson(tool: Tool): CompiledTool['json'] {
   const modern = JSON.stringify(tool)
-  if (tool.outputSchema === undefined || isObject(tool.outputSchema)) return { modern, legacy: modern }
+  if (tool.outputSchema === undefined || isObjectSchema(tool.outputSchema)) return { modern, legacy: modern }
   const { outputSchema: _, ...legacy } = tool
   return { modern, legacy: JSON.stringify(legacy) }
 }
 
-function isObject({ type }: JsonSchema): boolean {
+function isObjectSchema({ type }: JsonSchema): boolean {
   return type === 'object'
 }
 
@@ -138,7 +138,7 @@ function compileInput(name: string, schema: unknown): CompiledSchema {
 /** @throws TypeError for a schema of anything but objects. */
 function describeObject(name: string, schema: JsonSchema): JsonSchema {
   const { type } = schema
-  if (isObject(schema)) return schema
+  if (isObjectSchema(schema)) return schema
   if (type === undefined) return { type: 'object', ...schema }
   throw new TypeError(`inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}.`)
 }

@@ -2,7 +2,9 @@
  * Runs one method for one request and answers it once, as JSON or SSE: with its result, or early because of a disconnect or the
  * deadline.
  */
+
 import type { Env, LogLevel } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
@@ -21,7 +23,7 @@ import { readProgressToken } from './envelope.ts'
 import { acceptedTypes, Exchange } from './exchange.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { checkToolHeaders } from './headers.ts'
-import { isObject, notificationMessage, type RpcId } from './json-rpc.ts'
+import { notificationMessage, type RpcId } from './json-rpc.ts'
 import { afterTurns } from './microtask-turns.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'

@@ -1,8 +1,10 @@
 /**
  * How a request of either era asks the client: the binding of its state, the state it brought, and the answers in it.
  */
+
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Feature } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { type CallControl, createModernInteraction, type Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
@@ -14,7 +16,6 @@ import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
-import { isObject } from './json-rpc.ts'
 
 /** The methods that may ask (MCP 2026-07-28, "Multi Round-Trip Requests", "Supported Requests"), and the parameter with their target. */
 const TARGET: { readonly [method: string]: 'name' | 'uri' } = {

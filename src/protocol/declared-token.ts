@@ -3,11 +3,13 @@
  * a token, which the client sends with each later request. The token is sealed if the deployment has a secret, otherwise plain; the
  * other form is ignored. It holds only what the client said of itself, so it grants nothing: an unreadable token is ignored, never a 404.
  */
+
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { ClientCapabilities, Implementation } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
 import { isImplementation } from './envelope.ts'
-import { isObject, parseJson } from './json-rpc.ts'
+import { parseJson } from './json-rpc.ts'
 import { LEGACY_VERSIONS } from './versions.ts'
 
 export interface Declared {

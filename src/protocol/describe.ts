@@ -1,11 +1,13 @@
 /**
  * Describes a message for the log, the audit trail, telemetry and the header checks.
  */
+
 import { cut } from '../definition/error-text.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { Params } from '../request/params.ts'
 import type { Incoming } from './engine-options.ts'
 import { hasEnvelope, META } from './envelope.ts'
-import { isObject, type Message } from './json-rpc.ts'
+import type { Message } from './json-rpc.ts'
 
 /** The parameter with a method's target. Other parameters with these names are not a target. */
 const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([

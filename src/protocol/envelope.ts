@@ -1,15 +1,16 @@
 /**
  * The per-request `_meta` of 2026-07-28: the client, its protocol version and its capabilities.
  */
+
 import {
   type ClientCapabilities,
   type Implementation,
   LOG_LEVELS,
   type LogLevel,
 } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { optionalObjectParam, type Params } from '../request/params.ts'
-import { isObject } from './json-rpc.ts'
 
 export const META = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',

@@ -3,6 +3,7 @@
  */
 
 import type { Meta } from '../definition/content.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
@@ -113,10 +114,6 @@ export function readMessage(value: unknown): Message {
 
 function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** An error response as text. Without a readable id it has no "id", as MCP requires (never null). */

@@ -3,6 +3,7 @@
  */
 
 import type { LogLevel } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import { asMembers, type JsonMembers, membersOf, NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise } from '../interaction/matrix.ts'
@@ -20,7 +21,7 @@ import { createDeclaredTokens, type Declared, type DeclaredTokens } from './decl
 import { clientLabel, clip } from './describe.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamServer } from './engine-options.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
-import { isObject, type RpcId, resultMessage } from './json-rpc.ts'
+import { type RpcId, resultMessage } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { DEFAULT_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts'

@@ -2,6 +2,7 @@
  * Calls to the models and stores of others. What they say of an error can quote a connection string or a key, and what they return can
  * be anything: the first is for the operator's log alone, the second is put right or refused.
  */
+import { isObject } from '../definition/is-object.ts'
 import { EmbeddingError, type toEmbed } from './embed.ts'
 import { FilterError } from './filter.ts'
 import type { Settings } from './options.ts'
@@ -69,10 +70,6 @@ function toNumbers(vector: unknown): readonly number[] | undefined {
   if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) return undefined
   const numbers: unknown[] = Array.isArray(vector) ? vector : Array.from(vector as Float32Array)
   return numbers.every((one) => Number.isFinite(one)) ? (numbers as number[]) : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Ends with the call, also where a model or a store does not look at the signal. */

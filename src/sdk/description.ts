@@ -1,7 +1,9 @@
 /**
  * Describes a server of another SDK for its page: sends it requests, as a client would.
  */
+
 import type { Era } from '../definition/context.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { Received } from '../http/admission.ts'
 import type { HostingConfig } from '../http/hosting.ts'
 import type { PageModel } from '../http/page.ts'
@@ -10,7 +12,6 @@ import type { ServerDescription } from '../http/routes.ts'
 import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
-import { isObject } from '../protocol/json-rpc.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
 import type { RunForeign } from './run.ts'

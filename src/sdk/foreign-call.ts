@@ -2,8 +2,9 @@
  * The request to a server of another SDK, and its answer.
  */
 
+import { isObject } from '../definition/is-object.ts'
 import type { Incoming } from '../protocol/engine-options.ts'
-import { isObject, type Message, type RpcId } from '../protocol/json-rpc.ts'
+import type { Message, RpcId } from '../protocol/json-rpc.ts'
 import { type GuardedNames, visibleTo } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 

@@ -2,10 +2,10 @@
  * Scopes for the tools, prompts, resources and methods of a server that does not support them: what a caller may not use is refused
  * and left out of lists. What is not known to be open needs a valid token.
  */
+import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/subscription.ts'
-import { isObject } from '../protocol/json-rpc.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { type ResourceKey, toResourceKey } from './resource-keys.ts'
 

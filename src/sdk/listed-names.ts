@@ -2,7 +2,7 @@
  * The names of the tools and prompts that a server of another SDK has, for telemetry. Only the server is believed: some answer every
  * name that a client makes up, and not with an error.
  */
-import { isObject } from '../protocol/json-rpc.ts'
+import { isObject } from '../definition/is-object.ts'
 
 export interface ListedNames {
   has(method: string, name: unknown): boolean

@@ -1,10 +1,10 @@
 /** The list of tools, with the limits of a client and its models. */
+import { isObject } from '../../../src/definition/is-object.ts'
 import type { ListTools } from '../clients/profile.ts'
 import { isAdvertised } from '../lists.ts'
 import type { JsonObject } from '../messages.ts'
 import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
 import { readPages, TOOLS } from '../pages.ts'
-import { isObject } from '../reply.ts'
 import { quote } from '../safe-text.ts'
 import { rootUnion } from '../tool-schemas.ts'
 import type { Stepped, Trail } from './trail.ts'
