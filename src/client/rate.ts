@@ -1,15 +1,11 @@
 /** A rate limit: `burst` events at once, then `perSecond`. */
+import { type Bucket, fill } from '../definition/leaky-bucket.ts'
 
-/** Returns true for events within the limit. Reads the clock when called, without a timer. */
+/** Returns true for events within the limit. */
 export function createRate(burst: number, perSecond: number): () => boolean {
-  let left = burst
-  let at = Date.now()
+  let bucket: Bucket | undefined
   return () => {
-    const now = Date.now()
-    left = Math.min(burst, left + ((now - at) * perSecond) / 1000)
-    at = now
-    if (left < 1) return false
-    left--
-    return true
+    bucket = fill(bucket, burst, 1000 / perSecond)
+    return bucket.waitMs === 0
   }
 }

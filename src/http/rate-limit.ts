@@ -1,6 +1,7 @@
 /**
  * Rate limits: how often one caller may call.
  */
+import { type Bucket, fill } from '../definition/leaky-bucket.ts'
 
 export type RateVerdict =
   | { readonly ok: true }
@@ -45,26 +46,19 @@ export function createMemoryRateLimiter({
   check('windowMs', windowMs, Number.MIN_VALUE)
   check('maxKeys', maxKeys, 1)
   const intervalMs = windowMs / calls
-  /** By key: the calls in the bucket at the time `at`. The Map is ordered by each key's last call. */
-  const buckets = new Map<string, { level: number; at: number }>()
+  /** By key. The Map is ordered by each key's last call. */
+  const buckets = new Map<string, Bucket>()
   return {
     limit: (key) => {
-      const now = Date.now()
-      const bucket = buckets.get(key) ?? { level: 0, at: now }
-      const leaked = Math.max(now - bucket.at, 0) / intervalMs
-      const level = Math.max(bucket.level - leaked, 0)
-      const isFull = level > calls - 1 + ROUNDING
+      const bucket = fill(buckets.get(key), calls, intervalMs)
       buckets.delete(key)
       if (buckets.size >= maxKeys) buckets.delete(buckets.keys().next().value!)
-      buckets.set(key, { level: isFull ? level : level + 1, at: now })
-      if (!isFull) return { ok: true }
-      return { ok: false, retryAfterSeconds: Math.ceil(((level - calls + 1) * intervalMs) / 1000) }
+      buckets.set(key, bucket)
+      if (bucket.waitMs === 0) return { ok: true }
+      return { ok: false, retryAfterSeconds: Math.ceil(bucket.waitMs / 1000) }
     },
   }
 }
-
-/** Tolerance for rounding: a caller that waited exactly as long as it was told to must not be refused. */
-const ROUNDING = 1e-9
 
 function check(option: string, value: number, least: number): void {
   if (Number.isFinite(value) && value >= least) return
