@@ -2,10 +2,12 @@
  * The documents by which clients find a server before they connect: its server card, and the catalog of its domain. Both are
  * experimental in MCP and may change: https://github.com/modelcontextprotocol/experimental-ext-server-card
  */
+
 import { toBase64Url } from './definition/base64.ts'
+import { sha256 } from './definition/digest.ts'
 import { present } from './definition/present.ts'
 import { unknownOption } from './definition/unknown-option.ts'
-import { type MountedServer, mounted, serverWithin } from './http/mounted.ts'
+import { isMCPServer, type MountedServer, mounted, serverWithin } from './http/mounted.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { RequestPlatform } from './request/platform.ts'
@@ -61,7 +63,7 @@ interface Document {
  */
 export function withServerCard(served: MCPServer | MountedServer, options: ServerCardOptions): MountedServer {
   const server = serverWithin(served)
-  if (!isMCPServer(server))
+  if (!isMCPServer<MCPServer>(server))
     throw new TypeError('withServerCard takes an MCPServer, or one with sessions or an endpoint of tasks.')
   const unknown = unknownOption(options ?? {}, OPTIONS)
   if (unknown !== undefined) throw new TypeError(`withServerCard has no option "${unknown}".`)
@@ -100,11 +102,6 @@ export function withServerCard(served: MCPServer | MountedServer, options: Serve
     const which = whichOf(request, platform, path)
     return which && serve(request, which)
   })
-}
-
-/** Not by its class: a bundle may contain it twice. */
-function isMCPServer(server: unknown): server is MCPServer {
-  return typeof (server as Partial<MCPServer> | null | undefined)?.getSessionParts === 'function'
 }
 
 /** Most requests are for something else, which costs no parsing of their URL. `path` is the endpoint's, as clients see it. */
@@ -147,8 +144,7 @@ function reversed(name: string): string {
 
 async function toDocument(type: string, value: object): Promise<Document> {
   const text = JSON.stringify(value)
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return { type, text, etag: `"${toBase64Url(new Uint8Array(digest).subarray(0, 18))}"` }
+  return { type, text, etag: `"${toBase64Url((await sha256(text)).subarray(0, 18))}"` }
 }
 
 function answer({ method, headers: sent }: Request, { type, text, etag }: Document): Response {

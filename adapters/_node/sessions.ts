@@ -1,6 +1,7 @@
 /**
  * Streamable HTTP with sessions, for a long-lived process: the transport of the official SDK v1 in front of an `MCPServer`.
  */
+import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
@@ -63,7 +64,7 @@ const SHUTTING_DOWN = 'This server is shutting down.'
  * @throws TypeError for anything but an `MCPServer`: a server card or an endpoint of tasks goes around the sessions.
  */
 export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
-  if (typeof server?.getSessionParts !== 'function')
+  if (!isMCPServer<MCPServer>(server))
     throw new TypeError(
       'createSessions takes an MCPServer. What is around it goes around the sessions: withServerCard(createSessions(server), …).',
     )

@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { serveStdio } from '../../adapters/_node/stdio.ts'
 import { divertStdout } from '../../adapters/_node/stdout.ts'
-import { serverWithin } from '../../src/http/mounted.ts'
+import { isMCPServer, serverWithin } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
 
 export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { type: 'no-server' }
@@ -45,8 +45,8 @@ async function load(file: string): Promise<MCPServer> {
   const { default: exported } = await import(pathToFileURL(file).href).catch((error: Error) =>
     fail({ type: 'not-loaded', reason: error.message.split('\n')[0] ?? '' }),
   )
-  const server = serverWithin(exported) as MCPServer | undefined
-  return typeof server?.getSessionParts === 'function' ? server : fail({ type: 'no-server' })
+  const server = serverWithin(exported)
+  return isMCPServer<MCPServer>(server) ? server : fail({ type: 'no-server' })
 }
 
 async function fail(message: HostMessage): Promise<never> {

@@ -20,6 +20,11 @@ export function serverWithin(served: unknown): unknown {
   return inner === undefined ? served : serverWithin(inner)
 }
 
+/** Whether a value is an `MCPServer`. Not by its class: a bundle may contain it twice. */
+export function isMCPServer<Server extends { getSessionParts(): unknown }>(value: unknown): value is Server {
+  return typeof (value as Partial<Server> | null | undefined)?.getSessionParts === 'function'
+}
+
 /** @param serveBeside returns undefined for a request that is the server's. */
 export function mounted(
   server: DescribedServer,
