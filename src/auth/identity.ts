@@ -3,6 +3,7 @@
  */
 
 import type { AuthInfo } from '../definition/context.ts'
+import { sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
 import { toScopes } from './scopes.ts'
 import { InvalidTokenError, VerifierMisconfiguredError } from './verifier.ts'
@@ -100,8 +101,7 @@ function toExpiry(value: unknown): number | undefined {
 
 /** The same each time, and reveals nothing of the token, which is long and random. */
 async function derivedClient(token: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
-  const bytes = new Uint8Array(digest, 0, DIGEST_BYTES)
+  const bytes = (await sha256(token)).subarray(0, DIGEST_BYTES)
   return `token-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 

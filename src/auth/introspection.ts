@@ -1,6 +1,7 @@
 /**
  * Opaque tokens: the issuer is asked about each one (RFC 7662).
  */
+import { digest } from '../definition/digest.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson, isAboutQuestion } from './fetch-json.ts'
@@ -156,9 +157,4 @@ async function introspect(
 /** Both are form-encoded before they are joined (RFC 6749 §2.3.1). */
 function basicCredentials(clientId: string, clientSecret: string): string {
   return btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)
-}
-
-async function digest(token: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
-  return String.fromCharCode(...bytes)
 }

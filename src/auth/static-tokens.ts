@@ -1,7 +1,9 @@
 /**
  * Fixed tokens: for machines, and to get started.
  */
+
 import type { Env } from '../definition/context.ts'
+import { sha256 } from '../definition/digest.ts'
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
@@ -81,10 +83,6 @@ function checkToken({ token }: StaticToken): void {
   throw new TypeError(
     `A static token needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`,
   )
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
 }
 
 /** Compares every byte, so that the time does not depend on the first difference. */

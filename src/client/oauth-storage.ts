@@ -58,12 +58,3 @@ export function createProviderStore(storage: OAuthStorage, base: () => Promise<s
     },
   }
 }
-
-/** SHA-256 in base64url: a fixed length, and no characters with a meaning in keys. */
-export async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
-}

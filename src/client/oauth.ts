@@ -1,4 +1,5 @@
 /** An OAuth provider over any storage, for the official client's authorization flow. */
+
 import type {
   OAuthClientInformationContext,
   OAuthClientMetadata,
@@ -6,7 +7,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { createProviderStore, digest, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
+import { digest } from '../definition/digest.ts'
+import { createProviderStore, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
 import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
 

@@ -1,7 +1,9 @@
 /** The pending sign-ins of a server's users: each is begun, waits for its redirect, and is finished once. */
+
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
+import { digest } from '../definition/digest.ts'
 import { SignInRefused } from './errors.ts'
-import { digest, type ProviderStore } from './oauth-storage.ts'
+import type { ProviderStore } from './oauth-storage.ts'
 import { requireVisitable } from './safe-provider.ts'
 
 export interface SignIn {

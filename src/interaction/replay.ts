@@ -4,8 +4,8 @@
  * answers and step results come from the journal (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
 import type { StepInfo } from '../definition/context.ts'
+import { digest } from '../definition/digest.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
-import { digest } from './digest.ts'
 import type { Ending } from './ending.ts'
 import { copy, type Journal, own, toJson } from './journal.ts'
 import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'

@@ -8,7 +8,7 @@
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { Era } from '../definition/context.ts'
-import { digest } from './digest.ts'
+import { digest } from '../definition/digest.ts'
 
 /** What a token is valid for. */
 export interface Binding {

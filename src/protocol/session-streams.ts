@@ -3,7 +3,8 @@
  * stream, in whichever process it is, reads it when it opens and hears on the bus of what comes later. The sealed `Mcp-Session-Id` names
  * the session. In an entry point of its own: a server without `subscriptions` does not load it.
  */
-import { toBase64Url } from '../definition/base64.ts'
+
+import { digest } from '../definition/digest.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { BUS_TIMEOUT_MS, createOutage, type Outage } from '../events/outage.ts'
@@ -168,9 +169,8 @@ function guard(store: SubscriptionStore, outage: Outage): SubscriptionStore {
 }
 
 /** The key of a session in the store and on the bus, from which its id cannot be read. */
-async function keyOf(token: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
-  return toBase64Url(new Uint8Array(digest))
+function keyOf(token: string): Promise<string> {
+  return digest(token)
 }
 
 function notAllowed({ headers }: Incoming): Reply {

@@ -5,8 +5,8 @@
  * A call that may become a task is such a run, too. It is a task from `become` on, and goes on running.
  */
 import type { StepInfo } from '../definition/context.ts'
+import { digest } from '../definition/digest.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
-import { digest } from '../interaction/digest.ts'
 import type { Ending } from '../interaction/ending.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { neverSettles, type Replay, type ReplayHooks, type Suspension } from '../interaction/replay.ts'

@@ -3,7 +3,7 @@
  * has written meanwhile: so a client's answer and a run's step never undo each other.
  */
 import { toBase64Url } from '../definition/base64.ts'
-import { digest } from '../interaction/digest.ts'
+import { digest } from '../definition/digest.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { bytesOver, isTaskId } from './stored.ts'

@@ -1,6 +1,7 @@
 /**
  * Qdrant, by its HTTP API. Its ids are UUIDs: ours are hashed to one, and kept in the payload.
  */
+import { sha256 } from '../../definition/digest.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -185,7 +186,7 @@ export function qdrantVector(options: QdrantOptions): VectorStore {
 /** The same UUID for the same id: version 8 of RFC 9562, which is for hashes of one's own. An id that is a UUID stays one. */
 async function toUuid(id: string): Promise<string> {
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return id
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)))
+  const hash = await sha256(id)
   hash[6] = (hash[6]! & 0x0f) | 0x80
   hash[8] = (hash[8]! & 0x3f) | 0x80
   const hex = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
