@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
+import { workflowFaults } from './_workflow-faults.ts'
 
 const { devDependencies, scripts } = manifest
 const ROOT = join(import.meta.dirname, '../..')
@@ -42,6 +43,10 @@ const MAY_WRITE: { readonly [job: string]: readonly string[] } = {
 describe.each(['test.yml', 'release.yml'])('%s', (file) => {
   const { permissions, jobs } = readWorkflow(file)
 
+  it('is valid', async () => {
+    expect(await workflowFaults(read(`.github/workflows/${file}`))).toEqual([])
+  })
+
   it('lets a job write only what it must', () => {
     expect(permissions).toEqual({ contents: 'read' })
     for (const [job, { permissions }] of Object.entries(jobs)) {
@@ -72,6 +77,17 @@ describe.each(['test.yml', 'release.yml'])('%s', (file) => {
     for (const { with: inputs } of checkouts) expect(inputs).toEqual({ 'persist-credentials': false })
     expect(read(`.github/workflows/${file}`)).not.toContain('secrets.')
   })
+})
+
+it('a misspelt key, a job that is not there and a broken expression are found', async () => {
+  const workflow = read('.github/workflows/release.yml')
+  const broken = [
+    ['timeout-minutes', 'timeout-minuts'],
+    ['needs: plan', 'needs: plans'],
+    ["mode == 'version'", "mode == ('version'"],
+  ] as const
+  for (const [from, to] of broken)
+    expect(await workflowFaults(workflow.replace(from, to)), to).not.toEqual([])
 })
 
 describe('test.yml', () => {
