@@ -26,7 +26,7 @@ const RULES: readonly (readonly [pattern: string, instead: string])[] = [
   ['when(?:ever)? (?:it|they|you) likes?', 'at any time; polls for it'],
   ['whether (?:it|they) (?:is|are) right', 'whether it is correct; check it'],
   ['(?:have|has|with) an end date', 'expires; with an expiry date'],
-  ['needs? not', 'does not have to; does not need to'],
+  ['needs? not\\b', 'does not have to; does not need to'],
   ['the very (?!first|last|same)\\w+', 'the same …; exactly that …'],
   ['who(?:so)?ever', 'anyone who; those who; name them'],
   ['the pulse', 'the health check'],

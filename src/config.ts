@@ -49,10 +49,10 @@ export interface MCPServerConfig extends HostingConfig {
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer, request: Request) => unknown
-  /** Carries change notifications. Without one, they are not advertised. */
+  /** Carries change notifications. Without a bus, they are not advertised. */
   bus?: Bus
   /**
-   * Stores what legacy clients subscribe to, so that a stateless server with a bus and a secret notifies them, too:
+   * Stores the subscriptions of legacy clients, so that a stateless server with a bus and a secret notifies them, too:
    * `redisSubscriptions`, `durableObjectSubscriptions`, or one of `mayfly-mcp/subscriptions`.
    */
   subscriptions?: Subscriptions
@@ -65,9 +65,9 @@ export interface MCPServerConfig extends HostingConfig {
    * one seals, all of them open. Default: `MAYFLY_SECRET` of the platform's environment, several separated by commas.
    */
   secret?: string | readonly string[]
-  /** What happens if a legacy client must be asked. Default `explain`. */
+  /** How legacy clients are asked. Default `explain`. */
   legacy?: LegacyPolicy
-  /** Brings a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. */
+  /** Delivers a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. */
   rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
   /** Milliseconds for which a sealed state is valid, the time to answer a question. Default 600 000. */
   stateTtlMs?: number
@@ -75,7 +75,7 @@ export interface MCPServerConfig extends HostingConfig {
   askTimeoutMs?: number
   /** Allows each sealed state only once. All isolates must share the store. */
   singleUse?: SingleUseStore
-  /** Where calls of tools with `task` are kept, and who runs them: see `mayfly-mcp/tasks`. */
+  /** The store and the runner for calls of tools with `task`: see `mayfly-mcp/tasks`. */
   tasks?: TaskSupport
   repository?: { url: string; source?: string; id?: string }
   /** ISO 8601. */
@@ -107,7 +107,7 @@ export interface DeploymentInfo {
   hasBus: boolean
   /** Whether the subscriptions of legacy clients are stored. Default false. */
   hasSubscriptions?: boolean
-  /** Whether that bus reaches one process or isolate alone. Default false. */
+  /** Whether that bus only reaches one process or isolate. Default false. */
   hasLocalBus?: boolean
   hasRendezvous: boolean
   /** A secret in the configuration; the environment may have another. */
@@ -117,13 +117,13 @@ export interface DeploymentInfo {
   hasSessions?: boolean
   /** Whether it has `tasks`. Default false. */
   hasTasks?: boolean
-  /** Whether those are the tasks of one process alone. Default false. */
+  /** Whether the tasks exist only in one process. Default false. */
   hasLocalTasks?: boolean
   /** Whether they have a runner. Default false. */
   hasTaskRunner?: boolean
   /** Whether clients need a token. Default false. */
   hasAuth?: boolean
-  /** Whether `http.publicUrl` or `http.trustProxy` tells how clients reach the server. Default false. */
+  /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
   knowsPublicUrl?: boolean
 }
 
@@ -139,7 +139,7 @@ export interface ToolInfo {
 
 const LEGACY_POLICIES: readonly LegacyPolicy[] = ['explain', 'arguments', 'rendezvous']
 
-/** All options: with a misspelt `auth` ignored, a server would be open. */
+/** All options, since ignoring a misspelt `auth` would leave a server open. */
 const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   id: 1,
   name: 1,
@@ -181,7 +181,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   onError: 1,
 }
 
-/** The configuration with its `id`. @throws TypeError for what can be checked without compiling a schema. */
+/** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
   const config = {
     ...given,
@@ -193,24 +193,24 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   }
   for (const option of ['name', 'id', 'version'] as const) {
     if (typeof config[option] !== 'string' || config[option] === '') {
-      throw new TypeError(`MCPServer needs "${option}": a string that is not empty.`)
+      throw new TypeError(`MCPServer needs "${option}": a non-empty string.`)
     }
   }
   if (Array.isArray(config.tools))
     throw new TypeError(
-      '"tools" must be an object, { greet }, whose keys are the names that clients see: it is a list.',
+      '"tools" is a list: it must be an object, { greet }, whose keys are the names that clients see.',
     )
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
     if (tool.task !== undefined && config.tasks === undefined)
       throw new TypeError(
-        `Tool "${name}" has "task", and the server no "tasks": pass a store, such as createMemoryTasks().`,
+        `Tool "${name}" has "task", but the server has no "tasks": pass a store, such as createMemoryTasks().`,
       )
   }
   const unknown = unknownOption(config, OPTIONS)
   if (unknown !== undefined)
     throw new TypeError(
-      `MCPServer has no option "${unknown}": for options of other frameworks, docs/migrate/ says what to write instead.`,
+      `MCPServer has no option "${unknown}": for options of other frameworks, see docs/migrate/.`,
     )
   checkPrompts(config.prompts)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
@@ -258,7 +258,7 @@ export function toAskingOptions(
   }
 }
 
-/** Finds the seal of a deployment. Its secret may only be in the environment that a request comes with. */
+/** Finds the seal of a deployment. Its secret may only be in the environment of a request. */
 function createSealFor(
   { secret, id }: MCPServerConfig & { readonly id: string },
   reportError: ReportError,
@@ -276,7 +276,9 @@ function createSealFor(
   }
 }
 
-/** Ignores empty parts between commas. A secret that is too short is reported once and not used; features without one still work. */
+/**
+ * Ignores empty parts between commas. A secret that is too short is reported once and not used; features that need no secret still work.
+ */
 function trySeal(text: string, id: string, reportError: ReportError): Seal | undefined {
   const secrets = text.split(',').flatMap((secret) => secret.trim() || [])
   try {

@@ -32,11 +32,10 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Creates a span per request, as a child of the span named in the request's `_meta` (`traceparent`, `tracestate`, `baggage`), else in
- * its headers, and records its duration as `mcp.server.operation.duration` (seconds, from its arrival to the last byte of the response).
- * Spans contain names, ids and codes, cut at 256 characters; metrics only methods of MCP, and only names of tools and
- * prompts that the server has: those that an `MCPServer` has answered, or that a server behind `fromSdk` or `fromNode` lists. Neither
- * has arguments, results or tokens.
+ * Creates a span per request, as a child of the span in the request's `_meta` (`traceparent`, `tracestate`, `baggage`) or in its headers,
+ * and records its duration as `mcp.server.operation.duration` (seconds, from its arrival to the last byte of the response). Spans contain
+ * names, ids and codes, truncated to 256 characters. Metrics contain only MCP methods, and names of existing tools and prompts: those that
+ * an `MCPServer` answered, or that a server behind `fromSdk` or `fromNode` lists. Neither contains arguments, results or tokens.
  *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
@@ -59,7 +58,7 @@ export function openTelemetry({ tracer, meter }: OpenTelemetryOptions = {}): Tel
           span.setAttributes(clipped(outcomeOf(outcome)))
           if (errorType(outcome) !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
           span.end()
-          // In the span's context, so that an exemplar can name it.
+          // In the span's context, so that an exemplar can refer to it.
           context.with(own, () => record(request, outcome))
         },
       } satisfies Span
@@ -69,12 +68,12 @@ export function openTelemetry({ tracer, meter }: OpenTelemetryOptions = {}): Tel
 
 const DURATION = {
   unit: 's',
-  description: 'How long a request took on the server, until its response was sent.',
-  // As the semantic conventions advise.
+  description: 'Duration of a request on the server, until its response was sent.',
+  // As recommended by the semantic conventions.
   advice: { explicitBucketBoundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
 }
 
-/** Records durations, with the registered provider of the moment: it may be registered after the server was made. */
+/** Records durations with the currently registered provider, which may be registered after the server was created. */
 function createRecorder(meter: Meter | undefined): (request: TracedRequest, outcome: TracedOutcome) => void {
   const isKnown = createKnown()
   let provider: MeterProvider | undefined
@@ -95,12 +94,12 @@ function createRecorder(meter: Meter | undefined): (request: TracedRequest, outc
 
 type IsKnown = (name: string, outcome: TracedOutcome) => boolean
 
-/** Names for which metrics are kept apart. */
+/** Maximum number of names with separate metrics. */
 const MAX_KNOWN = 1000
 
 /**
- * Whether a name is one that the server has: it has said so, or it is an `MCPServer` that has answered it, other than with a protocol
- * error. Each name is a time series of its own, and clients can make names up.
+ * Whether the server has this name: it listed it, or it is an `MCPServer` that answered without a protocol error. Each name is a separate
+ * time series, and clients can invent names.
  */
 function createKnown(): IsKnown {
   const known = new Set<string>()
@@ -113,7 +112,7 @@ function createKnown(): IsKnown {
   }
 }
 
-/** The attributes that the conventions give this metric, without those that each request has of its own. */
+/** The metric's attributes in the conventions, without those that differ for each request. */
 function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsKnown): Attributes {
   const { method, params } = request
   const version = outcome.protocolVersion
@@ -134,7 +133,7 @@ function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsK
 
 const VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS]
 
-/** What clients request by the protocol and its extension for tasks. Clients can make up others. */
+/** The methods of the protocol and its extension for tasks. Clients can invent others. */
 const METHODS: readonly string[] = [
   'completion/complete',
   'initialize',
@@ -177,7 +176,7 @@ function parentOf({ params, headers }: TracedRequest) {
   return propagation.extract(ROOT_CONTEXT, headers, FROM_HEADERS)
 }
 
-/** As in the log, so that a client cannot fill the traces with invented text. */
+/** Truncated as in the log, so that a client cannot fill the traces with invented text. */
 function clipped(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes)
   return Object.fromEntries(

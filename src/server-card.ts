@@ -1,6 +1,6 @@
 /**
- * The documents by which clients find a server before they connect: its server card, and the catalog of its domain. Both are
- * experimental in MCP and may change: https://github.com/modelcontextprotocol/experimental-ext-server-card
+ * The documents by which clients discover a server before they connect: its server card, and its domain's catalog. Both are experimental in
+ * MCP and may change: https://github.com/modelcontextprotocol/experimental-ext-server-card
  */
 
 import { toBase64Url } from './definition/base64.ts'
@@ -15,7 +15,7 @@ import type { MCPServer } from './server.ts'
 
 /** Options of `withServerCard`. */
 export interface ServerCardOptions {
-  /** The MCP endpoint as clients reach it: `https://shop.example/mcp`. It is never taken from a request, whose sender could choose it. */
+  /** The public URL of the MCP endpoint: `https://shop.example/mcp`. It is never taken from a request, whose sender could choose it. */
   readonly url: string
   /** `<domain, reversed>/<name>`, as in the MCP registry. Default: the host of `url` reversed, and the server's id: `example.shop/shop`. */
   readonly name?: string
@@ -51,29 +51,29 @@ interface Document {
 }
 
 /**
- * A server with its server card at `<endpoint>/server-card` and a catalog that names it at `/.well-known/ai-catalog.json`. Export it in
- * place of the server. Both documents are public, also where the server asks for a token, and name no tools.
+ * A server with its server card at `<endpoint>/server-card` and a catalog that lists it at `/.well-known/ai-catalog.json`. Export it
+ * instead of the server. Both documents are public, even if the server requires a token, and do not list tools.
  *
  * ```ts
  * export default withServerCard(server, { url: 'https://shop.example/mcp' })
  * ```
  *
- * @param served an `MCPServer`, or what `createSessions(server)` or the `mount` of a task endpoint returns.
- * @throws TypeError for a `url`, a name or a description that a card cannot have, and for an option that does not exist.
+ * @param served An `MCPServer`, or the result of `createSessions(server)` or of a task endpoint's `mount`.
+ * @throws TypeError for an invalid `url`, name or description, and for an unknown option.
  */
 export function withServerCard(served: MCPServer | MountedServer, options: ServerCardOptions): MountedServer {
   const server = serverWithin(served)
   if (!isMCPServer<MCPServer>(server))
-    throw new TypeError('withServerCard takes an MCPServer, or one with sessions or an endpoint of tasks.')
+    throw new TypeError('withServerCard takes an MCPServer, or one with sessions or a task endpoint.')
   const unknown = unknownOption(options ?? {}, OPTIONS)
   if (unknown !== undefined) throw new TypeError(`withServerCard has no option "${unknown}".`)
   const endpoint = URL.canParse(options?.url) ? new URL(options.url) : undefined
   if (endpoint?.protocol !== 'https:' && endpoint?.protocol !== 'http:')
     throw new TypeError(
-      'withServerCard needs "url": the MCP endpoint as clients reach it, such as https://shop.example/mcp.',
+      'withServerCard needs "url": the public URL of the MCP endpoint, such as https://shop.example/mcp.',
     )
   if (endpoint.username !== '' || endpoint.password !== '' || endpoint.search !== '' || endpoint.hash !== '')
-    throw new TypeError('"url" of withServerCard is public: leave out user, password, query and fragment.')
+    throw new TypeError('"url" of withServerCard is public: remove user, password, query and fragment.')
   // As parsed: clients compare URLs by their characters.
   const url = endpoint.origin + endpoint.pathname
   const {
@@ -81,14 +81,14 @@ export function withServerCard(served: MCPServer | MountedServer, options: Serve
     name = `${reversed(endpoint.hostname)}/${server.id}`,
   } = options
   if (!NAME.test(name) || name.length > 200)
-    throw new TypeError(`"${name}" is no name of a server card: pass "name", such as "com.example/shop".`)
+    throw new TypeError(`"${name}" is not a valid server card name: pass "name", such as "com.example/shop".`)
   if (typeof description !== 'string' || description === '' || [...description].length > MAX_TEXT)
     throw new TypeError(
       `A server card needs a description of 1 to ${MAX_TEXT} characters: pass "description" to withServerCard.`,
     )
 
   const path = endpoint.pathname.replace(/\/+$/, '')
-  /** Made at the first request, since it completes the server's definition. */
+  /** Created at the first request, since it completes the server's definition. */
   let documents: Promise<{ readonly card: Document; readonly catalog: Document }> | undefined
   const makeDocuments = async () => ({
     card: await toDocument(CARD.type, cardOf(server, { url, name, description })),
@@ -104,7 +104,7 @@ export function withServerCard(served: MCPServer | MountedServer, options: Serve
   })
 }
 
-/** Most requests are for something else, which costs no parsing of their URL. `path` is the endpoint's, as clients see it. */
+/** Most requests are for other paths and do not need their URL parsed. `path` is the endpoint's, as clients see it. */
 function whichOf(request: Request, platform: RequestPlatform, path: string): 'card' | 'catalog' | undefined {
   const { url } = request
   if (!url.includes(CARD.suffix) && !url.includes(CATALOG.path)) return undefined

@@ -63,7 +63,7 @@ export class MCPServer {
   /** Always throws: outside a request there is no client to ask. @throws TypeError that says what to call instead. */
   readonly elicitation = {
     sendRequest(_params: ElicitParams, _options?: object): Promise<never> {
-      throw new TypeError('A server has no client to ask: call ctx.elicit in the tool.')
+      throw new TypeError('A server cannot ask a client: call ctx.elicit in the tool.')
     },
   }
   readonly #config: MCPServerConfig & { readonly id: string }
@@ -105,14 +105,13 @@ export class MCPServer {
   /**
    * Serves one request, with web standards only. A property, so that it can be passed on without its object. Never rejects.
    *
-   * @param env the platform's bindings, `ctx.env`.
-   * @param executionContext its `waitUntil` is used if it has one.
+   * @param env The platform's bindings, `ctx.env`. @param executionContext Its `waitUntil` is used if it has one.
    */
   readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
     return this.handle(request, platformOf(env, executionContext))
   }
 
-  /** Serves one request with everything that an adapter knows of its platform. Never rejects. */
+  /** Serves one request with all platform data from an adapter. Never rejects. */
   handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
       return this.#hosted().serve(request, platform)
@@ -175,7 +174,7 @@ export class MCPServer {
     callback: ToolCallback<Input, Output>,
   ): ToolHandle {
     const tools = this.#changeable('registerTool')
-    if (tools.has(name)) throw new TypeError(`Tool "${name}" is defined already.`)
+    if (tools.has(name)) throw new TypeError(`Tool "${name}" is already defined.`)
     tools.set(name, toTool(name, config, callback))
     return createToolHandle(name, {
       isEnabled: () => tools.has(name) && tools.get(name)!.enabled !== false,
@@ -220,7 +219,7 @@ export class MCPServer {
   }
 
   /**
-   * Describes every tool, also those of agents and workflows. Compiles the whole definition, of which requests compile only parts.
+   * Describes every tool, including those of agents and workflows. Compiles the whole definition, while requests compile only parts.
    *
    * @throws TypeError naming an invalid tool, resource or prompt.
    */
@@ -313,7 +312,7 @@ export class MCPServer {
   #changeable(method: string): Map<string, AnyTool> {
     if (this.#definition === undefined) return this.#tools
     throw new TypeError(
-      `${method} was called after the server was compiled: call it before the first request, or change one request in setup.`,
+      `${method} was called after the server was compiled: call it before the first request, or change a single request in setup.`,
     )
   }
 }

@@ -1,6 +1,6 @@
 /**
- * For tests: connects the official client to a server in the same process. Also the client's side of an elicitation, for tests and for
- * hosts: creates answers, and fills in a form with its defaults.
+ * For tests: connects the official client to a server in the same process. Also the client's side of elicitation, for tests and hosts:
+ * creates answers, and fills in a form with its defaults.
  */
 
 import type { RequestedSchema } from './interaction/form-content.ts'

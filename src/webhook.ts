@@ -1,5 +1,5 @@
 /**
- * A webhook for trusted systems that can call a URL but cannot join a bus, such as a database or a CI job: a signed `POST` publishes
+ * A webhook for trusted systems that can call a URL but cannot use a bus, such as a database or a CI job: a signed `POST` publishes
  * change events. A separate entry point, so that it is loaded only if it is used.
  */
 
@@ -18,7 +18,7 @@ export type { WebhookStore } from './webhook/replays.ts'
 /** Options of `createEventWebhook`. */
 export type EventWebhookOptions = EventWebhookTarget & EventWebhookChecks
 
-/** Where events are published: on a bus, or by a server, which also reaches its own sessions where it has no bus. */
+/** Where events are published: on a bus, or by a server, which also reaches its own sessions without a bus. */
 export type EventWebhookTarget =
   | { readonly bus: Bus; readonly server?: never }
   | { readonly server: NotifiableLists; readonly bus?: never }
@@ -37,20 +37,21 @@ export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
 /** Milliseconds within which a body must arrive. */
 const BODY_TIMEOUT_MS = 10_000
 
-/** How much longer an id is remembered than its timestamp is valid: its body may arrive late, and clocks of processes differ. */
+/** How much longer an id is remembered than its timestamp is valid, since its body may arrive late and clocks differ. */
 const REMEMBERED_MS = 60_000
 
-/** The same for every reason: a forger learns nothing from it. */
-const UNVERIFIED = 'The webhook is not signed with a known secret, or its timestamp is too far from now.'
+/** The same for every reason, so that a forger learns nothing. */
+const UNVERIFIED =
+  'The webhook is not signed with a known secret, or its timestamp differs too much from the current time.'
 
 /**
- * Creates the `fetch` of a webhook that publishes the change events in its body: mount it on a path beside the server. It verifies the
- * headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks, symmetric), and never rejects.
+ * Creates the `fetch` of a webhook that publishes the change events in its body: mount it at its own path next to the server. It verifies
+ * the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks, symmetric), and never rejects.
  *
- * Answers 202 once the events are published. Refuses with 400 (body), 401 (signature or timestamp), 405, 408, 409 (an id that was
- * accepted before), 413, and 503 if the bus or the store fails: then the sender may send the same webhook again.
+ * Answers 202 once the events are published. Refuses with 400 (body), 401 (signature or timestamp), 405, 408, 409 (an id that was accepted
+ * before), 413, and 503 if the bus or the store fails: the sender may then send the same webhook again.
  *
- * @throws TypeError without a bus or a server, and for secrets and numbers that cannot be used.
+ * @throws TypeError without a bus or a server, and for invalid secrets and numbers.
  *
  * ```ts
  * const webhook = createEventWebhook({ bus, secret: 'whsec_...' })
@@ -70,7 +71,7 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
     try {
       return await withTimeout(claimed, BUS_TIMEOUT_MS, 'store')
     } catch (error) {
-      // It may still claim the id, whose sender is asked to send it again.
+      // It may still store the id, although the sender is asked to send it again.
       claimed.then((isFirst) => isFirst && store.release?.(id)).catch(() => {})
       throw error
     }

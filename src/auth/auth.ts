@@ -8,7 +8,7 @@ import type { Access } from '../request/access.ts'
 export interface ResourceLocation {
   /** The resource identifier: the URL of the MCP endpoint as clients see it. */
   readonly resource: string
-  /** Whether the operator or the platform confirms this address. If false, it is based on the caller's `Host` header. */
+  /** Whether the operator or the platform confirms this URL. If false, it comes from the caller's `Host` header. */
   readonly isVouchedFor: boolean
   /** The URL of that resource's metadata. */
   readonly metadataUrl: string
@@ -16,14 +16,14 @@ export interface ResourceLocation {
   readonly name?: string
 }
 
-/** What `admit` of an `Auth` knows besides the request. */
+/** What `admit` of an `Auth` receives besides the request. */
 export interface AuthContext {
   readonly env: unknown
-  /** Refuses every caller without a token, even if something is open to everyone. Default false. */
+  /** Refuses every caller without a token, even if parts are open to everyone. Default false. */
   readonly isTokenRequired?: boolean
   /** Computed on demand: most requests do not need it. */
   location(): ResourceLocation
-  /** The request for the verifier, if it is another object than the one passed to `admit`. */
+  /** The request for the verifier, if it differs from the one passed to `admit`. */
   request?(): Request
 }
 
@@ -46,8 +46,8 @@ export interface Auth {
   /** Decides who sent a request, and what the sender may use. Never reads the body. */
   admit(request: Request, context: AuthContext): Promise<Admission>
   /**
-   * Decides about a caller that is known already, by what `admit` checks of a valid token: its expiry and the scopes of the server. For
-   * tests. Without it, only the expiry is checked.
+   * Decides about a known caller by what `admit` checks for a valid token: its expiry and the server's scopes. For tests. Without it, only
+   * the expiry is checked.
    */
   admitCaller?(caller: AuthInfo, context: AuthContext): Admission
   /** The protected resource metadata (RFC 9728 §2). */

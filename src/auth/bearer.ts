@@ -1,14 +1,12 @@
-/**
- * Tokens checked by a function of the user.
- */
+/** Tokens checked by a user's function. */
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
 /**
- * Resolves with what is known of the token; with undefined, null, false or `{ valid: false }` for an invalid one. Anything else that
- * is not an identity (`true`, `{}`) is refused, and reported once.
+ * Resolves with the token's identity; with undefined, null, false or `{ valid: false }` for an invalid token. Anything else (`true`, `{}`)
+ * is refused, and reported once.
  */
 export type VerifyToken = (token: string, context: TokenContext) => Promise<TokenAnswer> | TokenAnswer
 
@@ -19,8 +17,8 @@ export interface BearerOptions extends GateOptions {
 }
 
 /**
- * Checks tokens with your own function. The function must check that the token was issued for this server (`resource`): nothing else
- * does.
+ * Checks tokens with your own function. The function must check that the token was issued for this server (`resource`); nothing else checks
+ * it.
  *
  * ```ts
  * bearer(async (token, { env }) => (token === env.TOKEN ? { clientId: 'ci', scopes: [] } : undefined))

@@ -1,19 +1,17 @@
-/**
- * Requests to an issuer that may be down: after a failure most are refused at once, however many tokens arrive.
- */
+/** Limits requests to an issuer that may be down: after a failure most are refused immediately, however many tokens arrive. */
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError } from './verifier.ts'
 
-/** Milliseconds after a failure until the issuer is asked again; doubled after each failure in a row. */
+/** Milliseconds after a failure until the next request; doubled after each consecutive failure. */
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 5000
 
 export type CircuitBreaker = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
 /**
- * Creates a function that calls the issuer. After a failure, it throws `KnownOutageError` at once for a while; then one request
- * tries the issuer again. A request that the issuer refuses because of its content is not a failure: otherwise a single token could
- * block all callers.
+ * Creates a function that calls the issuer. After a failure, it throws `KnownOutageError` immediately for a while; then one request tries
+ * the issuer again. A request that the issuer refuses because of its content is not a failure: otherwise a single token could block all
+ * callers.
  */
 export function createCircuitBreaker(): CircuitBreaker {
   let failures = 0
@@ -21,7 +19,7 @@ export function createCircuitBreaker(): CircuitBreaker {
   return async (ask) => {
     const now = Date.now()
     if (now < nextAt) throw new KnownOutageError('The issuer failed a moment ago.')
-    // A clock time instead of a pending promise: a request that is cancelled may never continue here.
+    // A clock time instead of a pending promise, since a cancelled request may never continue here.
     if (failures > 0) nextAt = now + ASK_TIMEOUT_MS
     try {
       const answer = await ask()

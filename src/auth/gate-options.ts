@@ -6,8 +6,8 @@ export interface GateOptions {
   /** Scopes that every call needs. Default: none. */
   scopes?: readonly string[]
   /**
-   * Scopes for the challenge of a 401, for which clients then ask; never required. For an issuer whose requests name scopes otherwise
-   * than its tokens (`api://shop-mcp/shop`), and for `offline_access`. Default: `scopes`.
+   * Scopes for the challenge of a 401, which clients then request; never required. For issuers that name scopes differently in requests and
+   * tokens (`api://shop-mcp/shop`), and for `offline_access`. Default: `scopes`.
    */
   scopeHints?: readonly string[]
   /** Scopes for `scopes_supported` of the metadata. Default: `scopeHints`. */
@@ -37,7 +37,7 @@ export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
   checkList('authorizationServers', options.authorizationServers, isUrl, 'URLs')
   const { resourceName } = options
   if (resourceName !== undefined && (typeof resourceName !== 'string' || resourceName === ''))
-    throw new TypeError('"resourceName" must be a text.')
+    throw new TypeError('"resourceName" must be a string.')
   if (anonymous === undefined) return
   if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {
     throw new TypeError('"anonymous" must be an object with "tools", "prompts" or "resources".')

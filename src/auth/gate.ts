@@ -1,6 +1,4 @@
-/**
- * The gate in front of a server: reads the token, has it verified, and refuses callers without access.
- */
+/** The gate in front of a server: reads the token, verifies it, and refuses callers without access. */
 import type { AuthInfo } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
@@ -111,7 +109,7 @@ function createRefusals(scopes: readonly string[]): {
   })
 
   const reported = new Set<string>()
-  /** An error that only the operator can correct is reported once, not for each token. */
+  /** An error that only the operator can fix is reported once, not for each token. */
   const once = (error: Error): { cause?: Error } => {
     if (reported.has(error.name)) return {}
     reported.add(error.name)
@@ -133,7 +131,7 @@ function createRefusals(scopes: readonly string[]): {
 }
 
 /**
- * Calls the verifier. If it reads `resource` and only the caller's `Host` header names that, the caller is refused, even if the
+ * Calls the verifier. If it reads `resource` and that comes only from the caller's `Host` header, the caller is refused, even if the
  * verifier catches the error.
  */
 async function verify(
@@ -226,7 +224,7 @@ function createAnonymousAccess(
   }
 }
 
-/** RFC 9728 §2. Members without values are left out (§3.2). */
+/** RFC 9728 §2. Members without values are omitted (§3.2). */
 function toMetadata({ resource, name }: ResourceLocation, verifier: Verifier, options: GateOptions): object {
   const { authorizationServers, scopes = [], scopeHints = scopes, documentationUrl } = options
   const { scopesSupported = scopeHints, resourceName = name } = options

@@ -8,7 +8,8 @@ import { createScopedAccess } from './scoped-access.ts'
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
- * Trusts them: the host has checked the token. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host says nothing.
+ * Trusts them, since the host checked the token. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host
+ * set none.
  *
  * @throws Error for a value that is not clearly an identity.
  */
@@ -22,7 +23,7 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   return { auth: { ...identity, token }, access: createAccess([...identity.scopes]) }
 }
 
-/** A caller that the host has authenticated, but that could not be read: without scopes. */
+/** A caller that the host authenticated but that could not be read: has no scopes. */
 export function unknownCaller(): Caller {
   return { auth: undefined, access: createAccess([]) }
 }

@@ -12,18 +12,18 @@ export type Identity = Omit<AuthInfo, 'token'>
 
 type Members = { readonly [member: string]: unknown }
 
-/** Members that tell whether a token is valid: each one present must be `true`. Only the first two are a yes by themselves. */
+/** Members that say whether a token is valid: each one present must be `true`. Only the first two are sufficient by themselves. */
 const VERDICTS = ['valid', 'active', 'ok', 'success', 'isValid', 'verified', 'authenticated', 'authorized']
 
-/** In seconds this is the year 33658, in milliseconds 2001. So larger numbers are milliseconds. */
+/** In seconds this is the year 33658, in milliseconds 2001, so larger numbers are milliseconds. */
 const LEAST_MILLISECONDS = 1e12
 
 /** 128 bits of a digest. */
 const DIGEST_BYTES = 16
 
 /**
- * Reads a verifier's answer for `token`. If it names neither client nor subject, the client is derived from the token: otherwise all
- * such tokens would be one principal.
+ * Reads a verifier's answer for `token`. If it names neither client nor subject, the client is derived from the token: otherwise all such
+ * tokens would share one principal.
  *
  * @throws InvalidTokenError for a negative answer; VerifierMisconfiguredError for one that is not an identity.
  */
@@ -66,7 +66,7 @@ function isGiven(name: unknown): boolean {
   return name !== undefined && name !== null && name !== ''
 }
 
-/** A name of another type could become the same text for every caller. */
+/** A name of another type could become the same string for every caller. */
 function checkName(what: string, name: unknown): void {
   const isName =
     name === undefined || typeof name === 'string' || typeof name === 'bigint' || Number.isFinite(name)
@@ -99,7 +99,7 @@ function toExpiry(value: unknown): number | undefined {
   return value instanceof Date || number >= LEAST_MILLISECONDS ? Math.floor(number / 1000) : number
 }
 
-/** The same each time, and reveals nothing of the token, which is long and random. */
+/** Deterministic, and does not reveal the token, which is long and random. */
 async function derivedClient(token: string): Promise<string> {
   const bytes = (await sha256(token)).subarray(0, DIGEST_BYTES)
   return `token-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
@@ -111,6 +111,6 @@ function invalidToken(): InvalidTokenError {
 
 function misconfigured(what: string): VerifierMisconfiguredError {
   return new VerifierMisconfiguredError(
-    `The function that checks tokens returned something that ${what}: return { clientId, scopes } for a good token, undefined for any other.`,
+    `The function that checks tokens returned something that ${what}: return { clientId, scopes } for a valid token, undefined for any other.`,
   )
 }

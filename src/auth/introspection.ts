@@ -20,9 +20,9 @@ export interface IntrospectionOptions extends GateOptions {
   clientSecret: string
   /** The required `aud` of tokens: the URL of this server's endpoint, or the issuer's name for this server. */
   audience: string | readonly string[]
-  /** The required `iss` of tokens, also shown to clients as the place to get them. */
+  /** The required `iss` of tokens, also shown to clients as the issuer. */
   issuer: string
-  /** Milliseconds for which an answer is cached; a token that is revoked meanwhile is still accepted. Default 30 000. */
+  /** Milliseconds for which an answer is cached; a token that is revoked in the meantime is still accepted. Default 30 000. */
   cacheMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
@@ -31,7 +31,7 @@ export interface IntrospectionOptions extends GateOptions {
 /** Maximum cached answers per isolate, separately for valid and invalid tokens, so that invalid ones do not displace valid ones. */
 const MAX_CACHED = 1000
 
-/** Milliseconds until a token is asked about again if the issuer refused the request for it. */
+/** Milliseconds until the issuer is asked about a token again after it refused the request. */
 const REFUSED_MS = 5000
 
 interface Known {
@@ -54,7 +54,7 @@ interface Known {
  */
 export function introspection(options: IntrospectionOptions): Auth {
   if (typeof options.issuer !== 'string' || options.issuer === '') {
-    throw new TypeError('introspection needs "issuer": a string that is not empty.')
+    throw new TypeError('introspection needs "issuer": a non-empty string.')
   }
   return createGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
 }
@@ -62,7 +62,7 @@ export function introspection(options: IntrospectionOptions): Auth {
 /** Without an issuer, any `iss` is accepted. */
 type Introspector = Omit<IntrospectionOptions, 'issuer'> & { issuer?: string }
 
-/** Creates a function that asks about a token. @throws TypeError as `introspection` does. */
+/** Creates a function that asks about a token. @throws TypeError like `introspection`. */
 export function createIntrospector(options: Introspector): (token: string) => Promise<TokenAnswer> {
   checkOptions(options)
   const { cacheMs = 30_000 } = options
@@ -105,7 +105,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
 function checkOptions(options: Introspector): void {
   for (const option of ['clientId', 'clientSecret'] as const) {
     if (typeof options[option] !== 'string' || options[option] === '') {
-      throw new TypeError(`introspection needs "${option}": a string that is not empty.`)
+      throw new TypeError(`introspection needs "${option}": a non-empty string.`)
     }
   }
   if (!isSecureUrl(options.endpoint)) throw new TypeError('introspection needs "endpoint": an https URL.')
@@ -149,7 +149,7 @@ async function introspect(
     client_id,
     scopes: toScopes(scope),
     ...(exp !== undefined && { exp }),
-    // `sub` tells the users of one client apart; some issuers only send `username`.
+    // `sub` distinguishes the users of one client; some issuers only send `username`.
     extra: { ...answer, sub: sub ?? username },
   }
 }

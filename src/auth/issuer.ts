@@ -2,7 +2,7 @@
  * Checks that all verifiers with an issuer share.
  */
 
-/** Whether it is an https URL. Plain http is allowed for this machine only. */
+/** Whether it is an https URL. Plain http is allowed only for this machine. */
 export function isSecureUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

@@ -193,7 +193,7 @@ async function verifyClaims(
   }
 }
 
-/** Tells jose's errors that the token causes from those that the issuer causes. */
+/** Distinguishes jose's errors caused by the token from those caused by the issuer. */
 function refusalOf(error: unknown): Error {
   if (error instanceof VerifierUnavailableError) return error
   if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')

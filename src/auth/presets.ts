@@ -54,7 +54,7 @@ export function supabaseAuth({
 export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
   checkHost('cloudflareAccess', { team })
   const issuer = `https://${team}.cloudflareaccess.com`
-  // Cloudflare Access is a proxy in front: it signs the user in and sends the token in its own header.
+  // Cloudflare Access is a proxy: it signs the user in and sends the token in its own header.
   return jwt({
     ...options,
     issuer,
@@ -87,7 +87,7 @@ export function entra({ tenantId, ...options }: PresetOptions & { tenantId: stri
   return jwt({ ...options, issuer: `${base}/v2.0`, jwksUri: `${base}/discovery/v2.0/keys` })
 }
 
-/** Without characters that would change the host of a URL. */
+/** Refuses characters that would change the host of a URL. */
 const PLAIN = /^[\w.-]+(?::\d+)?$/
 
 function checkHost(preset: string, options: { readonly [option: string]: unknown }): void {
@@ -99,5 +99,5 @@ function checkHost(preset: string, options: { readonly [option: string]: unknown
 function checkTexts(preset: string, options: { readonly [option: string]: unknown }, isRight: boolean): void {
   if (isRight && Object.values(options).every((value) => typeof value === 'string')) return
   const names = Object.keys(options).map((option) => `"${option}"`)
-  throw new TypeError(`${preset} needs ${names.join(' and ')}, as the provider names it.`)
+  throw new TypeError(`${preset} needs ${names.join(' and ')}, as given by the provider.`)
 }

@@ -5,7 +5,7 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access } from '../request/access.ts'
 import { bearerChallenge } from './challenge.ts'
 
-/** A caller with a token may use what needs no scope, or only scopes that the token has. `baseScopes`: required by the whole server. */
+/** A caller with a token may use everything whose scopes the token has. `baseScopes`: required by the whole server. */
 export function createScopedAccess(
   granted: readonly string[],
   baseScopes: readonly string[],

@@ -13,7 +13,7 @@ import type { TokenAnswer, Verifier } from './verifier.ts'
 export interface StaticToken {
   /** At least 16 characters. */
   token: string
-  /** The client, `ctx.auth.clientId`: tokens of one client are one caller. Default: a name derived from the token, `token-…`. */
+  /** The client, `ctx.auth.clientId`: tokens of one client count as one caller. Default: a name derived from the token, `token-…`. */
   clientId?: string
   scopes?: readonly string[]
   extra?: Record<string, unknown>
@@ -25,7 +25,7 @@ export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readon
 const MIN_TOKEN_CHARACTERS = 16
 
 /**
- * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly right token nor the number of tokens.
+ * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly correct token nor the number of tokens.
  *
  * ```ts
  * staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN, clientId: 'ci', scopes: ['deploy'] }])
@@ -45,7 +45,7 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
   return createGate(verifier, options)
 }
 
-/** Creates a function that finds the entry of a token. @throws TypeError as `staticTokens` does. */
+/** Creates a function that finds the entry of a token. @throws TypeError like `staticTokens`. */
 export function createTokenFinder<E = Env>(
   tokens: StaticTokens<E>,
 ): (token: string, env: unknown) => Promise<StaticToken | undefined> {

@@ -2,17 +2,17 @@
  * The interface of verifiers, and the errors with which a check can fail.
  */
 
-/** What is known of a verified token. */
+/** The identity of a verified token. */
 export interface VerifiedToken {
-  /** The client that it was issued to. Default: the subject, else a name derived from the token, `token-…`. */
+  /** The client that it was issued to. Default: the subject, otherwise a name derived from the token, `token-…`. */
   clientId?: string
   /** A list, or a string separated by spaces. Default: none. */
   scopes?: readonly string[] | string
-  /** Seconds since the epoch; a `Date` or milliseconds are accepted, too. Default: it does not expire. */
+  /** Seconds since the epoch; a `Date` or milliseconds are also accepted. Default: it does not expire. */
   expiresAt?: number | Date
   /** The resource that it was issued for (RFC 8707). */
   resource?: URL
-  /** Further data, `ctx.auth.extra`. `sub` is the user: it tells users of one client apart. */
+  /** Further data, `ctx.auth.extra`. `sub` is the user and distinguishes users of one client. */
   extra?: Record<string, unknown>
 }
 
@@ -43,8 +43,8 @@ export type TokenAnswer =
 /** Checks tokens. `createGate` makes an `Auth` of it. */
 export interface Verifier {
   /**
-   * Resolves with what is known of the token, if it is genuine, current and meant for this server. Reading `resource` throws if only
-   * the caller's `Host` header names it; the caller is then refused.
+   * Resolves with the token's identity, if it is genuine, current and meant for this server. Reading `resource` throws if it comes only
+   * from the caller's `Host` header; the caller is then refused.
    *
    * @throws InvalidTokenError if the token is invalid; VerifierUnavailableError if the issuer does not answer.
    */
@@ -57,7 +57,7 @@ export interface Verifier {
   readonly clockToleranceSeconds?: number
 }
 
-/** What a verifier knows besides the token. */
+/** What a verifier receives besides the token. */
 export interface TokenContext {
   readonly env: unknown
   /** The URL of this server, as the operator or the platform names it; tokens must be issued for it. */
@@ -85,7 +85,7 @@ export class UnknownResourceError extends VerifierUnavailableError {
   override readonly name = 'UnknownResourceError'
   constructor() {
     super(
-      'Tokens are compared with the URL of this server, which is not known: set http.publicUrl, or name its host (and port) in http.allowedHosts or MAYFLY_ALLOWED_HOSTS.',
+      'Tokens are compared with the URL of this server, which is unknown: set http.publicUrl, or put its host (and port) in http.allowedHosts or MAYFLY_ALLOWED_HOSTS.',
     )
   }
 }

@@ -103,7 +103,7 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
   }
 }
 
-/** A run returns `{ status, result, error }`; the model receives the result, or the reason why there is none. */
+/** A run returns `{ status, result, error }`; the model receives the result, or why there is none. */
 function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResult {
   const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
   if (status === undefined || status === 'success') return status === undefined ? outcome : result

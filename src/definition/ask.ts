@@ -7,7 +7,7 @@ import type { InferOutput, Schema } from './schema.ts'
 export interface ElicitOptions {
   /** Field names that look like secrets but are not. Ask for secrets in URL mode: the client sees what is entered in a form. */
   readonly notSecret?: readonly string[]
-  /** What happens if a legacy client must be asked. Default: the server's `legacy`. */
+  /** How to ask a legacy client. Default: the server's `legacy`. */
   readonly legacy?: LegacyPolicy
   /**
    * A prefix for the question's key in `inputRequests`, unique in the call. The rest of the key is always a hash of the question, so
@@ -17,7 +17,7 @@ export interface ElicitOptions {
 }
 
 /**
- * What happens when a legacy client must be asked without a session. `explain`: a result that says what is needed. `arguments`: the model asks
+ * How to ask a legacy client without a session. `explain`: a result that says what is needed. `arguments`: the model asks
  * its user and calls again with the answers. `rendezvous`: the client is asked on the response stream.
  */
 export type LegacyPolicy = 'explain' | 'arguments' | 'rendezvous'

@@ -1,4 +1,4 @@
-/** What is known of a verified token, with any data that the verifier attached. */
+/** A verified token, with any data that the verifier attached. */
 export interface AuthInfo {
   token: string
   clientId: string

@@ -1,6 +1,4 @@
-/**
- * Tools as they are served: each compiled at its first use, its description for lists apart from what a call needs.
- */
+/** Tools as they are served: each compiled at its first use. The description for lists is compiled separately from what a call needs. */
 import type { CallToolResult } from './content.ts'
 import { fromMastraTool, isMastraTool } from './mastra-tool.ts'
 import { compileParamHeaders, type ParamHeader } from './param-header.ts'
@@ -23,12 +21,11 @@ export interface CompiledTool {
   toResult(output: unknown, era: 'modern' | 'legacy'): CallToolResult | Promise<CallToolResult>
 }
 
-/** Lenient: models send extra arguments to tools without any, which does no harm. */
+/** Lenient, since models send extra arguments to tools without arguments, which is harmless. */
 const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
 
 /**
- * Checks what is cheap to check. The schemas of a tool are compiled once, at its first use, so that a call compiles only the tool
- * that it calls.
+ * Does the cheap checks. A tool's schemas are compiled once, at its first use, so that a call compiles only its own tool.
  *
  * @throws TypeError naming a tool without `execute`; members that are compiled later throw one for an invalid schema.
  */
@@ -39,7 +36,7 @@ export function compileTool(name: string, given: AnyTool): CompiledTool {
   return new LazyTool(name, source)
 }
 
-/** What a call needs, compiled together. */
+/** The parts that a call needs, compiled together. */
 interface Compiled extends Pick<CompiledTool, 'input' | 'paramHeaders' | 'toResult'> {
   readonly output: CompiledSchema | undefined
 }
@@ -72,7 +69,7 @@ class LazyTool implements CompiledTool {
     if (this.#tool !== undefined) return this.#tool
     const compiled = this.#compile()
     const tool = describeTool(this.name, this.source, compiled)
-    // What a list shows holds for calls: zod's metadata may have changed since the first one.
+    // Calls use the advertised schema, since zod's metadata may have changed in the meantime.
     if (compiled.input.isPlainObject === true)
       this.#compiled = { ...compiled, paramHeaders: compileParamHeaders(tool.inputSchema, this.name) }
     this.#tool = tool
@@ -130,7 +127,7 @@ function compileInput(name: string, schema: unknown): CompiledSchema {
     return { jsonSchema: NO_INPUT, validate: (value) => ({ ok: true, value }) }
   }
   const compiled = compileSchema(schema, `inputSchema of tool "${name}"`)
-  // What is known to be an object is written for a list.
+  // A schema that is known to be an object is converted only for lists.
   if (compiled.isPlainObject !== true) describeObject(name, compiled.jsonSchema)
   return compiled
 }

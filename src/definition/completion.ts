@@ -24,7 +24,7 @@ export interface CompleteResult {
   completion: { values: string[]; total?: number; hasMore: boolean }
 }
 
-/** Runs the completer of `argument`; without one there are no suggestions. */
+/** Runs the completer of `argument`. Without a completer there are no suggestions. */
 export async function complete(
   completers: Completers | undefined,
   argument: { name: string; value: string },

@@ -31,7 +31,7 @@ export { LOG_LEVELS, type LogLevel } from './log-level.ts'
 /** `modern`: 2026-07-28 and later, with version and capabilities in each request. `legacy`: 2025-11-25 and earlier. */
 export type Era = 'modern' | 'legacy'
 
-/** Name and version of a client or server, as it reports them. Use them for display and logs only, not for decisions. */
+/** The name and version that a client or server reports. Use them only for display and logs, not for decisions. */
 export interface Implementation {
   name: string
   version: string
@@ -62,7 +62,7 @@ export type Availability =
   | { readonly available: true }
   | { readonly available: false; readonly reason: string; readonly remedy: string }
 
-/** The features that depend on the client, the platform or the configuration, as the degradation matrix lists them. */
+/** The features that depend on the client, the platform or the configuration, as listed in the degradation matrix. */
 export type Feature =
   | 'elicitation.form'
   | 'elicitation.url'
@@ -103,7 +103,7 @@ export interface McpContext {
   readonly era: Era
   /** For example `2026-07-28`. */
   readonly protocolVersion: string
-  /** The client's name and version, as it reports them. */
+  /** The name and version that the client reports. */
   readonly clientInfo?: Implementation | undefined
   /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
@@ -117,7 +117,7 @@ export interface McpContext {
   readonly auth?: AuthInfo | undefined
   /** The platform's bindings or environment variables. */
   readonly env: Env
-  /** The HTTP request; its body has been read already. Absent for `executeTool` outside a request. */
+  /** The HTTP request, whose body was already read. Absent for `executeTool` outside a request. */
   readonly request?: Request | undefined
   /** Lets `promise` continue after the response, if the platform supports it. A rejection is logged. */
   waitUntil(promise: Promise<unknown>): void
@@ -130,13 +130,16 @@ export interface McpContext {
    * @throws ProtocolError naming the missing capabilities.
    */
   requireClientCapabilities(required: ClientCapabilities): void
-  /** Sends progress, at most every 100 ms; the last one is always sent, lower values never. Does nothing if the client did not ask. */
+  /**
+   * Sends progress, at most every 100 ms; the last one is always sent, and lower values are never sent. Does nothing if the client did not
+   * request progress.
+   */
   reportProgress(progress: Progress): void
   /** Sends a log message to the client, at or above the level it requested. Does nothing if it requested none. */
   log(level: LogLevel, data: unknown, logger?: string): void
   /**
    * Asks the user with a form, or sends them to a URL. If the answer needs another round, the call ends here and the tool
-   * runs again from the top with the answer: put everything that must not run twice into a `step`.
+   * runs again from the top with the answer: put side effects that must not run twice into a `step`.
    */
   readonly elicit: Elicit
   /** Asks the client's model (MCP, "Sampling"). Replays like `elicit`. */
@@ -156,7 +159,7 @@ export interface McpContext {
   elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
   /** Whether the server keeps no state between this client's requests: true except in a session and on stdio. */
   readonly stateless: boolean
-  /** As in Mastra: the members of `mcp.extra` by name, the whole of it as `mcp.extra`, and `user` if the verifier attached one. */
+  /** As in Mastra: the members of `mcp.extra` by name, the whole object as `mcp.extra`, and `user` if the verifier attached one. */
   readonly requestContext: RequestContextValues
   /** As in the AI SDK: the `requestId`, since MCP has no other unique id of a call. */
   readonly toolCallId: string
@@ -182,8 +185,8 @@ export interface McpContext {
 /** What the function of a step receives. */
 export interface StepInfo {
   /**
-   * The same each time this step of this call runs: pass it to a service that does nothing twice for one key. Only in a task does it
-   * stay the same when the process has died between doing a thing and remembering it.
+   * The same each time this step of this call runs: pass it to services that support idempotency keys. After a crash in the middle of a
+   * step, it is only the same in a task.
    */
   readonly idempotencyKey: string
 }

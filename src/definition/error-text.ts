@@ -1,12 +1,10 @@
-/**
- * The text of anything that was thrown. Some values have none: an object without a prototype, or with a `toString` that throws.
- */
+/** The text of any thrown value. Some values have no text: an object without a prototype, or with a `toString` that throws. */
 export function textOf(thrown: unknown): string {
   try {
     const text: unknown = thrown instanceof Error ? thrown.message : thrown
     return String(text)
   } catch {
-    return 'An error that has no text.'
+    return 'An error without a text.'
   }
 }
 

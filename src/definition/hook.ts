@@ -1,9 +1,7 @@
-/**
- * Calls user-supplied hooks: a log, an audit trail, a listener. A hook only observes; it cannot change the outcome.
- */
+/** Calls user-supplied hooks: a log, an audit trail, a listener. Hooks only observe; they cannot change the outcome. */
 
 /**
- * Calls a hook without waiting for it. Errors, thrown or rejected, go to `report`: unhandled, a rejection would end the process.
+ * Calls a hook without waiting for it. Passes errors, thrown or rejected, to `report`: an unhandled rejection would end the process.
  * `outlive` receives the promise of an async hook, so that the platform waits for it.
  */
 export function callHook(

@@ -1,9 +1,9 @@
 /** JSON for a console, which may be a terminal. */
 
-/** What JSON leaves as it is: characters that control a terminal (C1, DEL), that turn text around, or that end a line. */
+/** Characters that JSON does not escape: terminal controls (C1, DEL), bidirectional controls, and line ends. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** The value as one line of JSON, with control characters escaped; parsed, it is the same. */
+/** The value as one line of JSON, with control characters escaped. Parsing returns the same value. */
 export function toJsonLine(value: object): string {
   return JSON.stringify(value).replaceAll(UNSAFE, (character) =>
     Array.from(

@@ -84,7 +84,7 @@ const TOO_COMPLEX: ValidationResult = {
       keyword: '',
       keywordLocation: '',
       instanceLocation: '',
-      error: 'Too many faults to list.',
+      error: 'Too many errors to list.',
     },
   ],
 }
@@ -119,7 +119,7 @@ function draftOf({ $schema: dialect }: JsonSchema): SchemaDraft {
   )
   if (known === undefined) {
     throw new TypeError(
-      `The JSON Schema dialect ${String(dialect)} is not known: use 2020-12, 2019-09, draft-07 or draft-04.`,
+      `The JSON Schema dialect ${String(dialect)} is not supported: use 2020-12, 2019-09, draft-07 or draft-04.`,
     )
   }
   return DRAFTS[known]!

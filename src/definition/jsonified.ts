@@ -19,7 +19,7 @@ export type Jsonified<Value> = unknown extends Value
               >
             }
 
-/** Types that JSON leaves out of objects, and elsewhere refuses or writes as `null`. */
+/** Types that JSON omits from objects, and elsewhere refuses or writes as `null`. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` takes the parameters of every function.
 type Unwritten = bigint | symbol | ((...args: any) => unknown)
 

@@ -6,7 +6,7 @@ import type { McpContext } from './context.ts'
 /** Contains the members of `ctx.mcp.extra` by name, and `user` if the verifier attached one. */
 export class MastraRequestContext {
   readonly #values: Map<string, unknown>
-  /** The names that tools have set. Only these are stored and traced: the built-in values contain the caller's token. */
+  /** The names set by tools. Only these are stored and traced, since the built-in values contain the caller's token. */
   readonly #given: Set<string>
 
   constructor(context: McpContext) {

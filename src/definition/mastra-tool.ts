@@ -1,6 +1,6 @@
 /**
- * Tools of Mastra's `createTool`. They copy their context, which keeps only own members: so they receive a plain object, with the
- * members that Mastra's own MCP servers add.
+ * Tools of Mastra's `createTool`. They copy their context, which keeps only own members, so they receive a plain object with the members
+ * that Mastra's own MCP servers add.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorResult } from './content.ts'
@@ -11,7 +11,7 @@ import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
 /** How Mastra itself recognizes its tools, also across copies of its package. */
 const marker = (): symbol => Symbol.for('mastra.core.tool.Tool')
 
-/** The members of a tool that are used here. */
+/** The used members of a tool. */
 interface MastraTool {
   readonly inputSchema?: unknown
   readonly resumeSchema: unknown
@@ -53,17 +53,17 @@ export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool
     inputSchema: checkedOnly(tool.inputSchema),
     execute: (input: unknown, context: McpContext) => run(name, tool, form, input, context),
   }
-  // Without the marker it is not converted again.
+  // Without the marker, so that it is not converted again.
   Reflect.deleteProperty(converted, marker())
   return converted
 }
 
-/** The key of the one question of a suspended tool. */
+/** The key of a suspended tool's only question. */
 const QUESTION = 'input'
 
 /**
- * A tool that suspends returns a question: the user gets the form that `resumeSchema` describes, and the tool runs again with
- * the answer as `resumeData`. As in Mastra, the tool then skips what it did before it suspended.
+ * Returns a question if the tool suspends: the user gets the form of `resumeSchema`, and the tool runs again with the answer as
+ * `resumeData`. As in Mastra, the tool then skips the part before the suspension.
  */
 async function run(
   name: string,
@@ -74,7 +74,7 @@ async function run(
 ): Promise<unknown> {
   const { mcpReq, mcp, signal, requestContext } = context
   const state = mcpReq.requestState()
-  // An answer without the sealed state is ignored: its client has skipped the part before the question.
+  // Ignores an answer without the sealed state: its client skipped the part before the question.
   const answered = state === undefined ? undefined : mcpReq.inputResponses?.[QUESTION]
   const { action, content } = (answered ?? {}) as Partial<SdkElicitResult>
   if (action === 'decline' || action === 'cancel') {

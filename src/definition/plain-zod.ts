@@ -1,8 +1,6 @@
-/**
- * Zod objects that a call needs not be written as JSON Schema for: that takes most of a tool's first call.
- */
+/** Recognizes zod objects that a call can use without conversion to JSON Schema, which takes most of the time of a tool's first call. */
 
-/** What zod tells libraries of a schema (zod 4, "For library authors"). */
+/** The part of a schema that zod exposes to libraries (zod 4, "For library authors"). */
 interface ZodSchema {
   readonly _zod: {
     readonly def: {
@@ -14,29 +12,29 @@ interface ZodSchema {
     }
     readonly toJSONSchema?: unknown
   }
-  /** Not in zod/mini. */
+  /** Missing in zod/mini. */
   readonly meta?: () => { readonly [key: string]: unknown } | undefined
   readonly '~standard': { readonly jsonSchema?: unknown }
 }
 
 const PLAIN_TYPES = ['string', 'number', 'boolean', 'enum']
 
-/** Any other metadata becomes a part of the JSON Schema, which may then mean anything. */
+/** Any other metadata becomes part of the JSON Schema and may change its meaning. */
 const NOTES = ['title', 'description']
 
-/** A schema that contains itself has no end. */
+/** A recursive schema would never end. */
 const MAX_LEVELS = 10
 
 /**
- * Whether it is an object of plain fields, lists and objects, with no metadata but texts: written as JSON Schema, it is an object without
- * `x-mcp-header`. False for all that is not known to be so. Never throws.
+ * Whether it is an object of plain fields, lists and objects, with only titles and descriptions as metadata: as JSON Schema it is an object
+ * without `x-mcp-header`. False if unsure. Never throws.
  */
 export function isPlainZodObject(schema: object): boolean {
   try {
     const { _zod: zod, '~standard': standard } = schema as ZodSchema
     return zod.def.type === 'object' && standard.jsonSchema !== undefined && isPlain(schema, MAX_LEVELS)
   } catch {
-    // Not of zod, or frozen before zod has completed it.
+    // Not a zod schema, or frozen before zod completed it.
     return false
   }
 }
@@ -59,7 +57,7 @@ function isPlain(schema: object, levels: number): boolean {
   }
 }
 
-/** Whether an object describes members beside its fields; a strict one describes that there are none. */
+/** Whether an object describes members other than its fields; a strict one describes that there are none. */
 function hasMore(catchall: ZodSchema | undefined): boolean {
   return catchall !== undefined && !(catchall._zod.def.type === 'never' && hasOnlyNotes(catchall))
 }

@@ -1,6 +1,4 @@
-/**
- * Removes undefined members from objects, so that an undefined option counts as left out.
- */
+/** Removes undefined members from objects, so that an undefined option counts as omitted. */
 
 /** A copy with the members that are not undefined. */
 export function present<Whole extends object>(

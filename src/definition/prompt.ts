@@ -30,7 +30,9 @@ export interface Prompt {
   arguments?: PromptArgument[]
   icons?: Icon[]
   _meta?: Meta
-  /** Only for a prompt that callbacks list; clients see it as `_meta.version`. Several may share a name; the first is the default. */
+  /**
+   * Only for prompts listed by callbacks; clients see it as `_meta.version`. Several prompts may share a name; the first is the default.
+   */
   version?: string
 }
 
@@ -103,7 +105,7 @@ export function createPrompt<Args extends Schema | undefined = undefined>(
   return config
 }
 
-/** Prompt arguments are strings: a schema that does not accept a string for some argument could never match. */
+/** Prompt arguments are strings: a schema that does not accept strings for an argument could never match. */
 type TakesStrings<Args> = Args extends Schema
   ? {
       [Name in keyof InferInput<Args>]: Extract<InferInput<Args>[Name], string> extends never
@@ -114,7 +116,7 @@ type TakesStrings<Args> = Args extends Schema
     }[keyof InferInput<Args>] extends infer Wrong
     ? [Exclude<Wrong, undefined>] extends [never]
       ? unknown
-      : { argsSchema: 'Arguments of prompts are strings: write z.coerce.number(), or the like.' }
+      : { argsSchema: 'Prompt arguments are strings: use a coercing schema, such as z.coerce.number().' }
     : unknown
   : unknown
 

@@ -27,7 +27,7 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: number
   readonly data: unknown
-  /** The HTTP status, if the error answers the whole request. Default 200: an error inside a served request. */
+  /** The HTTP status, if the error answers the whole request. Default 200, for an error inside a served request. */
   readonly status: number
   /** Additional headers of that response. */
   readonly headers: { readonly [name: string]: string } | undefined

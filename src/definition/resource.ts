@@ -49,7 +49,7 @@ export type ReadAnswer = ReadOutput | undefined | null
 /** The caller that subscribes. */
 export type SubscribeContext = Pick<McpContext, 'auth' | 'env'>
 
-/** A caller for whom it is not true, or that it throws for, hears nothing of that URI, and is not told so. */
+/** If it returns false or throws, the caller silently gets no notifications for that URI. */
 export type CanSubscribe = (
   request: { uri: string; variables: Record<string, string> },
   context: SubscribeContext,
@@ -60,7 +60,7 @@ export interface FixedResourceConfig extends Omit<Resource, 'name'> {
   name?: string
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
-  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  /** Whether this caller may be notified of changes of a URI: called once per subscription. Default: only the scopes decide. */
   canSubscribe?: CanSubscribe
   read(
     request: { uri: string; variables: Record<string, string> },
@@ -73,7 +73,7 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
   name?: string
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
   scopes?: readonly string[]
-  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  /** Whether this caller may be notified of changes of a URI: called once per subscription. Default: only the scopes decide. */
   canSubscribe?: CanSubscribe
   /** Suggests values for the template's variables. */
   complete?: Completers
@@ -99,7 +99,7 @@ export interface ResourceCallbacks {
   resourceTemplates?(
     request: ResourceRequest,
   ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
-  /** Whether this caller may be notified of changes of a URI: asked once when it subscribes. Default: the scopes decide alone. */
+  /** Whether this caller may be notified of changes of a URI: called once per subscription. Default: only the scopes decide. */
   canSubscribe?: CanSubscribe
 }
 

@@ -1,6 +1,6 @@
 /**
- * Replaces, in the validator's copy of a schema, what would let a caller keep a process busy: the validator compares each array item
- * with all others, and its pattern for URLs takes exponential time.
+ * Replaces the parts of the validator's schema that would let a caller keep a process busy: the validator compares each array item with all
+ * others, and its pattern for URLs takes exponential time.
  */
 import { schemaMapKeyword } from '@cfworker/json-schema'
 

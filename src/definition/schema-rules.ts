@@ -1,6 +1,6 @@
 /**
- * Checks that a JSON Schema is valid: keywords have the right types, patterns are regular expressions, references resolve. The
- * meta-schemas say the same, but are too large for an edge bundle.
+ * Checks that a JSON Schema is valid: keywords have the right types, patterns are regular expressions, references resolve. Replaces the
+ * meta-schemas, which are too large for an edge bundle.
  */
 import {
   dereference,
@@ -66,7 +66,7 @@ const DRAFT_04: typeof RULES = { ...RULES, exclusiveMinimum: BOOLEAN, exclusiveM
 /**
  * Checks a schema, its subschemas, and the targets of its references. Adds members to the schema, as the validator does: pass a copy.
  *
- * @throws TypeError naming the wrong place as a JSON pointer.
+ * @throws TypeError with the path of the error as a JSON pointer.
  */
 export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
   const rules = draft === '4' ? DRAFT_04 : RULES
@@ -98,7 +98,7 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
   }
   const visitKeyword = (value: unknown, keyword: string): void => {
     const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined
-    // A list of schemas in `items` is not allowed since 2020-12: the validator would accept anything for it.
+    // Since 2020-12 `items` must not be a list of schemas: the validator would accept any value for it.
     const isTuple = keyword === 'items' && draft !== '2020-12' && Array.isArray(value)
     if (rule !== undefined) check(value, rule)
     else if (schemaMapKeyword[keyword] === true || DEPENDENT.test(keyword)) {
@@ -126,7 +126,7 @@ export function checkSchema(root: JsonSchema, draft: SchemaDraft): void {
       'inside this schema, because other schemas are not fetched',
       () => target !== undefined,
     ])
-    // The target may be in a place where no schemas are expected.
+    // The target may be in a place that is not checked as a schema.
     visit(target)
   }
 }

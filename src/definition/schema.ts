@@ -15,7 +15,7 @@ export type RawShape = { readonly [property: string]: StandardSchemaV1 }
 /** Every kind of schema that Mayfly accepts. */
 export type Schema = StandardSchemaV1 | RawShape
 
-/** A JSON Schema without `jsonSchema()`: a type only so that it can be refused with a clear message. */
+/** A JSON Schema without `jsonSchema()`. The type exists only to refuse it with a clear message. */
 export interface PlainJsonSchema {
   readonly type: string
 }
@@ -53,7 +53,7 @@ export type Validation =
 export interface CompiledSchema {
   /** JSON Schema 2020-12, as advertised. */
   readonly jsonSchema: JsonSchema
-  /** Whether it is known to be an object without annotations of the protocol. Then `jsonSchema` is written when it is first read. */
+  /** Whether it is known to be an object without protocol annotations. Then `jsonSchema` is created on first use. */
   readonly isPlainObject?: boolean
   /** Never throws for an invalid value; returns a promise only if the schema is asynchronous. */
   validate(value: unknown): Validation | Promise<Validation>
@@ -62,7 +62,7 @@ export interface CompiledSchema {
 /**
  * Compiles a schema once.
  *
- * @param label names the schema in errors.
+ * @param label The schema's name in errors.
  * @param direction `'input'` advertises what the schema accepts (before defaults and transforms), `'output'` what it returns.
  * @throws TypeError if `schema` is not a schema, or cannot be advertised.
  */
@@ -74,16 +74,18 @@ export function compileSchema(
   if (isStandardSchema(schema)) return compileStandardSchema(schema, label, direction)
   if (schema !== null && typeof schema === 'object' && !Array.isArray(schema)) {
     if (isRawShape(schema)) return compileShape(schema, label, direction)
-    if (isOldZod(schema)) throw new TypeError(`${label} is a schema of zod 3: use zod 4.2 or newer.`)
+    if (isOldZod(schema)) throw new TypeError(`${label} is a zod 3 schema: use zod 4.2 or newer.`)
     const [wrong] = Object.entries(schema).find(([, value]) => !isStandardSchema(value)) ?? []
-    // Plain JSON Schema is not accepted, so that servers that do not use it need not bundle a validator.
+    // Plain JSON Schema is refused, so that only servers that use it bundle a validator.
     if ('jsonSchema' in schema && 'validate' in schema)
-      throw new TypeError(`${label} is a schema of another library's jsonSchema(): use that of mayfly-mcp.`)
+      throw new TypeError(
+        `${label} comes from the jsonSchema() of another library: use the one of mayfly-mcp.`,
+      )
     const isJsonSchema = /^(\$schema|\$ref|type|properties|(any|all|one)Of)$/.test(String(wrong))
     throw new TypeError(
       isJsonSchema
         ? `${label} is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'.`
-        : `${wrong} in ${label} is no schema: write z.string() or the like.`,
+        : `${wrong} in ${label} is not a schema: use a schema such as z.string().`,
     )
   }
   throw new TypeError(
@@ -141,21 +143,18 @@ class PlainObject implements CompiledSchema {
   }
 }
 
-/**
- * The JSON Schema that a Standard Schema describes itself with. Required for input, so that the model knows what to send; optional
- * for output.
- */
+/** The JSON Schema of a Standard Schema. Required for input, so that the model knows what to send; optional for output. */
 function toJsonSchema(schema: StandardSchemaV1, label: string, direction: 'input' | 'output'): JsonSchema {
   const { jsonSchema, vendor } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
   if (jsonSchema === undefined) {
     if (direction === 'output') return {}
     const remedy = REMEDIES[vendor ?? ''] ?? 'use a library with Standard JSON Schema, or jsonSchema({ … })'
-    throw new TypeError(`${label} (${vendor}) cannot be written as JSON Schema: ${remedy}.`)
+    throw new TypeError(`${label} (${vendor}) cannot be converted to JSON Schema: ${remedy}.`)
   }
   try {
     return jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (error) {
-    throw new TypeError(`${label} cannot be written as JSON Schema: ${textOf(error)}.`, { cause: error })
+    throw new TypeError(`${label} cannot be converted to JSON Schema: ${textOf(error)}.`, { cause: error })
   }
 }
 
@@ -222,7 +221,10 @@ function toIssue(issue: StandardSchemaV1.Issue, prefix?: string): SchemaIssue {
   return { path: (prefix === undefined ? keys : [prefix, ...keys]).join('.'), message: issue.message }
 }
 
-/** Limits for the text of issues, since a caller controls their number and content: more are only counted, longer ones cut. */
+/**
+ * Limits for the text of issues, since a caller controls their number and content. Further issues are only counted, and long ones
+ * truncated.
+ */
 const MAX_ISSUES = 20
 const MAX_PATH_CHARACTERS = 100
 const MAX_MESSAGE_CHARACTERS = 300

@@ -36,7 +36,7 @@ export interface SdkSamplingResult {
 }
 
 /**
- * Sends `elicitation/create`, `sampling/createMessage` or `roots/list` to the client, as `ctx.elicit` and the like do: the call may
+ * Sends `elicitation/create`, `sampling/createMessage` or `roots/list` to the client, like `ctx.elicit` and similar methods: the call may
  * end here and run again with the answer. Options such as a timeout are ignored: the server's configuration sets them.
  *
  * @throws ProtocolError with a `Degraded` as `data`, for every other request: there is no connection to send it on.
@@ -56,7 +56,7 @@ type SdkSchema = import('@standard-schema/spec').StandardSchemaV1
 
 /**
  * Sends a notification about this request. Progress is throttled and log messages are filtered as by `ctx.reportProgress` and
- * `ctx.log`. Changes of lists and resources are published to the server's bus; without one they are dropped.
+ * `ctx.log`. Changes of lists and resources are published to the server's bus, or dropped without a bus.
  */
 export type SdkSendNotification = (notification: WireMessage) => Promise<void>
 
@@ -113,7 +113,7 @@ export interface SdkMcpRequest {
   requestSampling: (params: { maxTokens: number }, options?: unknown) => Promise<SdkSamplingResult>
 }
 
-/** What a callback of SDK v2 may return instead of a result: its questions. It is called again with the answers. */
+/** A callback of SDK v2 may return its questions instead of a result. It is called again with the answers. */
 export interface InputRequired {
   resultType: 'input_required'
   inputRequests?: { [key: string]: { method: string; params?: object | undefined } }

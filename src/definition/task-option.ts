@@ -1,14 +1,12 @@
-/**
- * The option `task` of a tool, and what its context has more than that of other tools.
- */
+/** The option `task` of a tool, and the additional members of its context. */
 import type { McpContext } from './context.ts'
 
 /**
  * When calls of a tool become tasks (extension `io.modelcontextprotocol/tasks`).
  *
  * - `required`: every call does, before the tool runs.
- * - `auto`: a call does when the tool sleeps, waits for an event, or is not done after `afterMs`; until then its questions go over the
- *   ordinary rounds, and a tool that is quick is answered at once.
+ * - `auto`: a call does when the tool sleeps, waits for an event, or is not done after `afterMs`. Until then it asks
+ *   questions like other tools, and a fast tool is answered immediately.
  */
 export type TaskMode = 'required' | 'auto'
 
@@ -21,30 +19,32 @@ export interface TaskOptions {
   readonly afterMs?: number
   /** With the fallback `wait`: milliseconds after which the call becomes a task. Default 50 000, since most clients give up after a minute. */
   readonly waitMs?: number
-  /** Milliseconds from creation after which the task is forgotten, ended or not. Null: never. Default: that of the server's `tasks`. */
+  /**
+   * Milliseconds from creation after which the task is deleted, whether or not it has ended. Null: never. Default: that of the server's
+   * `tasks`.
+   */
   readonly ttlMs?: number | null
-  /** Milliseconds that clients should wait between two looks. Default: that of the server's `tasks`. */
+  /** Milliseconds that clients should wait between two polls. Default: that of the server's `tasks`. */
   readonly pollIntervalMs?: number
   /**
    * What clients without the extension get. Default `wait`.
    *
    * - `wait`: the tool runs inside the call, with progress, for `waitMs` or up to the deadline; then the call becomes a task, and the
-   *   result explains how to ask for it.
-   * - `handle`: the call becomes a task as for other clients, and the result explains how to ask for it.
+   *   result explains how to poll for it.
+   * - `handle`: the call becomes a task as for other clients, and the result explains how to poll for it.
    * - `refuse`: `-32021`; for legacy clients a result that explains it.
    */
   readonly fallback?: 'wait' | 'handle' | 'refuse'
 }
 
-/** What the context of a tool with `task` has more. */
+/** The additional members in the context of a tool with `task`. */
 export interface TaskContext extends McpContext {
-  /** The id of the task, once the call is one. */
+  /** The id of the task, once the call is a task. */
   readonly taskId: string | undefined
-  /** Reads tasks of this server, as tools of other kits expect it. */
+  /** Reads tasks of this server, with the interface that tools of other frameworks expect. */
   readonly taskStore: TaskReader
   /**
-   * Waits, and costs nothing meanwhile: the tool runs again from the top when the time is over. Like a step, it is done once for each
-   * name.
+   * Waits without using resources: the tool runs again from the top when the time is over. Like a step, each name is done once.
    *
    * @param ms milliseconds.
    * @throws TypeError for a name used twice in one call.
@@ -52,11 +52,11 @@ export interface TaskContext extends McpContext {
   sleep(name: string, ms: number): Promise<void>
   /**
    * Waits for an event from outside, sent by `server.tasks.send(taskId, name, value)` or to a signed URL, and resolves with its value.
-   * An event that came before the tool waits for it counts.
+   * An event that arrived before the tool waits for it counts.
    *
    * @throws DOMException `TimeoutError` after `timeoutMs` (milliseconds, default: until the task expires).
    */
-  // biome-ignore lint/suspicious/noExplicitAny: the caller states the type of the value, which its own code has sent.
+  // biome-ignore lint/suspicious/noExplicitAny: the caller states the type of the value, which its own code sends.
   waitFor<Value = any>(name: string, options?: { readonly timeoutMs?: number }): Promise<Value>
 }
 

@@ -3,9 +3,9 @@
  */
 
 /**
- * Resolves as `work` does. Does not stop the work when its time is over.
+ * Resolves like `work`. Does not stop the work at the time limit.
  *
- * @throws Error `The <what> did not answer within <timeoutMs> ms.`, and the error that `work` rejects with.
+ * @throws Error `The <what> did not answer within <timeoutMs> ms.`, or the error of `work`.
  */
 export async function withTimeout<Value>(
   work: Value | PromiseLike<Value>,

@@ -9,7 +9,7 @@ export interface ToolHookEvent {
   /** The name that clients see. */
   toolName: string
   context: McpContext
-  /** This and the next two: the members of `context` with the same names. */
+  /** This and the next two are the members of `context` with the same names. */
   toolCallId: string
   messages: readonly unknown[]
   abortSignal: AbortSignal
@@ -17,7 +17,7 @@ export interface ToolHookEvent {
 
 /** Hooks are not awaited, and their errors are logged without failing the call. */
 export interface ToolHooks<Input, Output> {
-  /** Never called: MCP sends the arguments of a call at once. Allowed for tools that agents of other frameworks call, too. */
+  /** Never called: MCP sends the arguments of a call at once. Allowed for tools that are shared with agents of other frameworks. */
   onInputStart?: (event: ToolHookEvent) => unknown
   /** Never called, like `onInputStart`. */
   onInputDelta?: (event: ToolHookEvent & { inputTextDelta: string }) => unknown

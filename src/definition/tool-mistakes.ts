@@ -1,6 +1,4 @@
-/**
- * Recognizes tools written for older versions of other frameworks, and refuses them with what to write instead.
- */
+/** Recognizes tools written for older versions of other frameworks, and refuses them with a message that says what to write instead. */
 
 import type { CompiledSchema } from './schema.ts'
 

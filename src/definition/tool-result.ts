@@ -12,8 +12,8 @@ import {
 import type { InputRequired } from './sdk-context.ts'
 
 /**
- * What `execute` may return: with an `outputSchema` the value it describes, otherwise text or any JSON value; or a full result; or,
- * as in SDK v2, its questions: then it is called again with the answers in `ctx.mcpReq.inputResponses`.
+ * What `execute` may return: the value that `outputSchema` describes, otherwise text or any JSON value; a full result; or, as in SDK v2,
+ * its questions. Then it is called again with the answers in `ctx.mcpReq.inputResponses`.
  */
 export type ToolOutput<Output> =
   // `{} | null | undefined` instead of `unknown`, which would absorb the types of a result.
@@ -39,7 +39,7 @@ export function toResultConverter(
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
       return errorResult(
-        `Tool "${name}" has an outputSchema but returned no structured content. This is a fault of the server.`,
+        `Tool "${name}" has an outputSchema but returned no structured content. This is an error in the server.`,
       )
     }
     const validation = outputSchema.validate(result.structuredContent)
@@ -47,7 +47,7 @@ export function toResultConverter(
       settled.ok
         ? forEra({ ...result, structuredContent: settled.value }, hasObjectOutput ? 'modern' : era)
         : errorResult(
-            `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}. This is a fault of the server.`,
+            `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}. This is an error in the server.`,
           )
     return validation instanceof Promise ? validation.then(finish) : finish(validation)
   }
@@ -75,7 +75,7 @@ function checkBlocks({ content }: CallToolResult): void {
   if (wrong) throw new TypeError(`content of type "${wrong.type}" (use ${BLOCK_TYPES.join(', ')})`)
 }
 
-/** Replaces `structuredContent` that JSON does not write as an object, such as a `Date` or a `URL`. */
+/** Replaces `structuredContent` that does not become a JSON object, such as a `Date` or a `URL`. */
 function withJson(result: CallToolResult): CallToolResult {
   const { structuredContent } = result
   if (structuredContent === null || typeof structuredContent !== 'object') return result
@@ -107,7 +107,7 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
 function checkPlain(output: object): void {
   const kind = Object.prototype.toString.call(output).slice(8, -1)
   if (kind !== 'Object' && !('toJSON' in output))
-    throw new TypeError(`execute returned an object of type ${kind}: return what is in it.`)
+    throw new TypeError(`execute returned an object of type ${kind}: return its content instead.`)
 }
 
 /** In the modern era `structuredContent` may be any JSON value; legacy clients accept only an object. */

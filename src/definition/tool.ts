@@ -1,6 +1,4 @@
-/**
- * Tools as they are written: the configuration for `createTool` and `registerTool`.
- */
+/** Tools as users write them: the configuration for `createTool` and `registerTool`. */
 import type { Icon, Meta } from './content.ts'
 import type { McpContext } from './context.ts'
 import { present } from './present.ts'
@@ -81,7 +79,7 @@ export interface AnyTool {
   execute?: ((input: any, context: any) => unknown) | undefined
 }
 
-/** The original `execute` by its public replacement: a server validates the input itself, so it calls the original. */
+/** The original `execute` by its public replacement. A server validates the input itself, so it calls the original. */
 const written = new WeakMap<object, NonNullable<AnyTool['execute']>>()
 
 /** Returns `call` as the public way to call a tool, while a server runs `execute`. */
@@ -90,7 +88,7 @@ export function offerCall<Call extends object>(execute: NonNullable<AnyTool['exe
   return call
 }
 
-/** The `execute` that a server runs for the one that a tool has. */
+/** The `execute` that a server runs for a tool's public one. */
 export function executeOf({ execute }: AnyTool): AnyTool['execute'] {
   return written.get(execute!) ?? execute
 }
@@ -110,7 +108,7 @@ export interface RegisterToolConfig<Input extends Schema | undefined, Output ext
   scopes?: readonly string[]
 }
 
-/** With an `inputSchema` the callback receives the arguments and the context; without one, only the context. */
+/** With an `inputSchema` the callback receives the arguments and the context, otherwise only the context. */
 export type ToolCallback<
   Input extends Schema | undefined,
   Output extends Schema | undefined,

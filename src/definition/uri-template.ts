@@ -18,7 +18,7 @@ interface Operator {
   readonly separator: string
   /** The characters that end a value. */
   readonly stops: string
-  /** Written as `?name=value`, and left out if undefined. */
+  /** Written as `?name=value`, and omitted if undefined. */
   readonly isNamed?: true
 }
 
@@ -48,7 +48,7 @@ interface Step {
   readonly variable: string | undefined
   readonly operator: Operator | undefined
   readonly next: number
-  /** The step that follows if the variable is undefined: RFC 6570 leaves out named ones. */
+  /** The step that follows if the variable is undefined: RFC 6570 omits named ones. */
   readonly without: number | undefined
 }
 
@@ -60,7 +60,7 @@ interface Step {
 export function compileUriTemplate(template: string): UriTemplate {
   const parts: Part[] = []
   const addLiteral = (lead: string): void => {
-    if (/[{}]/.test(lead)) throw new TypeError(`URI template ${template} has a brace without its partner.`)
+    if (/[{}]/.test(lead)) throw new TypeError(`URI template ${template} has an unmatched brace.`)
     if (lead !== '') parts.push({ lead, laterLead: lead })
   }
   let position = 0
@@ -116,7 +116,7 @@ function toSteps(parts: readonly Part[]): readonly Step[] {
   return steps
 }
 
-/** By offset in the URI: 1 + the end of a step that begins there, or 0. A step that is left out ends where it begins. */
+/** By offset in the URI: 1 + the end of a step that begins there, or 0. An omitted step ends where it begins. */
 type Ends = Uint16Array
 
 /**
@@ -151,7 +151,7 @@ function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {
   const { text, operator, next, without } = step
   const endHere = (offset: number): number => (ends[next]![offset]! > 0 ? offset + 1 : 0)
   const own = new Uint16Array(uri.length + 1)
-  /** 1 + the farthest end of a value that begins at an offset, also of an empty one. */
+  /** 1 + the farthest end of a value that begins at an offset, which may be empty. */
   const farthest = new Uint16Array(uri.length + 1)
   for (let offset = uri.length; offset >= 0; offset--) {
     const goesOn = operator?.stops.includes(uri[offset]!) === false

@@ -1,6 +1,4 @@
-/**
- * The spellings of a URI: which URIs are in normal form, and which ones user code may treat as equal.
- */
+/** The spellings of a URI: which URIs are normalized, and which ones user code may treat as equal. */
 
 /** Maximum characters of a plain URI (RFC 9110 §4.1 asks for 8000). */
 const MAX_PLAIN_LENGTH = 8192
@@ -15,7 +13,7 @@ const ESCAPES = /^(?:[^%]|%(?![46][1-9A-F]|[57][\dA]|3\d|2[DE]|5F|7E)[\dA-F]{2})
 const TRICKS = /(?:^|[:/\\])\.\.?(?:[/\\?#]|$)|\p{Cc}|%[\da-f]{2}/iu
 
 /**
- * Whether a URI is in normal form (RFC 3986 §6.2.2), so that every reader reads it alike: scheme in lower case, no dot segments, no
+ * Whether a URI is in normal form (RFC 3986 §6.2.2), so that all parsers read it the same way: scheme in lower case, no dot segments, no
  * control characters, no unnecessary and no double escapes.
  */
 export function isPlainUri(uri: string): boolean {
@@ -27,8 +25,8 @@ export function isPlainUri(uri: string): boolean {
 }
 
 /**
- * A form that all spellings of a URI share: decoded, in lower case, without dot segments, empty segments or control characters. Use it
- * only to deny access to other spellings, never to find a resource: different URIs may share a form.
+ * A canonical form that all spellings of a URI share: decoded, in lower case, without dot segments, empty segments or control characters.
+ * Use it only to deny access to other spellings, never to find a resource: different URIs may share a form.
  */
 export function foldUri(uri: string): string {
   const segments: string[] = []

@@ -1,6 +1,6 @@
 /**
- * The bus: tells the streams of other requests that something changed. Transports fail, so every wait for one has a limit, and a
- * listener that throws does not affect the others.
+ * The bus: tells the streams of other requests that something changed. Transports fail, so every wait has a time limit, and a listener that
+ * throws does not affect the others.
  */
 import { callHook } from '../definition/hook.ts'
 import { toReport } from './outage.ts'
@@ -13,14 +13,14 @@ export type Change =
   | { readonly type: 'resourceUpdated'; readonly uri: string }
 
 /**
- * A change, or a gap: events may have been lost, so every subscriber is told that what it listens to may have changed. A bus that was
- * cut off calls its listeners with a gap when it is back.
+ * A change, or a gap: events may have been lost, so every subscriber is notified that its data may have changed. A bus that was
+ * disconnected calls its listeners with a gap when it is back.
  */
 export type ChangeEvent = Change | { readonly type: 'gap' } | SessionChange
 
 /**
- * A legacy client has subscribed to a resource, or ended that: for the streams of its session, wherever they are. Without `uri`, it has
- * ended the session. Published by the server itself.
+ * A legacy client subscribed to a resource, or unsubscribed: for the streams of its session, in any process. Without `uri`, the session
+ * ended. Published by the server itself.
  */
 export interface SessionChange {
   readonly type: 'sessionChanged'
@@ -45,19 +45,19 @@ export interface Bus {
   publish(event: ChangeEvent): void | Promise<void>
   /**
    * Calls `listener` for each event from now on. Returns a function that ends this. `listener` never throws and may be
-   * called in the context of another request: it must do no I/O itself.
+   * called in the context of another request: it must not do I/O itself.
    */
   subscribe(listener: (event: ChangeEvent) => void): (() => void) | Promise<() => void>
   /**
-   * Set it if a subscription cannot outlive the request that made it, as where a platform binds connections to requests: each stream
-   * then subscribes and unsubscribes in its own request. Otherwise one subscription serves all streams of a process or isolate.
+   * Set it if a subscription cannot outlive its request, because the platform binds connections to requests: each stream then subscribes
+   * and unsubscribes in its own request. Otherwise one subscription serves all streams of a process or isolate.
    */
   readonly isRequestBound?: boolean
-  /** Whether it reaches one process or isolate alone. `mayfly doctor` warns where a platform runs several. */
+  /** Whether it only reaches one process or isolate. `mayfly doctor` warns where a platform runs several. */
   readonly isLocal?: boolean
 }
 
-/** Creates a bus within one process or isolate. Events published elsewhere do not arrive: use a shared bus for several. */
+/** Creates a bus within one process or isolate. Events from other processes do not arrive: use a shared bus for several. */
 export function createMemoryBus(): Bus {
   const listeners = new Set<Listener>()
   return {

@@ -1,6 +1,6 @@
 /**
- * The feed: a server's way to the bus and from it. One subscription serves all streams and sessions of a process or isolate: it begins
- * with the first of them and ends with the last.
+ * The feed connects a server with the bus. One subscription serves all streams and sessions of a process or isolate: it starts with the
+ * first of them and ends with the last.
  */
 import { callHook } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
@@ -14,7 +14,7 @@ export interface Feed {
   /** Never rejects. */
   readonly publish: (event: ChangeEvent) => Promise<void>
   /**
-   * Calls `listener` for each change until the returned function is called, from when the bus delivers.
+   * Calls `listener` for each change, from the start of delivery until the returned function is called.
    *
    * @throws Error if the bus does not answer, and the error that it rejects with.
    */
@@ -25,7 +25,7 @@ export interface Feed {
 export function createFeed(bus: Bus, report: Report): Feed {
   const outage = createOutage(report)
   const listeners = new Set<Listener>()
-  /** The attempt that runs or has succeeded. */
+  /** The running or successful attempt. */
   let current: Promise<void> | undefined
   let unsubscribe: (() => void) | undefined
 
@@ -81,7 +81,7 @@ export function createFeed(bus: Bus, report: Report): Feed {
 }
 
 /**
- * Subscribes within the time limit; otherwise not at all.
+ * Subscribes within the time limit, or gives up.
  *
  * @throws Error if the bus does not answer, and the error that it rejects with.
  */
@@ -91,7 +91,7 @@ async function subscribeWithin(bus: Bus, listener: Listener): Promise<() => void
     const unsubscribe = await withTimeout(subscribed, BUS_TIMEOUT_MS, 'bus')
     return () => callHook(unsubscribe, toReport({}, 'Leaving the bus'))
   } catch (error) {
-    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late to be used
+    subscribed.then((unsubscribe) => unsubscribe()).catch(() => {}) // it resolved too late
     throw error
   }
 }

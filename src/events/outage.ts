@@ -8,7 +8,7 @@ import { toJsonLine } from '../definition/json-line.ts'
 /** Milliseconds within which a bus must accept an event or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
 
-/** Longer messages are cut: a transport's errors may have any length. */
+/** Longer messages are truncated: a transport's errors may have any length. */
 const MAX_MESSAGE_CHARACTERS = 1000
 
 /** Options of everything that uses a transport. */
@@ -21,7 +21,7 @@ export interface OutageOptions {
 
 export type Report = (error: unknown) => void
 
-/** @param what the name in the line on the console. */
+/** @param what The name in the line on the console. */
 export function toReport({ onError }: OutageOptions, what: string): Report {
   const print: Report = (error) =>
     console.error(
@@ -30,13 +30,13 @@ export function toReport({ onError }: OutageOptions, what: string): Report {
   return onError === undefined ? print : (error) => callHook(() => onError(error), print)
 }
 
-/** Something that fails and comes back: each outage is reported once, however many calls fail meanwhile. */
+/** Reports each outage of a transport once, however many calls fail during it. */
 export interface Outage {
   begin(error: unknown): void
   end(): void
 }
 
-/** Errors that were reported already: by the bus, say, before the server hears of them. */
+/** Errors that were already reported, for example by the bus before the server got them. */
 const known = new WeakSet<object>()
 
 export function markReported(error: unknown): void {

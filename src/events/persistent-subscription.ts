@@ -1,6 +1,4 @@
-/**
- * A subscription to the bus for as long as a session lasts: one that fails is tried again.
- */
+/** A subscription to the bus for the lifetime of a session; a failed one is retried. */
 import { add, type ChangeEvent, deliver } from './bus.ts'
 import type { Feed } from './feed.ts'
 
@@ -45,7 +43,7 @@ function begin(join: Feed['join'], listener: Listener): () => void {
       leave = await join((event) => isOver || listener(event))
       if (isOver) leave()
     } catch {
-      // The feed has reported it.
+      // The feed already reported it.
       if (isOver) return
       timer = setTimeout(attempt, retryMs)
       retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)

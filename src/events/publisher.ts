@@ -1,12 +1,10 @@
-/**
- * Tells a bus of changes.
- */
+/** Publishes changes on a bus. */
 
 import { withTimeout } from '../definition/timeout.ts'
 import type { Bus, ChangeEvent } from './bus.ts'
 import { BUS_TIMEOUT_MS, type Outage } from './outage.ts'
 
-/** A bus that fails or does not answer is reported once, and does not fail the call: the change itself was made. */
+/** A bus that fails or does not answer is reported once, and does not fail the call: the change itself succeeded. */
 export function createPublisher(bus: Bus, outage: Outage): (event: ChangeEvent) => Promise<void> {
   return async (event) => {
     try {

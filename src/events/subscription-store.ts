@@ -1,13 +1,11 @@
-/**
- * Where a stateless server stores what its legacy clients have subscribed to.
- */
+/** Where a stateless server stores the subscriptions of its legacy clients. */
 
 /**
  * The URIs of each session. A session that was neither changed nor listed for the store's time to live is forgotten. Each method may
- * reject: the client is then told to try again.
+ * reject; the client is then asked to try again.
  */
 export interface SubscriptionStore {
-  /** Adds a URI; twice counts once. */
+  /** Adds a URI; adding it again has no effect. */
   add(session: string, uri: string): unknown
   remove(session: string, uri: string): unknown
   list(session: string): readonly string[] | Promise<readonly string[]>
@@ -17,13 +15,13 @@ export interface SubscriptionStore {
 
 /** Options of every store. */
 export interface SubscriptionStoreOptions {
-  /** Milliseconds after which a session is forgotten whose client neither subscribes nor opens its stream. Default 86 400 000, a day. */
+  /** Milliseconds after which a session is deleted if its client neither subscribes nor opens its stream. Default 86 400 000, a day. */
   readonly ttlMs?: number
 }
 
 export const DEFAULT_TTL_MS = 86_400_000
 
-/** Maximum characters of all URIs, with 100 more for each: about 20 MB at the most. The sessions that were used least recently go first. */
+/** Maximum characters of all URIs, with 100 more for each: at most about 20 MB. The least recently used sessions are removed first. */
 const MAX_CHARACTERS = 10_000_000
 const CHARACTERS_PER_URI = 100
 
@@ -32,11 +30,11 @@ interface Stored {
   expiresAt: number
 }
 
-/** Creates a store within one process. Sessions that are not used are forgotten when others are added: it makes no timer. */
+/** Creates a store within one process. Unused sessions are removed when others are added, without a timer. */
 export function createMemoryStore({
   ttlMs = DEFAULT_TTL_MS,
 }: SubscriptionStoreOptions = {}): SubscriptionStore {
-  /** The one that was used least recently comes first. */
+  /** Least recently used first. */
   const sessions = new Map<string, Stored>()
   let characters = 0
   const forget = (session: string): void => {

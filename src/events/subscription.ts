@@ -1,7 +1,7 @@
 /**
- * What a `subscriptions/listen` stream delivers (MCP 2026-07-28, "Subscriptions"): the events of the bus that pass the filter, in a
- * queue that the stream reads. Events arrive in the publisher's request and leave in the subscriber's, since platforms forbid I/O on
- * behalf of another request.
+ * What a `subscriptions/listen` stream delivers (MCP 2026-07-28, "Subscriptions"): the events of the bus that pass the filter, in a queue
+ * that the stream reads. Events are received in the publisher's request and sent in the subscriber's, since platforms forbid I/O on behalf
+ * of another request.
  */
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { ServerCapabilities } from '../interaction/matrix.ts'
@@ -23,7 +23,7 @@ type ListChange = (typeof FLAGS)[number]
 export const MAX_SUBSCRIBED_URIS = 1000
 export const MAX_SUBSCRIBED_CHARACTERS = 100_000
 
-/** Milliseconds within which a stream sends the same change only once; what comes meanwhile leaves as one at their end. */
+/** Milliseconds within which a stream sends the same change only once; changes in the meantime are sent together at the end. */
 const COALESCE_MS = 100
 
 /**
@@ -86,32 +86,32 @@ export function listsOf(has: {
 }
 
 export interface Subscription {
-  /** Resolves with what has changed, or with undefined after `waitMs` milliseconds without one. Changes that wait come first. */
+  /** Resolves with a change, or with undefined after `waitMs` milliseconds. Queued changes come first. */
   next(waitMs: number): Promise<Key | undefined>
-  /** Ends the wait for the next event at once. */
+  /** Ends the wait for the next event immediately. */
   wake(): void
-  /** Takes no further events. What waits stays. */
+  /** Accepts no further events; queued ones stay. */
   leave(): void
   close(): void
 }
 
-/** A URI, or the index of a list in `FLAGS`, -1 for what is no change: URIs are not copied. */
+/** A URI, or the index of a list in `FLAGS`; -1 if it is not a change. URIs are not copied. */
 export type Key = string | number
 
-/** What is listened to, and the earliest time at which it is sent again. */
+/** What is listened to, and the earliest time to send it again. */
 export type Wanted = Map<Key, number>
 
-/** @param uris what else is wanted: changes of what is no resource. */
+/** @param uris Additional URIs that are not resources. */
 export function wantedBy(filter: SubscriptionFilter, uris: readonly string[] = []): Wanted {
   const lists: Key[] = [...FLAGS.keys()].filter((index) => filter[FLAGS[index]!])
   return new Map(lists.concat(filter.resourceSubscriptions ?? [], uris).map((key) => [key, 0]))
 }
 
 /**
- * Subscribes to the events that are wanted. A change that waits is not queued again, so the queue never holds more than is wanted. The
- * first of a burst leaves at once, all others as one, `COALESCE_MS` later.
+ * Subscribes to the requested events. A queued change is not queued again, so the queue is never longer than the filter. The first change
+ * of a burst is sent immediately, all others together `COALESCE_MS` later.
  *
- * @param join begins to call its listener with events, and resolves with a function that ends this.
+ * @param join Starts calling its listener with events, and resolves with a function that stops it.
  */
 export async function subscribe(join: Feed['join'], wanted: Wanted): Promise<Subscription> {
   const queue = new Set<Key>()
@@ -144,7 +144,7 @@ export async function subscribe(join: Feed['join'], wanted: Wanted): Promise<Sub
             queue.delete(key)
             continue
           }
-          // What is held back is sent early rather than never.
+          // Delayed changes are sent early instead of being lost.
           if (dueAt <= now || endsAt <= now) {
             queue.delete(key)
             wanted.set(key, now + COALESCE_MS)
@@ -177,7 +177,7 @@ export function keyOf(event: ChangeEvent): Key {
   return event.type === 'resourceUpdated' ? event.uri : FLAGS.indexOf(event.type as ListChange)
 }
 
-/** What has changed, as a notification in wire form. */
+/** A change as a notification in wire form. */
 export function toNotification(key: Key): { method: string; params: { uri?: string } } {
   if (typeof key === 'string') return { method: 'notifications/resources/updated', params: { uri: key } }
   return { method: `notifications/${FLAGS[key]!.replace('ListChanged', '')}/list_changed`, params: {} }

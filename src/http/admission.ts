@@ -32,7 +32,7 @@ export interface Received extends Omit<Admitted, 'auth' | 'access'> {
 /** Sent with every response. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
-/** The client's `X-Request-Id` is used only if it is safe to log. */
+/** The client's `X-Request-Id`, if it is safe to log, otherwise a new id. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
@@ -61,7 +61,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
   const guard = { allowedHosts, allowedOrigins, trustProxy }
   if (!isAllowed(request, platform.loopback === true, guard)) {
-    return refusal(403, 'Forbidden: this server does not serve that Host or Origin.', SECURITY_HEADERS)
+    return refusal(403, 'Forbidden: this server does not accept that Host or Origin.', SECURITY_HEADERS)
   }
   if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
     return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
@@ -69,9 +69,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
   return undefined
 }
 
-/**
- * Checks the caller's token and rate limit. Refused callers are counted by address, so that tokens cannot be guessed without limit.
- */
+/** Checks the caller's token and rate limit. Counts refused callers by address, to limit guessing of tokens. */
 export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
@@ -87,7 +85,7 @@ export function createAdmitCaller(
       request: () => givenRequest(request, platform),
     }
     if (callerReplacesAuth !== true) return auth.admit(request, context)
-    // A test's caller is data, not a function.
+    // A test passes the caller as data, not as a function.
     const caller = typeof platform.caller === 'function' ? undefined : platform.caller
     return (caller?.auth && auth.admitCaller?.(caller.auth, context)) ?? admitHostCaller(caller)
   }
@@ -106,7 +104,7 @@ export function createAdmitCaller(
     const isCounted = traffic.counts(env)
     const address = isCounted ? callerAddress(request.headers, platform, trustProxy) : undefined
     const byAddress = callerKey(undefined, address)
-    // Callers without an address cannot be told apart: one of them must not block them all.
+    // Callers without an address cannot be distinguished, so one of them must not block all of them.
     const blocked = address === undefined ? undefined : traffic.whileBlocked(byAddress)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
     const admission = await decide(received)
@@ -135,7 +133,7 @@ export function createAdmitCaller(
   }
 }
 
-/** Without a host that authenticates callers, there is no `access`. */
+/** `access` is undefined unless the host authenticates callers. */
 type Admitting = Admission | ({ readonly ok: true } & Pick<Admitted, 'auth' | 'access'>)
 
 const EXPIRED: Admission = {
@@ -171,7 +169,7 @@ export function refuseTraffic(
   return refusal(status, message, { ...own, ...headers })
 }
 
-/** Work that may continue after its response. Errors are reported, whether or not the platform waits for the work. */
+/** Lets work continue after its response. Errors are reported even if the platform does not wait for the work. */
 function outlive(
   promise: Promise<unknown>,
   { waitUntil }: RequestPlatform,

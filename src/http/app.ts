@@ -1,6 +1,6 @@
 /**
  * The app: turns any request into its response. The MCP endpoint answers POST on every path, so the server can be mounted under any
- * prefix. A message is admitted and read here; the engine then describes, enters, answers and finishes it.
+ * prefix. Messages are admitted and read here; the engine describes, answers and records them.
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Body, Engine } from '../protocol/engine.ts'
@@ -73,7 +73,7 @@ export function createApp(
   return {
     engine,
     endpoint: createEndpoint(checks, engine, log, options),
-    // One async function: each that a call passes costs it time and memory.
+    // A single async function, since each one costs time and memory per call.
     async serve(request, platform) {
       try {
         const received = receive(request, platform, options.reportError)
@@ -84,7 +84,7 @@ export function createApp(
         const outcome = checks.admit(received)
         const admitted = outcome instanceof Promise ? await outcome : outcome
         if (admitted instanceof Whole) return toResponse(log(admitted, received), platform)
-        // The stream of a session, and its end, are messages of which only the engine knows.
+        // Only the engine handles the stream of a session and its end.
         const body: Body | Whole =
           method === 'POST' ? await checks.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
         // The engine logs the messages of a body.
@@ -97,7 +97,7 @@ export function createApp(
   }
 }
 
-/** The answer to an error that nothing else has answered, which is reported. */
+/** Reports an otherwise unhandled error and answers it. */
 export function faultResponse(error: unknown, { url }: Request, reportError: ReportError): Response {
   reportError(error, { url: new URL(url).pathname })
   const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })

@@ -36,20 +36,20 @@ export interface AuditOptions {
    * reported and change nothing. A promise is not awaited, but passed to the platform's `waitUntil`.
    */
   record(entry: AuditEntry): void
-  /** Returns what to record of a call's arguments, or a promise of it. Default, also when it fails: their names. */
+  /** Returns the part of a call's arguments to record, or a promise. Default, and if it fails: only their names. */
   arguments?(target: string | undefined, args: unknown): unknown
 }
 
-/** What the audit entry contains beyond the log entry. */
+/** What the audit entry contains in addition to the log entry. */
 export interface AuditFacts {
   readonly auth: AuthInfo | undefined
   readonly address: string | undefined
-  /** What is recorded of the arguments. */
+  /** The recorded part of the arguments. */
   readonly arguments: unknown
   readonly isToolError: boolean
 }
 
-/** Statuses of refusals, even if a message was read and its error has a code. */
+/** Statuses that count as refusals, even if a message was read and its error has a code. */
 const REFUSED = [401, 403, 404, 408, 413, 415, 429, 431, 503]
 
 /** Maximum argument names in one entry, so that a client cannot fill the trail with invented names. */
@@ -84,7 +84,7 @@ function outcomeOf(status: number, code: number | undefined, isToolError: boolea
   return status >= 400 ? 'refused' : 'done'
 }
 
-/** What is recorded of the arguments by default. */
+/** The default for what is recorded of the arguments. */
 export function namesOf(args: unknown): unknown {
   if (typeof args !== 'object' || args === null) return '[redacted]'
   const names = Object.keys(args).slice(0, MAX_NAMES)

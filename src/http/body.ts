@@ -24,7 +24,7 @@ export function readBody(request: Request, maxBodyBytes: number, timeoutMs: numb
   return read(request, maxBodyBytes, timeoutMs, toText)
 }
 
-/** The same, as the bytes that were sent. */
+/** The same, as raw bytes. */
 export function readBytes(
   request: Request,
   maxBodyBytes: number,
@@ -41,7 +41,7 @@ function toText(bytes: Uint8Array): Body {
   }
 }
 
-/** Each async function between the body and its reader would cost more than decoding it, so there is none. */
+/** Not async: an async function would cost more than decoding the body. */
 function read<Value>(
   request: Request,
   maxBodyBytes: number,
@@ -51,7 +51,7 @@ function read<Value>(
   const declared = request.headers.get('content-length')
   const length = declared === null ? Number.NaN : Number(declared)
   if (length > maxBodyBytes) return Promise.resolve(TOO_LARGE)
-  // A request that was constructed, not received, can declare any length.
+  // A constructed request can declare any length.
   const finish = (bytes: Uint8Array): Value | Fault =>
     bytes.byteLength > maxBodyBytes ? TOO_LARGE : convert(bytes)
   // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
@@ -87,7 +87,7 @@ async function readPieces(
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
   if (request.body === null) return new Uint8Array()
-  // Somebody else reads it, or has read it.
+  // The body is being read or was already read.
   if (request.body.locked || request.bodyUsed) return UNREADABLE
   const reader = request.body.getReader()
   let bytes: Uint8Array | undefined
@@ -104,7 +104,7 @@ async function readPieces(
         reader.cancel().catch(() => undefined)
         return TOO_LARGE
       }
-      // Most bodies are one chunk. Chunks are copied and not kept: a chunk of one byte takes more than a hundred in memory.
+      // Most bodies are one chunk. Chunks are copied, since a chunk of one byte takes over a hundred bytes of memory.
       if (bytes === undefined) bytes = chunk.value
       else {
         if (length > bytes.byteLength) bytes = grown(bytes, start, length)
@@ -126,7 +126,7 @@ function grown(bytes: Uint8Array, length: number, needed: number): Uint8Array {
   return larger
 }
 
-/** Bodies that are available within this many microtask turns need no timer. */
+/** Bodies that arrive within this many microtask turns need no timer. */
 const UNTIMED_TURNS = 8
 
 function startClock(timeoutMs: number, ring: () => void): { stop(): void; hasRung(): boolean } {

@@ -17,9 +17,9 @@ export interface ConnectSnippet {
 }
 
 /**
- * Snippets for the server `name` at `endpoint`. The name is slugified (`Ünits & Co` becomes `units-co`), since clients
- * accept little else. Throws TypeError when `endpoint` is not an absolute URL. Carries no credentials: clients discover
- * OAuth on their own (RFC 9728). Claude's connectors take https alone.
+ * Snippets for the server `name` at `endpoint`. The name is slugified (`Ünits & Co` becomes `units-co`), since clients accept few other
+ * characters. Throws TypeError if `endpoint` is not an absolute URL. Contains no credentials: clients discover OAuth (RFC 9728). Claude's
+ * connectors accept only https.
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
   // With `'` written as %27, the URL can be put between single quotes, also inside JSON.
@@ -36,7 +36,7 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
   })
   return [
     client('Claude Code', terminal(`claude mcp add --transport http ${slug} ${word}`)),
-    // Connectors are called from Anthropic's machines, over https.
+    // Anthropic's servers call connectors, over https.
     ...(url.startsWith('https:')
       ? [
           client('Claude Desktop, claude.ai', {

@@ -19,10 +19,10 @@ const WEB_ORIGIN = /^https?:\/\/(.+)/
 /**
  * Whether the server accepts the host and the origin of a request.
  *
- * Without configuration, a server on a public host accepts any origin: it uses no cookies, so another site gains no authority.
- * On a local or private host, being able to connect is already an authority, which every website in a browser there could use:
- * only local origins and its own are accepted. A loopback listener accepts only local hosts, which stops DNS rebinding.
- * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set.
+ * Without configuration, a server on a public host accepts any origin: it uses no cookies, so another site gains no authority. On a local
+ * or private host, being able to connect is already an authority, which every website in a local browser could use, so only local origins
+ * and its own are accepted. A loopback listener accepts only local hosts, which stops DNS rebinding. Trusts `Host`; reads
+ * `X-Forwarded-Host` only if `trustProxy` is set.
  */
 export function isAllowed(request: Request, loopback: boolean, options: GuardOptions): boolean {
   const { allowedHosts, allowedOrigins, trustProxy } = options

@@ -1,7 +1,4 @@
-/**
- * Authorization as Hono middleware, for routes that are not an `MCPServer`: those of an official SDK transport, or of a REST API
- * beside it.
- */
+/** Authorization as Hono middleware, for routes that are not an `MCPServer`: those of an official SDK transport, or of a REST API. */
 import type { Auth } from '../auth/auth.ts'
 import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
@@ -27,7 +24,7 @@ export interface HonoAuthOptions {
   trustProxy?: boolean
   /**
    * Lets a caller without a token through if `auth` has an `anonymous` subset; the route must then check what is requested.
-   * Default false: the subset names tools, prompts and resources, which middleware does not know.
+   * Default false: the subset names tools, prompts and resources, which the middleware cannot check.
    */
   allowAnonymous?: boolean
   /** Called with the reason why a token could not be checked. Default: logs to the console. */
@@ -41,7 +38,7 @@ export interface HonoAuthVariables {
 }
 
 /**
- * Lets callers through that `auth` admits, with `c.get('auth')` set, and answers all others with 401 or 403 and
+ * Admits the callers that `auth` admits, with `c.get('auth')` set, and answers others with 401 or 403 and
  * `WWW-Authenticate` (RFC 6750 §3). Always requires a token, unless `allowAnonymous` is set. Serves the metadata (RFC 9728) if it
  * is mounted before `/.well-known/oauth-protected-resource`. Answers CORS preflights for the headers of MCP: for others, put Hono's
  * `cors()` before it. Does not check the scopes of single tools.
@@ -79,7 +76,7 @@ export function honoAuth(
       return refusal(status, message, { ...cors, ...headers })
     }
     if (admission.auth === undefined && !allowAnonymous) {
-      // A custom `auth` that gives no challenge.
+      // A custom `auth` without a challenge.
       const challenge = bearerChallenge({ metadataUrl: location().metadataUrl })
       return refusal(401, NO_TOKEN, { ...cors, 'www-authenticate': challenge })
     }

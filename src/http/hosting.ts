@@ -22,7 +22,7 @@ export interface HttpConfig {
   /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: the URL of the request. */
   publicUrl?: string
   /**
-   * Set it if your own proxy is in front of the server and sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false:
+   * Set it if your own proxy sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false:
    * they are not read, since any client could send them.
    */
   trustProxy?: boolean
@@ -43,7 +43,7 @@ export interface HttpConfig {
   /** Maximum concurrent calls in one process or isolate, streams included; more are answered 503. Default: no limit. */
   maxConcurrentCalls?: number
   /**
-   * Limits the calls of each principal, or, without one, of each address that the platform reports; more are answered 429.
+   * Limits the calls per principal, otherwise per address that the platform reports; more are answered 429.
    * Use `createMemoryRateLimiter`, your platform's limiter or one on a shared store. Default: none.
    */
   rateLimiter?: RateLimiter | ((env: Env) => RateLimiter | undefined)
@@ -72,8 +72,9 @@ export interface HostingConfig {
   /** Options for HTTP: hosts, origins, limits, the page and the health check. */
   http?: HttpConfig
   /**
-   * Which requests have a JSON line on the console: `'problems'` (errors, refusals, and calls of a second or more), `'all'`, or none
-   * (`false`); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if the environment says `MAYFLY_LOG=all`.
+   * Which requests are logged as a JSON line on the console: `'problems'` (errors, refusals, and calls of a second or more), `'all'`, or
+   * none (`false`); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if the environment has
+   * `MAYFLY_LOG=all`.
    */
   log?: Log | LogSetting
   /** Receives who called what, and the outcome. Only the names of arguments are recorded, unless `arguments` is set. */
@@ -89,7 +90,7 @@ export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
   toLogSink(log)
   if (auth !== undefined && typeof auth?.admit !== 'function') {
     throw new TypeError(
-      '"auth" must be made by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
+      '"auth" must be created by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
     )
   }
   if (http.publicUrl !== undefined && !isWebUrl(http.publicUrl)) {
@@ -110,11 +111,11 @@ export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
   }
 }
 
-/** A number. `Infinity` is refused: an option is left out for no limit. */
+/** A number. `Infinity` is refused: omit the option for no limit. */
 const LIMIT = 1
 const OTHER = 0
 
-/** All options: with a misspelt `allowedHosts` ignored, a server would be open. */
+/** All options, since ignoring a misspelt `allowedHosts` would leave a server open. */
 const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof OTHER } = {
   allowedHosts: OTHER,
   allowedOrigins: OTHER,
@@ -139,7 +140,7 @@ const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof 
   maxListenMs: LIMIT,
 }
 
-/** A badly written entry would match no request, so each request would be refused. */
+/** An invalid entry would never match, so that every request would be refused. */
 function checkList(
   option: string,
   entries: readonly string[] | undefined,
@@ -215,7 +216,7 @@ export function toAppOptions(
   }
 }
 
-/** Creates a value once, or once for each environment that requests come with. */
+/** Creates a value once, or once for each environment of the requests. */
 export function forEnv<Thing extends object>(
   given: Thing | ((env: Env) => Thing | undefined) | undefined,
 ): (env: unknown) => Thing | undefined {

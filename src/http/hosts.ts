@@ -13,7 +13,7 @@ export function servedHosts(
   return typeof hosts === 'string' && hosts !== '' ? hosts.split(',').map((host) => host.trim()) : undefined
 }
 
-/** Whether `host` is among `hosts`, in any spelling. An entry without a port matches every port. */
+/** Whether `hosts` contains `host`, in any spelling. An entry without a port matches every port. */
 export function isListed(host: string, hosts: readonly string[]): boolean {
   const asked = parseHost(host)
   if (asked === undefined) return false
@@ -25,8 +25,8 @@ export function isListed(host: string, hosts: readonly string[]): boolean {
 }
 
 /**
- * Whether `host` is among `hosts` with exactly its port: another port may be another server. For a loopback host every port matches,
- * since it changes from one start to the next.
+ * Whether `hosts` contains `host` with exactly its port: another port may be another server. For a loopback host every port matches,
+ * since it changes with each start.
  */
 export function isOneOf(host: string, hosts: readonly string[]): boolean {
   const port = parseHost(host)?.port

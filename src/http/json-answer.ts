@@ -1,6 +1,4 @@
-/**
- * Answers of endpoints beside the server, which do not speak MCP: a line of JSON that nobody caches.
- */
+/** Answers of endpoints that do not use MCP: a line of JSON that is not cached. */
 import type { Body } from './body.ts'
 
 export function jsonAnswer(status: number, body: object, headers?: { readonly allow: string }): Response {

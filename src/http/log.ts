@@ -30,10 +30,10 @@ export interface LogEntry {
 /** Receives the log entries. Its errors are reported and cannot change the response. */
 export type Log = (entry: LogEntry) => void
 
-/** What the `log` option may be, besides a function of one's own. */
+/** The values of the `log` option, besides a function. */
 export type LogSetting = 'all' | 'problems' | false
 
-/** Where entries go, and which requests get one: an entry that nobody reads is not made. */
+/** Where entries go, and which requests get one. Unused entries are not created. */
 export interface LogSink {
   readonly write: Log
   wants(outcome: Outcome, env: unknown): boolean
@@ -50,12 +50,12 @@ function isProblem({ status, code, durationMs, method }: Outcome): boolean {
   return status >= 400 || code !== undefined || isSlow
 }
 
-/** For the operator of a server whose code leaves it open, and for `mayfly dev`. */
+/** For operators if the server's code does not set it, and for `mayfly dev`. */
 function wantsAll(env: unknown): boolean {
   return (env as { MAYFLY_LOG?: unknown } | null | undefined)?.MAYFLY_LOG === 'all'
 }
 
-/** Turns the `log` option into a sink, undefined for none. @throws TypeError for any other value. */
+/** Turns the `log` option into a sink; undefined for no log. @throws TypeError for any other value. */
 export function toLogSink(log: Log | LogSetting | undefined): LogSink | undefined {
   if (log === false) return undefined
   if (typeof log === 'function') return { write: log, wants: () => true }

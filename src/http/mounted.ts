@@ -1,7 +1,7 @@
-/** A server with something beside it, on paths of its own: what is exported in place of the server. */
+/** Mounts additional endpoints at their own paths next to a server; the result is exported instead of the server. */
 import { type FetchServer, platformOf, type RequestPlatform, serveRequest } from '../request/platform.ts'
 
-/** What `mayfly doctor` asks of a server. */
+/** The members that `mayfly doctor` reads. */
 export interface Described {
   getDeploymentInfo?(): unknown
   getToolListInfo?(): { readonly tools: readonly unknown[] }
@@ -10,11 +10,11 @@ export interface Described {
 export type DescribedServer = FetchServer & Described
 
 export interface MountedServer extends FetchServer, Described {
-  /** The server inside, which may be a wrapper, too. */
+  /** The wrapped server, which may be a wrapper itself. */
   readonly mayflyServer: DescribedServer
 }
 
-/** What is inside of all wrappers; `served` itself if it is none. */
+/** The innermost server; `served` itself if it is not a wrapper. */
 export function serverWithin(served: unknown): unknown {
   const inner = (served as Partial<MountedServer> | null | undefined)?.mayflyServer
   return inner === undefined ? served : serverWithin(inner)
@@ -25,7 +25,7 @@ export function isMCPServer<Server extends { getSessionParts(): unknown }>(value
   return typeof (value as Partial<Server> | null | undefined)?.getSessionParts === 'function'
 }
 
-/** @param serveBeside returns undefined for a request that is the server's. */
+/** @param serveBeside Returns undefined for a request that the server handles. */
 export function mounted(
   server: DescribedServer,
   serveBeside: (request: Request, platform: RequestPlatform) => Promise<Response> | undefined,
@@ -35,7 +35,7 @@ export function mounted(
   return {
     fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
     handle,
-    // A wrapper around a server's `handle` wants real requests.
+    // A wrapper around a server's `handle` needs real requests.
     ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
     mayflyServer: server,
     async close() {

@@ -1,5 +1,5 @@
 /**
- * Requests without a message: the page, the health check, OAuth metadata and preflights. The guard runs before all but the
+ * Requests without a message: the page, the health check, OAuth metadata and preflights. The guard runs before all of them except the
  * health check.
  */
 import { ProtocolError } from '../definition/protocol-error.ts'
@@ -62,7 +62,7 @@ export function createOtherMethods(
 
   return (received) => {
     const { method, headers } = received.request
-    // A web page sends an Origin, and is checked like any other request.
+    // A web page sends an Origin and is checked like any other request.
     const isProbe = !headers.has('origin')
     const early = isProbe ? healthResponse(received, options) : undefined
     const answered = early ?? refuseUnguarded(received, options)

@@ -1,6 +1,6 @@
 /**
- * What the landing page shows of a server: its declared tools, prompts and resources. What callbacks or `setup` add depends on
- * the caller, so it is not shown.
+ * What the landing page shows of a server: its declared tools, prompts and resources. Items from callbacks or `setup` depend on the caller,
+ * so they are not shown.
  */
 import type { Definition } from '../definition/compile.ts'
 import type { JsonSchema } from '../definition/schema.ts'
@@ -49,7 +49,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
   }
 }
 
-/** Schemas are not validated: they may come from a user's library or from a server behind this one. So each part is checked. */
+/** Schemas are not validated: they may come from a user's library or from a server behind this one. Therefore each part is checked. */
 export function parametersOf({ properties, required }: JsonSchema): Parameter[] {
   const names = Array.isArray(required) ? required : []
   return Object.entries((properties ?? {}) as Record<string, unknown>).map(([name, schema]) => {

@@ -1,5 +1,5 @@
 /**
- * The landing page: what a person sees who opens an MCP server's address in a browser.
+ * The landing page: shown to people who open an MCP server's URL in a browser.
  *
  * `renderPage` returns the whole document; `PAGE_CSP` is its Content-Security-Policy. It has one inline style and one inline script
  * (copy buttons), both pinned by hash; it fetches only the server's icon.
@@ -14,7 +14,7 @@ export interface PageModel {
   version: string
   description?: string
   instructions?: string
-  /** Linked if http(s), otherwise left out. */
+  /** Linked if http(s), otherwise omitted. */
   websiteUrl?: string
   /** Shown if https: or data:image; otherwise the name's initial is shown. */
   icon?: string
@@ -75,7 +75,7 @@ const SCRIPT = `onclick=e=>{let b=e.target,t=b.nextElementSibling;if(b.type){get
 export const PAGE_CSP =
   "default-src 'none'; style-src 'sha256-7BJYWjJJbdsS5amlwfi2z1X+zv8+uEMB6ij3qUaUMyc='; script-src 'sha256-PMCyDooHvNEPr0yPUi79TJX1EU/JIOWU7egCpJoj4/M='; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Renders the document. Throws TypeError when `endpoint` is not an absolute URL. */
+/** Renders the document. Throws TypeError if `endpoint` is not an absolute URL. */
 export function renderPage(page: PageModel): string {
   const title = page.title || page.name
   const icon = allowed(/^(https:\/|data:image)\//i, page.icon)

@@ -16,23 +16,23 @@ export interface PublicUrlOptions {
   readonly trustProxy: boolean
 }
 
-/** The address of one request, as its client wrote it. */
+/** The URL of one request, as sent by its client. */
 export interface PublicUrl {
   /** `https://shop.example` */
   readonly origin: string
-  /** The part before the server's own path: the platform's prefix and the proxy's. Without a slash at the end; may be empty. */
+  /** The part before the server's own path: the platform's prefix and the proxy's. Without a trailing slash; may be empty. */
   readonly prefix: string
   /** The server's own path, with its leading slash. */
   readonly path: string
 }
 
-/** The endpoint answers under any path; this one is shown if the request does not tell the path. */
+/** The endpoint answers at any path. This one is shown if the path is unknown. */
 const DEFAULT_PATH = '/mcp'
 
 /** A forwarded prefix becomes part of URLs that clients see: it must be a plain path, without `..`. */
 const PLAIN_PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 
-/** `host` or `host:port`, an IPv6 address in brackets included. */
+/** `host` or `host:port`, including an IPv6 address in brackets. */
 const PLAIN_HOST = /^(?:[a-z\d.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /** Reads `X-Forwarded-Host`, `-Proto` and `-Prefix` only if `trustProxy` is set; ignores malformed ones. */
@@ -71,8 +71,8 @@ export function resourceLocation(
 }
 
 /**
- * The resource whose metadata a request asks for. Its path follows the well-known path (RFC 9728 §3.1), or is left out, as older
- * clients do. Undefined for any other path, and for a resource other than the one in `publicUrl`.
+ * The resource whose metadata a request asks for. Its path follows the well-known path (RFC 9728 §3.1), or is omitted by older clients.
+ * Undefined for any other path, and for a resource other than the one in `publicUrl`.
  */
 export function describedResource(
   request: Request,
@@ -108,13 +108,13 @@ function locate(
     }
   }
   const path = pathOf(publicUrl)
-  // At the root, `slice(0, -0)` is empty: the request's path then tells nothing about the prefix.
+  // At the root, `slice(0, -0)` is empty, and the request's path does not show the prefix.
   const prefix = path.endsWith(own) ? path.slice(0, -own.length) : ''
   const metadataUrl = new URL(publicUrl).origin + prefix + METADATA_PATH + path.slice(prefix.length)
   return { resource: publicUrl, isVouchedFor: true, metadataUrl }
 }
 
-/** Whether the origin is confirmed to be this server's: `Host` and its port alone are under the caller's control. */
+/** Whether the origin is confirmed to be this server's, since the caller controls `Host` and its port. */
 function isOwnOrigin(
   origin: string,
   request: Request,
@@ -136,7 +136,7 @@ export function createTlsWatch(report: (error: Error) => void): (resource: strin
     isQuiet = true
     report(
       new Error(
-        `OAuth metadata names ${origin}, without TLS: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy of yours that sets X-Forwarded-Proto.`,
+        `OAuth metadata names ${origin}, without TLS: set http.publicUrl to the https URL that clients use, or http.trustProxy behind your own proxy that sets X-Forwarded-Proto.`,
       ),
     )
   }
@@ -149,7 +149,7 @@ function pathOf(url: string): string {
 /** The host that the client addressed, for the guard to compare. */
 export function publicHost(request: Request, trustProxy: boolean): string {
   const { headers } = request
-  // Some runtimes build the URL when it is first read.
+  // Some runtimes build the URL on first use.
   return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(request.url).host
 }
 

@@ -11,15 +11,15 @@ export type RateVerdict =
       readonly retryAfterSeconds: number
     }
 
-/** Counts calls by key. An in-memory one counts for one process or isolate; one on a shared store counts for all. */
+/** Counts calls by key. An in-memory limiter counts for one process or isolate, one on a shared store for all. */
 export interface RateLimiter {
-  /** Counts one call of `key`, and tells whether it is allowed. */
+  /** Counts one call of `key` and returns whether it is allowed. */
   limit(key: string): RateVerdict | Promise<RateVerdict>
 }
 
 /** Options of `createMemoryRateLimiter`. */
 export interface MemoryRateLimiterOptions {
-  /** Calls that a caller may make at once, and per window. */
+  /** Calls that a caller may make in a burst, and per window. */
   calls: number
   /** The window in milliseconds. */
   windowMs: number
@@ -28,8 +28,8 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, calls are allowed evenly over the window
- * (a leaky bucket), so no caller waits for a window to end.
+ * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, further calls are allowed evenly over the window
+ * (a leaky bucket), so that no caller waits for a whole window.
  *
  * ```ts
  * new MCPServer({ …, http: { rateLimiter: createMemoryRateLimiter({ calls: 60, windowMs: 60_000 }) } })

@@ -18,7 +18,7 @@ export interface RecorderOptions {
   readonly reportError: ReportError
 }
 
-/** What is known so far: a refused request has no `auth`. */
+/** What is known so far. A refused request has no `auth`. */
 interface Seen {
   readonly request: Request
   readonly platform: RequestPlatform
@@ -31,7 +31,7 @@ interface Seen {
 
 export interface Recorder {
   message(message: Incoming, status: number, extent: Extent): void
-  /** Records a request that ended before a message of it was read. */
+  /** Records a request that ended before a message was read. */
   request(seen: Seen, status: number): void
 }
 
@@ -42,7 +42,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
   const tryTo = (what: 'log' | 'audit', { requestId, waitUntil }: Seen, write: () => unknown): void =>
     callHook(write, (error) => reportError(error, { requestId, [what]: true }), waitUntil)
 
-  /** Records what the operator's function keeps of the arguments; if that function fails, the entry is still written. */
+  /** Records the arguments as returned by the operator's function. If the function fails, the entry is still written. */
   const keep = (
     args: unknown,
     target: string | undefined,

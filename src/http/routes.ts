@@ -1,6 +1,4 @@
-/**
- * What is served beside the MCP endpoint: the health check, OAuth metadata and the page.
- */
+/** The routes besides the MCP endpoint: the health check, OAuth metadata and the page. */
 import type { Auth } from '../auth/auth.ts'
 import { jsonReply, Whole } from '../protocol/reply.ts'
 import type { Access } from '../request/access.ts'
@@ -30,9 +28,7 @@ export const SESSION_METHODS = 'GET, POST, DELETE, OPTIONS'
 
 const HEALTHY = '{"status":"ok"}'
 
-/**
- * Answers a health check for any Host: platforms probe by an internal address. It tells only that this process answers.
- */
+/** Answers a health check for any Host, since platforms probe by an internal address. It shows only that this process answers. */
 export function healthResponse(
   { request, platform, headers }: Received,
   { health, trustProxy }: RouteOptions,
@@ -86,7 +82,7 @@ export async function pageResponse(
   })
 }
 
-/** 404 for paths that clients and browsers look up and that do not exist here; 405 for any other path and method. */
+/** 404 for well-known paths that do not exist here; 405 for any other path and method. */
 export function notServed({ request, platform, headers }: Received, options: RouteOptions): Whole {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isRead && isNowhere(publicUrlOf(request, platform, options.trustProxy).path))

@@ -19,11 +19,11 @@ export interface TrafficOptions {
 export interface Traffic {
   /** Whether callers are counted on this deployment. */
   counts(env: unknown): boolean
-  /** Counts one call. If the limiter fails, the call is allowed: a limiter that is down must not take the server down. */
+  /** Counts one call. If the limiter fails, the call is allowed, so that an outage of the limiter does not affect the server. */
   count(caller: string, env: unknown): Promise<Refusal | undefined>
   /**
-   * Counts a failed authentication. After too many, `whileBlocked` refuses the caller for as long as the limiter says, before its
-   * next token is checked: each check may be a request to the issuer.
+   * Counts a failed authentication. After too many, `whileBlocked` refuses the caller for the limiter's time before its next token is
+   * checked, since each check may be a request to the issuer.
    */
   countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
   whileBlocked(caller: string): Refusal | undefined
@@ -39,7 +39,7 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
   /** By caller: the end of the block, in milliseconds since the epoch. */
   const blocked = new Map<string, number>()
 
-  /** Code that still runs after its call: the function that frees its place, and the time at which the place is freed anyway (ms). */
+  /** Code that still runs after its call: the function that frees its slot, and when the slot is freed anyway (ms). */
   const resting = new Map<() => void, number>()
 
   /** Compares clock times instead of using a timer, which would keep a process alive. */
@@ -111,8 +111,8 @@ function tooMany(retryAfterSeconds: number): Refusal {
 }
 
 /**
- * The key that calls are counted by: the principal, else the address (for IPv6 its first 64 bits, which belong to one customer), else
- * one key that all other callers share.
+ * The key for counting calls: the principal, otherwise the address (for IPv6 its first 64 bits, which belong to one customer), otherwise
+ * one shared key.
  */
 export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
   if (auth !== undefined) return `principal ${principalOf({ auth })}`

@@ -1,4 +1,4 @@
-/** The message of a question that is asked again, because the last answer was not accepted: how it says why, and how that is read. */
+/** The message of a question that is asked again because the last answer was not accepted: writes and reads the reason. */
 
 const BETWEEN = '\n\nThe last answer was not accepted: '
 
@@ -6,7 +6,7 @@ export function withReason(message: string, reason: string): string {
   return `${message}${BETWEEN}${reason}`
 }
 
-/** The question as it was first asked, and why its last answer was not accepted; undefined if it is asked for the first time. */
+/** The original question, and why its last answer was not accepted; undefined for a question that is asked for the first time. */
 export function readReason(message: string): { readonly asked: string; readonly reason: string } | undefined {
   const at = message.lastIndexOf(BETWEEN)
   return at === -1 ? undefined : { asked: message.slice(0, at), reason: message.slice(at + BETWEEN.length) }

@@ -1,6 +1,4 @@
-/**
- * The result or error of a call that needed to ask its client and could not.
- */
+/** The result or error of a call that needed to ask its client but could not. */
 import type { CallToolResult } from '../definition/content.ts'
 import type { Feature } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
@@ -17,13 +15,13 @@ export interface Degraded {
 /** The key in `_meta` of a result whose tool could not ask its client. Its value is a `Degraded`. */
 export const DEGRADED_META = 'mayfly/degraded'
 
-/** A text that the model can read and tell its user. */
+/** A text that the model can read and pass on to its user. */
 export function degradedResult(degraded: Degraded, question: string): CallToolResult {
   return {
     content: [
       {
         type: 'text',
-        text: `${question}\n\nThis needs an answer, and this client cannot be asked for one. ${degraded.reason} ${degraded.remedy}`,
+        text: `${question}\n\nThis needs an answer, but this client cannot be asked. ${degraded.reason} ${degraded.remedy}`,
       },
     ],
     isError: true,

@@ -1,13 +1,11 @@
-/**
- * How a call ends that asks its client, or cannot.
- */
+/** The end of a call that asks its client or cannot ask it. */
 import type { CallToolResult } from '../definition/content.ts'
 
-/** How a call ends that cannot continue. Whatever the tool does after that is not sent. */
+/** How a call that cannot continue ends. Later output of the tool is not sent. */
 export type Ending =
   | {
       readonly kind: 'inputRequired'
-      /** Undefined if the client is to call again without a question. */
+      /** Undefined if the client must call again without a question. */
       readonly inputRequests: object | undefined
       readonly requestState: string | undefined
     }

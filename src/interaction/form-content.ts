@@ -1,6 +1,4 @@
-/**
- * Validates what a user filled into a form against the schema that the client received (MCP 2026-07-28, "Requested Schema").
- */
+/** Validates a user's answer to a form against the schema that the client received (MCP 2026-07-28, "Requested Schema"). */
 
 /** A form as the client receives it (MCP 2026-07-28, "Requested Schema"). */
 export interface RequestedSchema {

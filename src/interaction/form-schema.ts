@@ -20,7 +20,7 @@ const FORMATS = ['email', 'uri', 'date', 'date-time']
 const SECRET =
   /pass(word|phrase|wd|code)s?_|(secret|credential)s?_|token_|(api|access|auth|private|refresh|session)_?(key|token)s?_|^_(pass|pin)_$|_(cvv|cvc|ssn)_/
 
-/** By schema, since a tool asks with the same form in every call. */
+/** Cached by schema, since a tool uses the same form in every call. */
 const compiledForms = new WeakMap<object, CompiledSchema>()
 
 /**

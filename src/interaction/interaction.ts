@@ -1,6 +1,4 @@
-/**
- * How one call asks: by replay in the modern era, by one of three policies in the legacy one.
- */
+/** How a call asks: by replay in the modern era, by one of three policies in the legacy era. */
 import type { ClientCapabilities } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
@@ -36,9 +34,9 @@ export interface Interaction {
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
   step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>>
-  /** Whether the tool waits for an answer that this call does not get. */
+  /** Whether the tool waits for an answer that this call will not get. */
   isSuspended(): boolean
-  /** Called when the tool has answered, or its call was aborted. */
+  /** Called when the tool answered or its call was aborted. */
   close(): void
 }
 
@@ -65,7 +63,7 @@ export function createReplay(
   return replay
 }
 
-/** Ends the call: nothing new starts in it, and user code cannot catch its end. */
+/** Ends the call: nothing new starts in it, and user code cannot catch this. */
 export function endCall(replay: Replay, control: CallControl, ending: Ending): Promise<never> {
   replay.end()
   control.end(ending)

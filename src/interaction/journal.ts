@@ -1,8 +1,6 @@
-/**
- * The journal: what is remembered of a call from round to round.
- */
+/** The journal: the state of a call between rounds. */
 
-/** What later rounds need. Everything in it is JSON. */
+/** The state that later rounds need. Everything in it is JSON. */
 export interface Journal {
   /** By question key. */
   readonly answers: { readonly [key: string]: unknown }
@@ -10,9 +8,9 @@ export interface Journal {
   readonly steps: { readonly [name: string]: readonly unknown[] }
   /** By question key: the number of invalid answers, and why the last one was invalid. */
   readonly refusals: { readonly [key: string]: readonly [count: number, reason: string] }
-  /** By question key: answers to questions that the tool has not asked again yet. */
+  /** By question key: answers to questions that the current run has not asked yet. */
   readonly unread: { readonly [key: string]: unknown }
-  /** The state that a tool that returns its questions gets back with the answers. */
+  /** The state of a tool that returns its questions, which it gets back with the answers. */
   readonly state?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A legacy client cannot be asked by a result, so a policy decides: explain why not, let the model ask and call again, or wait for the
- * client's answer at a rendezvous. URL mode on 2025-11-25 has a special error. Every wait has a time limit.
+ * A legacy client cannot be asked by a result, so a policy decides: explain why, let the model ask and call again, or wait for the client's
+ * answer at a rendezvous. URL mode on 2025-11-25 uses a special error. Every wait has a time limit.
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
@@ -16,7 +16,7 @@ import type { OpenQuestion } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealJournal } from './state.ts'
 
-/** The argument with which a model continues a call, under the policy `arguments`. */
+/** The argument with which a model continues a call with the policy `arguments`. */
 export const CONTINUE = '_continue'
 
 /** The prefix of the ids of our questions; the rest is random. */
@@ -123,7 +123,7 @@ export function createLegacyInteraction(
   }
 }
 
-/** How often a tool may return no question and be run again, in one call. */
+/** How often a tool may return no question and run again in one call. */
 const MAX_RETURNED = 100
 const ENDLESS = `The tool returned input_required without a question ${MAX_RETURNED} times: return a result.`
 
@@ -153,10 +153,10 @@ function continuationResult(
     },
   }
   const text = [
-    'This tool needs answers from the user before it can go on. Ask the user, do not answer for them:',
+    'This tool needs answers from the user before it can continue. Ask the user; do not answer for them:',
     ...asked.map(
       ({ key, message, schema }) =>
-        `- ${key}: ${message} Answer by this JSON Schema: ${JSON.stringify(schema)}`,
+        `- ${key}: ${message} Answer according to this JSON Schema: ${JSON.stringify(schema)}`,
     ),
     `Then call this tool again with the same arguments and with ${JSON.stringify(example)}, each "content" filled in; "action" may also be "decline" or "cancel".`,
   ].join('\n')
@@ -164,7 +164,7 @@ function continuationResult(
 }
 
 function urlRequired({ params }: Question): ProtocolError {
-  return new ProtocolError(URL_ELICITATION_REQUIRED, 'This request needs a visit to a URL first.', {
+  return new ProtocolError(URL_ELICITATION_REQUIRED, 'The user must visit a URL before this request.', {
     elicitations: [{ ...params, elicitationId: crypto.randomUUID() }],
   })
 }

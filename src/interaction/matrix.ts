@@ -21,7 +21,7 @@ export interface Conditions {
   readonly hasRendezvous: boolean
   /** Whether the subscriptions of legacy clients are stored. */
   readonly hasSubscriptions?: boolean
-  /** What happens when a legacy client must be asked. */
+  /** How legacy clients are asked. */
   readonly legacyPolicy: LegacyPolicy
   /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
@@ -73,7 +73,7 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
     session: ALWAYS,
     legacy: unavailable(
       'logging/setLevel is acknowledged but cannot be remembered: messages from "info" up are sent.',
-      'Connect with a client of 2026-07-28 or later: it names the level in each request.',
+      'Connect with a client of 2026-07-28 or later: it sends the level in each request.',
     ),
   },
   'tools.listChanged': CHANGES,
@@ -83,24 +83,29 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   cancellation: {
     ...all(ALWAYS),
     legacy: unavailable(
-      'A legacy client cancels by another request, and a stateless server cannot tell which call that is about.',
+      'A legacy client cancels in a separate request, and a stateless server cannot match it to the call.',
       'Connect with a client of 2026-07-28 or later, which closes the response, or in a session.',
     ),
   },
   resumability: {
     ...all(
       unavailable(
-        'Events are not kept, so they cannot be sent again.',
+        'Events are not stored, so they cannot be sent again.',
         'Send the request again with a new id.',
       ),
     ),
     session: unavailable(
-      'The transport decides whether events are kept, not the request.',
-      'Pass an eventStore to createSessions: clients then resume by themselves.',
+      'The transport decides whether events are stored, not the request.',
+      'Pass an eventStore to createSessions: clients then resume automatically.',
     ),
   },
   sessions: {
-    ...all(unavailable('Nothing is kept between requests.', 'Pass an explicit handle as a tool argument.')),
+    ...all(
+      unavailable(
+        'The server keeps no state between requests.',
+        'Pass an explicit handle as a tool argument.',
+      ),
+    ),
     session: ALWAYS,
   },
   completions: all(ALWAYS),
@@ -148,7 +153,7 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
     remedy: 'Set MAYFLY_SECRET (32 or more random characters) on this deployment.',
   },
   rendezvous: {
-    reason: 'A legacy client can only be asked on an open connection, and this server keeps none.',
+    reason: 'A legacy client can only be asked on an open connection, and this server has none.',
     remedy: 'Connect with a client of MCP 2026-07-28 or later, or configure a rendezvous.',
   },
   tasks: {
@@ -156,8 +161,8 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
     remedy: 'Pass `tasks: createMemoryTasks()`, or tasks in a shared store.',
   },
   client: {
-    reason: 'The client did not declare that it can do this.',
-    remedy: 'Use a client that can.',
+    reason: 'The client did not declare this capability.',
+    remedy: 'Use a client that supports it.',
   },
 }
 

@@ -34,7 +34,7 @@ export interface Question {
   readonly key?: string | undefined
   /** Overrides the server's policy for legacy clients. */
   readonly legacy?: LegacyPolicy | undefined
-  /** Validates a client's answer; the value is what the tool receives. */
+  /** Validates a client's answer; the tool receives the resulting value. */
   validate(answer: unknown): Validation | Promise<Validation>
 }
 
@@ -62,7 +62,7 @@ export function tooManyRefusals({ method, params }: Question, reason: string): Q
   const { message = method } = params as { message?: string }
   return new QuestionError(
     'INVALID_ANSWERS',
-    `The client answered ${MAX_REFUSALS} times with something that does not fit the question "${message}": ${reason}`,
+    `The client answered ${MAX_REFUSALS} times with an invalid answer to the question "${message}": ${reason}`,
   )
 }
 
@@ -174,8 +174,8 @@ export function sentQuestion(method: string, params: object, options?: ElicitOpt
   if (method === 'roots/list') return withResult(rootsQuestion(), (roots) => ({ roots }))
   throw degradedError({
     feature: method.startsWith('tasks/') ? 'tasks' : 'sessions',
-    reason: `There is no connection to send "${method}" on: nothing is kept between requests.`,
-    remedy: 'Only elicitation/create, sampling/createMessage and roots/list reach the client.',
+    reason: `There is no connection to send "${method}" on: the server keeps no state between requests.`,
+    remedy: 'Only elicitation/create, sampling/createMessage and roots/list are possible.',
   })
 }
 

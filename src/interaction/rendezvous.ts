@@ -1,5 +1,5 @@
 /**
- * The rendezvous: brings an answer to the call that waits for it. The question was sent on that call's stream, and the client posts the
+ * The rendezvous: delivers an answer to the call that waits for it. The question was sent on that call's stream, and the client posts the
  * answer in another request. Legacy era only; modern clients send the answer with the repeated call.
  */
 
@@ -23,7 +23,7 @@ export interface Rendezvous {
 /** The limit of setTimeout; with more it would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Creates a wait that ends by itself at the deadline, or when the signal aborts. `settle` ends it with an answer. */
+/** Creates a wait that ends at the deadline or when the signal aborts. `settle` ends it with an answer. */
 export function createWait(
   deadline: number,
   signal: AbortSignal,

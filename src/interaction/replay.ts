@@ -21,13 +21,13 @@ export interface OpenQuestion {
 export interface Suspension {
   readonly questions: readonly OpenQuestion[]
   readonly journal: Journal
-  /** The tool returned an input_required result: it has used what was answered to an earlier one. */
+  /** The tool returned an input_required result, so it has used the answers to an earlier one. */
   readonly isReturned?: boolean
 }
 
 export interface ReplayOptions {
   readonly journal: Journal
-  /** What the client answered in this request, by question key. */
+  /** The client's answers in this request, by question key. */
   readonly responses: { readonly [key: string]: unknown }
   /** Aborts when the call is aborted. */
   readonly signal: () => AbortSignal
@@ -38,17 +38,17 @@ export interface ReplayOptions {
   readonly hooks?: ReplayHooks | undefined
 }
 
-/** For a call whose journal is also kept elsewhere: a task. */
+/** For a call whose journal is also stored elsewhere: a task. */
 export interface ReplayHooks {
-  /** Before a step runs: a promise that never settles if the step must not begin any more. */
+  /** Before a step runs: a promise that never settles if no more steps may start. */
   readonly beforeStep: (name: string) => Promise<never> | undefined
   readonly stepInfo: (name: string) => StepInfo | Promise<StepInfo>
-  /** After a step has run, before anything else does. */
+  /** Called after each step, before anything else runs. */
   readonly afterStep: (name: string) => void | Promise<void>
-  /** How the call ends when it is suspended; undefined for the usual way. */
+  /** How the call ends when it is suspended; undefined for the default. */
   readonly conclude: (suspension: Suspension) => Promise<Ending> | undefined
   readonly onReplay: (replay: Replay) => void
-  /** Whether a question may wait for a long step: nobody waits for the call. */
+  /** Whether a question may wait for a long step, since no caller waits. */
   readonly waitsForSteps: boolean
 }
 
@@ -88,7 +88,7 @@ export class Replay {
   readonly #refusals: Record<string, readonly [number, string]>
   readonly #unread: Record<string, unknown>
   #state: string | undefined
-  /** Whether the tool waits without a question: it returned an input_required result that may have none, or sleeps. */
+  /** Whether the tool waits without a question: it sleeps, or returned an input_required result without one. */
   #isParked = false
   #isReturned = false
   readonly #keys = new Set<string>()
@@ -112,13 +112,13 @@ export class Replay {
     this.#state = state
   }
 
-  /** Called when the call ends other than by the tool's own answer: nothing new starts. */
+  /** Called when the call ends without the tool's own answer: nothing new starts. */
   end(): void {
     this.#phase = 'ended'
     clearTimeout(this.#stepTimer)
   }
 
-  /** Called when the tool has answered, or its call was aborted: no more questions are asked. */
+  /** Called when the tool answered or its call was aborted: no more questions are asked. */
   close(): void {
     if (this.#phase === 'running') this.#phase = 'answered'
     clearTimeout(this.#stepTimer)
@@ -132,10 +132,7 @@ export class Replay {
     return this.#phase === 'ended' || this.#open.length > 0 || this.#isParked
   }
 
-  /**
-   * Undefined while the call runs. After it ended other than by an answer: a promise that never settles, or rejects with the
-   * signal's reason.
-   */
+  /** Undefined while the call runs. After it ended without an answer: a promise that never settles, or rejects with the signal's reason. */
   over(): Promise<never> | undefined {
     if (this.#phase === 'ended') return neverSettles()
     const signal = this.#options.signal()
@@ -176,7 +173,7 @@ export class Replay {
       this.#refusals[key] = [count, reason]
     }
     if (count >= MAX_REFUSALS) throw tooManyRefusals(question, reason)
-    // If the call was aborted meanwhile, waiting for an answer would never end.
+    // If the call was aborted in the meantime, waiting for an answer would never end.
     const late = this.over()
     if (late !== undefined) return late
     // A copy, since the tool may change the object that it passed.
@@ -253,8 +250,8 @@ export class Replay {
   }
 
   /**
-   * The key of a question on the wire, from its content and how often that was asked before. So no answer counts for another
-   * question, and the order of questions does not matter.
+   * The key of a question on the wire, from its content and how often that was asked before. An answer only counts for its own question,
+   * and the order of questions does not matter.
    */
   async #keyOf(key: string | undefined, text: string): Promise<string> {
     if (key !== undefined) {
@@ -312,6 +309,6 @@ export class Replay {
     // A sleep waits for no step, and no step can wait for it.
     if (this.#open.length === 0 || this.#options.hooks?.waitsForSteps) return
     this.end()
-    this.#options.onStuck(this.#insideStep(`${STEP_TIMEOUT_MS / 1000} s ago, inside or beside`))
+    this.#options.onStuck(this.#insideStep(`${STEP_TIMEOUT_MS / 1000} s ago, inside or next to`))
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Sealed state: data that travels through the client and must come back unchanged (MCP 2026-07-28, "Multi Round-Trip
- * Requests", server requirements 4 and 5). AES-256-GCM; the key is derived from the secret by HKDF-SHA-256 (RFC 5869).
+ * Sealed state: data that travels through the client and must come back unchanged (MCP 2026-07-28, "Multi Round-Trip Requests", server
+ * requirements 4 and 5). AES-256-GCM; the key is derived from the secret by HKDF-SHA-256 (RFC 5869).
  *
- * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. Its binding is inside the ciphertext, so
- * that only the log can tell why it was refused. Sealing limits for how long and where a token can be used; it cannot make it
- * single-use.
+ * A token is `1.` and base64url of: key id (4 bytes), nonce (12 bytes), ciphertext with tag. Its binding is inside the ciphertext, so that
+ * only the log says why it was refused. Sealing limits how long and where a token can be used; it cannot make it single-use.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { Era } from '../definition/context.ts'
@@ -54,7 +53,7 @@ interface Key {
  * @throws TypeError without a secret, and for one that is too short.
  */
 export function createSeal(secrets: readonly string[], serverId: string): Seal {
-  if (secrets.length === 0) throw new TypeError('"secret" must hold at least one secret, or be left out.')
+  if (secrets.length === 0) throw new TypeError('"secret" must contain at least one secret, or be omitted.')
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET_LENGTH) {
       throw new TypeError(

@@ -1,13 +1,11 @@
-/**
- * The journal of a call, stored by the client: sealed when a round ends, opened when the next begins.
- */
+/** The journal of a call, stored by the client: sealed at the end of a round, opened at the start of the next. */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import type { Journal } from './journal.ts'
 import type { Binding, Seal } from './seal.ts'
 
 /** Remembers which states were used. All isolates must share it, otherwise a state can be used once in each. */
 export interface SingleUseStore {
-  /** Returns true the first time it sees `id`, false after. May forget it after `expiresAt` (milliseconds since the epoch). */
+  /** Returns true the first time it sees `id`, then false. May forget it after `expiresAt` (milliseconds since the epoch). */
   claim(id: string, expiresAt: number): boolean | Promise<boolean>
 }
 
@@ -26,7 +24,7 @@ const MAX_STATE_LENGTH = 32 * 1024
 /** Maximum characters of a journal. Compressed, it may be a thousand times smaller, and every round reads it. */
 const MAX_JOURNAL_LENGTH = 1024 * 1024
 
-/** Seals what later rounds need; undefined if they need nothing. @throws as `sealJournal` does. */
+/** Seals what later rounds need; undefined if they need nothing. @throws like `sealJournal`. */
 export async function sealIfNeeded(
   journal: Journal,
   binding: Binding,
@@ -39,7 +37,7 @@ function isNeeded(
   { answers, steps, refusals, unread, state }: Journal,
   { seal, singleUse }: StateOptions,
 ): boolean {
-  // For single use, a state is needed even without content: the store knows it by its id.
+  // For single use, a state is needed even without content, since the store uses its id.
   if (state !== undefined || singleUse !== undefined || !isEmpty(answers) || !isEmpty(steps)) return true
   // Without a secret these are dropped, so that a first question still works.
   return seal !== undefined && !(isEmpty(refusals) && isEmpty(unread))
@@ -62,7 +60,7 @@ export async function sealJournal(
   if (options.seal === undefined) {
     throw new ProtocolError(
       ErrorCode.internal,
-      'A question after a step or an earlier answer, and one for single use, needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
+      'A question after a step or an earlier answer, or with single use, needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
     )
   }
   const { length } = JSON.stringify(journal)

@@ -1,6 +1,6 @@
 /**
- * Tells whether code runs inside the function of a step. Web standards have no context that follows `await`, but every engine lists
- * the awaiting functions in the stack: so a step's function is called through a function with a known name.
+ * Detects whether code runs inside the function of a step. Web standards have no context that follows `await`, but every engine lists the
+ * awaiting functions in the stack, so a step's function is called through a function with a known name.
  */
 
 /** A method, since minifiers keep property names. */
@@ -17,12 +17,12 @@ const STACK_DEPTH = 200
 export const callStep = NAMED.mayflyStepBody
 
 /**
- * Whether a step awaits the calling code. False also if the engine does not show it: in JavaScriptCore after `.then()`, and everywhere
- * in the callback of a timer or an event.
+ * Whether a step awaits the calling code. Also false if the engine does not show it: in JavaScriptCore after `.then()`, and everywhere in
+ * the callback of a timer or an event.
  */
 export function isInsideStep(): boolean {
   const limit = Error.stackTraceLimit
-  // If the limit cannot be set (frozen intrinsics), the engine's default must do.
+  // If the limit cannot be set (frozen intrinsics), the engine's default applies.
   Reflect.set(Error, 'stackTraceLimit', STACK_DEPTH)
   const { stack } = new Error()
   Reflect.set(Error, 'stackTraceLimit', limit)

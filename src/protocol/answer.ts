@@ -36,10 +36,7 @@ type Compose = (result: MethodResult, scope: RequestScope) => string
 
 const NO_ENV: Env = Object.freeze({})
 
-/**
- * Microtask turns before timers and listeners are set: no event can arrive meanwhile, and most tools that await no I/O finish within
- * them.
- */
+/** Microtask turns before timers and listeners are set: no event can arrive during them, and most tools without I/O finish within them. */
 const UNWATCHED_TURNS = 12
 
 export function answer(
@@ -52,7 +49,7 @@ export function answer(
   return new RunningCall(call, incoming, options, compose).answer(run)
 }
 
-/** One call while it runs. It ends once: synchronously, with its result, with a question, or early. */
+/** A running call. It ends once: synchronously, with its result, with a question, or early. */
 class RunningCall implements ContextWire, CallControl {
   readonly rpcId: RpcId
   readonly method: string
@@ -155,7 +152,7 @@ class RunningCall implements ContextWire, CallControl {
     return run(this.#scope)
   }
 
-  /** Ends the call when the client goes away or the deadline nears. */
+  /** Ends the call when the client disconnects or the deadline is near. */
   #watch(exchange: Exchange): void {
     afterTurns(
       UNWATCHED_TURNS,
@@ -185,7 +182,7 @@ class RunningCall implements ContextWire, CallControl {
     this.#context.close()
   }
 
-  /** After a disconnect, a tool that still runs keeps its place among the concurrent calls; one that waits for an answer does not. */
+  /** After a disconnect, a running tool keeps its concurrency slot; a tool that waits for an answer does not. */
   #noteRest(): void {
     if (this.#interaction?.isSuspended()) return
     const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(
@@ -220,7 +217,7 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   #fail(error: unknown): void {
-    // A tool that stopped because it was aborted is not a fault, and needs no answer.
+    // A tool that stopped because it was aborted is not an error, and needs no answer.
     if (this.#context.isStoppedBy(error)) this.#end()
     else this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
   }
@@ -233,10 +230,10 @@ class RunningCall implements ContextWire, CallControl {
       streamAfterMs: this.#options.streamAfterMs,
       keepAliveMs: this.#options.keepAliveMs,
       onDisconnect: () => {
-        // Ended at once: otherwise a tool that never ends would hold the request until the limit.
+        // Ended immediately: otherwise a tool that never ends would hold the request until the limit.
         this.#end()
         this.#noteRest()
-        this.#context.abort(() => new DOMException('The client went away.', 'AbortError'))
+        this.#context.abort(() => new DOMException('The client disconnected.', 'AbortError'))
       },
       onStreamEnd: this.#incoming.onStreamEnd,
     })
@@ -286,13 +283,13 @@ class RunningCall implements ContextWire, CallControl {
     queueMicrotask(() => this.#endEarly(ending))
   }
 
-  /** The tool stays suspended: nothing refers to it any more, so it is garbage-collected. */
+  /** The tool stays suspended. Nothing refers to it, so it is garbage-collected. */
   #endEarly(ending: Ending): void {
     try {
       if (ending.kind === 'error') this.#fail(ending.error)
       else this.#complete(ending.kind === 'result' ? toMethodResult(ending.result) : inputRequired(ending))
     } catch (error) {
-      // No caller catches this: an error that escaped here would end the process.
+      // No caller catches errors here: an uncaught one would end the process.
       this.#fail(error)
     }
     this.#context.abort(

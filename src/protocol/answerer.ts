@@ -17,7 +17,7 @@ export function createAnswerer(options: EngineOptions): Answerer {
   const serveLegacy = createLegacy(options, listen.open)
   return {
     modernVersions: MODERN_VERSIONS,
-    // Responses and notifications must not wait for a place: the call that waits for a response has one already.
+    // Responses and notifications must not wait for a slot, since the call that waits for a response already has one.
     runs: ({ kind }) => kind === 'request',
     answer(message, incoming) {
       if (incoming.era === 'modern') return serveModern(message, incoming)
@@ -32,7 +32,7 @@ export function createAnswerer(options: EngineOptions): Answerer {
   }
 }
 
-/** Delivers the answer to a question that a legacy client was asked on the stream of another request. */
+/** Delivers a legacy client's answer to a question on the stream of another request. */
 async function deliver(
   { id, answer }: UnansweredMessage & { kind: 'response' },
   incoming: Incoming,
@@ -48,6 +48,6 @@ async function deliver(
 function checkLegacyVersion({ versionHeader }: Incoming): void {
   if (versionHeader === null || isLegacyVersion(versionHeader)) return
   throw invalidRequest(
-    `the MCP-Protocol-Version header names ${JSON.stringify(versionHeader.slice(0, 40))}; legacy versions served here are ${LEGACY_VERSIONS.join(', ')}`,
+    `the MCP-Protocol-Version header is ${JSON.stringify(versionHeader.slice(0, 40))}; the supported legacy versions are ${LEGACY_VERSIONS.join(', ')}`,
   )
 }

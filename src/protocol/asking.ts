@@ -1,6 +1,4 @@
-/**
- * How a request of either era asks the client: the binding of its state, the state it brought, and the answers in it.
- */
+/** How a request of either era asks the client: the binding of its state, its state, and its answers. */
 
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Feature } from '../definition/context.ts'
@@ -62,7 +60,7 @@ export function modernRounds(params: Params): EarlierRounds | undefined {
   return { journal: EMPTY_JOURNAL, responses: responses ?? {}, sealed }
 }
 
-/** Legacy: a continuation travels in the arguments of a tool call. Returns the parameters without it. */
+/** Legacy: a continuation is in the arguments of a tool call. Returns the parameters without it. */
 export function legacyRounds(
   method: string,
   params: Params,
@@ -86,7 +84,7 @@ export async function openRounds(
   options: EngineOptions,
 ): Promise<void> {
   if (rounds.sealed === undefined) {
-    // Without the state sealed with the questions, it is unknown whether these answers were used before.
+    // Without the state that was sealed with the questions, it is unknown whether these answers were used before.
     if (options.asking.singleUse !== undefined) rounds.responses = {}
     return
   }
@@ -97,7 +95,7 @@ export async function openRounds(
   )
 }
 
-/** Creates the interaction of a call, at its first question or step, so that other calls do not pay for it. */
+/** Creates the interaction of a call at its first question or step, so that other calls do not pay for it. */
 export function beginInteraction(
   call: Call,
   incoming: Incoming,

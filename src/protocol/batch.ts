@@ -17,19 +17,20 @@ const MAX_MESSAGES = 100
 export function checkBatch(values: readonly unknown[], versionHeader: string | null): Message[] {
   const version = versionHeader ?? DEFAULT_LEGACY_VERSION
   if (version !== BATCH_VERSION)
-    throw invalidRequest(`batches exist in ${BATCH_VERSION} only, not in ${version.slice(0, 40)}`)
+    throw invalidRequest(`only ${BATCH_VERSION} has batches, not ${version.slice(0, 40)}`)
   if (values.length === 0) throw invalidRequest('a batch must not be empty')
-  if (values.length > MAX_MESSAGES) throw invalidRequest(`a batch may hold at most ${MAX_MESSAGES} messages`)
+  if (values.length > MAX_MESSAGES)
+    throw invalidRequest(`a batch may contain at most ${MAX_MESSAGES} messages`)
   const messages = values.map(readMessage)
   const ids = new Set<RpcId>()
   for (const message of messages) {
     if (message.kind === 'invalid')
-      throw invalidRequest(`the batch holds a message in which ${message.reason}`)
+      throw invalidRequest(`the batch contains a message in which ${message.reason}`)
     if (message.kind !== 'request') continue
-    if (hasEnvelope(message.params)) throw invalidRequest('a batch must not hold modern requests')
+    if (hasEnvelope(message.params)) throw invalidRequest('a batch must not contain modern requests')
     if (message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch')
-    // With the same id, their answers could not be told apart.
-    if (ids.has(message.id)) throw invalidRequest('a batch must not hold two requests with one id')
+    // With the same id, their answers could not be distinguished.
+    if (ids.has(message.id)) throw invalidRequest('a batch must not contain two requests with the same id')
     ids.add(message.id)
   }
   return messages

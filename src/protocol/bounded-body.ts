@@ -2,19 +2,17 @@
  * The body of a stream with a possibly slow reader: unread bytes are buffered, up to a limit.
  */
 
-/** With more unread bytes than this, the stream is cut off at the next message; a single message may be larger. */
+/** With more unread bytes than this, the stream is closed at the next message; a single message may be larger. */
 export const MAX_UNREAD_BYTES = 8 * 1024 * 1024
 
 export interface BoundedBody {
   readonly body: ReadableStream<Uint8Array>
-  /**
-   * Queues a chunk. If the reader has left too much unread, the stream is cut off instead, unless `force` is set. Ignored after the end.
-   */
+  /** Queues a chunk. If too much is unread, the stream is closed instead, unless `force` is set. Ignored after the end. */
   write(chunk: Uint8Array, options?: { readonly force: boolean }): void
   end(): void
 }
 
-/** `onGone` is called once, when the reader has left or was cut off. */
+/** `onGone` is called once, when the reader disconnected or the stream was closed. */
 export function createBoundedBody(onGone: (reason: unknown) => void): BoundedBody {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const leave = (reason: unknown): void => {

@@ -15,15 +15,15 @@ export interface Call {
   readonly clientCapabilities: ClientCapabilities
   readonly logLevel: LogLevel | undefined
   readonly sessionId: string | undefined
-  /** What the request brought from earlier rounds of the same call. */
+  /** The state from earlier rounds of the same call. */
   readonly rounds: EarlierRounds | undefined
 }
 
-/** What a request brought from earlier rounds of the same call. */
+/** The state from earlier rounds of the same call. */
 export interface EarlierRounds {
   /** Filled before any user code runs; empty until then, and if there was no sealed state. */
   journal: Journal
-  /** What the client answered, by question key. */
+  /** The client's answers, by question key. */
   responses: { readonly [key: string]: unknown }
   /** The sealed state, if the request has one. */
   readonly sealed: string | undefined

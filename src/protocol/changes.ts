@@ -1,6 +1,4 @@
-/**
- * Tells the client of a session of changes: each once, however often it is published before the transport takes it.
- */
+/** Notifies the client of a session of changes: each once, however often it is published before the transport sends it. */
 import type { Definition } from '../definition/compile.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import { type Key, keyOf, listsOf, toNotification, wantedBy } from '../events/subscription.ts'
@@ -14,7 +12,7 @@ export interface ChangesOptions {
   /** The URIs that the client has subscribed to. */
   readonly subscribed: ReadonlySet<string>
   readonly definition: Definition
-  /** Who opened the stream on which changes are sent; undefined: there is none. */
+  /** The caller that opened the stream for changes; undefined without a stream. */
   readonly streamOwner: () => StreamOwner | undefined
   /** Never rejects. */
   readonly put: (text: string) => Promise<void>
@@ -40,7 +38,7 @@ export function createChanges({
   let isTelling = false
   let isOver = false
 
-  /** What waits, and what is added meanwhile. */
+  /** Queued changes, including those added during sending. */
   function* taken(): Generator<Key> {
     for (;;) {
       if (isGap) {
@@ -74,7 +72,7 @@ export function createChanges({
 
   return {
     receive(event) {
-      // Modern clients use subscriptions/listen instead. What nobody hears is not kept.
+      // Modern clients use subscriptions/listen instead. Changes without a listener are dropped.
       if (client.declared === undefined || streamOwner() === undefined) return
       if (event.type === 'gap') isGap = true
       else if (event.type === 'sessionChanged') return

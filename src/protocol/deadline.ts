@@ -13,7 +13,7 @@ export interface TimeLimit {
   readonly name: string
 }
 
-/** Without streaming, the first byte is sent with the last, so the first-byte limit applies to the whole call. */
+/** Without streaming, the first byte is sent with the last one, so the first-byte limit applies to the whole call. */
 export function deadlineOf({ deadline, firstByteBy }: RequestPlatform, streams: boolean): number | undefined {
   if (streams || firstByteBy === undefined) return deadline
   return Math.min(firstByteBy, deadline ?? firstByteBy)
@@ -33,8 +33,8 @@ export function earliestEnd(
 }
 
 /**
- * Watches one call until it ends: calls the handler of what happens first, disconnect or deadline, once. An abort from before the call
- * began counts, too. Returns a function that stops the watching.
+ * Watches one call until it ends: calls the handler of the first event, disconnect or deadline, once. Also handles an abort from before the
+ * call. Returns a function that stops the watching.
  */
 export function watchCall(
   signal: AbortSignal,

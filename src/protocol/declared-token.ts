@@ -1,7 +1,7 @@
 /**
- * `Mcp-Session-Id` without sessions. A legacy client declares itself only in `initialize`. The session id returns this declaration as
- * a token, which the client sends with each later request. The token is sealed if the deployment has a secret, otherwise plain; the
- * other form is ignored. It holds only what the client said of itself, so it grants nothing: an unreadable token is ignored, never a 404.
+ * `Mcp-Session-Id` without sessions. A legacy client declares its capabilities only in `initialize`. The session id is this declaration as
+ * a token, which the client sends with each later request. The token is sealed if the deployment has a secret, otherwise plain; the other
+ * form is ignored. It contains only what the client declared, so it grants nothing. An unreadable token is ignored and never causes a 404.
  */
 
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
@@ -24,10 +24,10 @@ const SEALED = 'mayfly2.'
 /** Some proxies refuse longer header values; a client whose declaration is longer gets no token. */
 const MAX_LENGTH = 2048
 
-/** Milliseconds for which a sealed token is valid; after that, its client is served as one that declared nothing. */
+/** Milliseconds for which a sealed token is valid; after that, its client is treated as if it declared nothing. */
 const TTL_MS = 30 * 86_400_000
 
-/** Maximum opened tokens remembered for a secret, so that later calls need not open them again; the oldest is forgotten first. */
+/** Maximum opened tokens cached per secret, so that later calls do not have to open them again; the oldest is removed first. */
 const MAX_REMEMBERED = 1000
 
 /** A plain token is untrusted text, parsed as strictly as a body; its length bounds the rest. */
@@ -36,7 +36,7 @@ const LIMITS = { maxDepth: 32, maxMembers: MAX_LENGTH, maxStringCharacters: MAX_
 export interface DeclaredTokens {
   /** The token for a client's declaration; undefined if it would be too long for a header. */
   write(declared: Declared, seal: Seal | undefined, principal: string): Promise<string | undefined>
-  /** What a token holds; undefined for a token that cannot be read. A promise only for a sealed token not seen before. */
+  /** The content of a token; undefined if it cannot be read. A promise only for a sealed token not seen before. */
   read(
     token: string | null,
     seal: Seal | undefined,

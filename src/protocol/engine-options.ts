@@ -52,7 +52,7 @@ export interface ServeOptions extends CallLimits {
   readonly telemetry: Telemetry | undefined
 }
 
-/** What is known of a served message, for the log. */
+/** The facts of a served message, for the log. */
 export interface RequestRecord {
   method?: string
   /** The tool, prompt or URI. */
@@ -66,11 +66,11 @@ export interface RequestRecord {
   code?: number
 }
 
-/** What is known of a served message, for the audit trail, telemetry and the limits; never for the log. */
+/** The facts of a served message for the audit trail, telemetry and the limits; never for the log. */
 export interface RequestFacts {
   arguments?: unknown
   isToolError?: boolean
-  /** Of a server of another SDK: whether it has said that it has the tool or prompt. */
+  /** For a server of another SDK: whether it listed the tool or prompt. */
   isListed?: () => boolean
   /** Set if the client disconnected while the call's code still runs. */
   rest?: Rest
@@ -80,16 +80,16 @@ export interface RequestFacts {
 export interface Rest {
   /** Settles when the code ends. */
   readonly work: Promise<unknown>
-  /** The call's deadline, in milliseconds since the epoch: after it, the code is not waited for. */
+  /** The call's deadline, in milliseconds since the epoch. After it, the code is no longer awaited. */
   readonly until: number
 }
 
-/** Frees the place of a call among the concurrent ones: at once, or when `rest` is done. */
+/** Frees a call's concurrency slot: immediately, or when `rest` is done. */
 export type Leave = (rest?: Rest) => void
 
 /** The sender of a message: an admitted HTTP request, or the one client of stdio. */
 export interface Admitted {
-  /** Its body has been read already. */
+  /** Its body was already read. */
   readonly request: Request
   readonly platform: RequestPlatform
   readonly requestId: string
@@ -103,7 +103,7 @@ export interface Admitted {
   /** Messages over HTTP have headers, which must match the body; on stdio there are none. */
   readonly isHttp: boolean
   readonly waitUntil: (promise: Promise<unknown>) => void
-  /** How many messages of this request are counted by the rate limiter but not served yet: initially one for each HTTP request. */
+  /** How many messages of this request are counted by the rate limiter but not yet served; initially one per HTTP request. */
   readonly counted: { messages: number }
 }
 
@@ -144,7 +144,7 @@ export interface Checkpoint {
 /** A batch has one line in the log for all of its messages, and an entry in the audit trail for each of its parts. */
 export type Extent = 'single' | 'part' | 'batch'
 
-/** Serves what legacy clients subscribe to. Made by `createSubscriptions`, or for a store that has its own. */
+/** Serves what legacy clients subscribe to. Created by `createSubscriptions`, or by a store with its own implementation. */
 export interface Subscriptions {
   /** `resources/subscribe` or `resources/unsubscribe`. @throws ProtocolError if there are too many, or the store is down. */
   change(method: string, uri: string, incoming: Incoming, server: StreamServer): Promise<void>
@@ -160,11 +160,11 @@ export interface StreamServer {
   readonly open: OpenStream
 }
 
-/** What a stream says besides changes. */
+/** What a stream sends besides changes. */
 export interface StreamTexts {
   readonly acknowledged: string
   readonly ended: string
-  /** Of each notification. */
+  /** The `_meta` of each notification. */
   readonly meta: Meta | undefined
   /** The notification of a change that is not one of MCP's own lists and resources. */
   readonly translate?: TaskSupport['translate'] | undefined
@@ -173,8 +173,7 @@ export interface StreamTexts {
 /**
  * Opens a stream, within the limits for all of them.
  *
- * @param wanted what it listens to; may be changed later.
- * @param join the bus, as it sees it.
+ * @param wanted What it listens to; may be changed later. @param join The bus.
  * @throws ProtocolError if there are too many, or the bus is down.
  */
 export type OpenStream = (

@@ -1,6 +1,6 @@
 /**
- * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message takes the same steps: read,
- * describe, enter, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
+ * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message passes the same steps: read,
+ * describe, admit, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
@@ -72,14 +72,14 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply instanceof Whole ? reply : accepted(incoming)
   }
 
-  /** Throws, or rejects, with what `refuse` answers. */
+  /** Throws or rejects with an error that `refuse` answers. */
   const answer = (message: Message, incoming: Incoming): Reply | Promise<Reply> => {
     if (message.kind === 'invalid') throw invalidRequest(message.reason)
     checkMessage(message, incoming, answerer)
     return message.kind === 'request' ? answerer.answer(message, incoming) : accept(message, incoming)
   }
 
-  /** Undefined without telemetry: each async function that a call passes costs it time. */
+  /** Undefined without telemetry, since each async function costs time. */
   const traced: ServeMessage | undefined =
     options.telemetry &&
     createTraced(
@@ -120,15 +120,15 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
-  /** Serves each message as if it had come alone, and answers in JSON. */
+  /** Serves each message as if it were sent alone, and answers in JSON. */
   const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
     const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
-    // One shared object: only the first message uses up the count that the HTTP request already has.
+    // One shared object: only the first message uses the count of the HTTP request.
     const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
     const outcomes: Reply[] = []
     const serveAll = (some: readonly Message[]) =>
       Promise.all(some.map((message) => serve(message, buffered, 'part')))
-    // Notifications and responses first, since a request may wait for one of them. Those that run no code go one by one.
+    // Notifications and responses first, since a request may wait for one of them. Messages that run no code are served one by one.
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
     for (const message of unanswered)
       if (!answerer.runs(message)) outcomes.push(await serve(message, buffered, 'part'))
@@ -146,7 +146,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
-  /** For a body that is not a message, or not a batch that is served. */
+  /** For a body that is not a message or not a supported batch. */
   const refuseBody = (error: unknown, body: Body, sender: Admitted): Reply => {
     const incoming = toIncoming(sender, () => {})
     // In a session, a response without an id could not be matched to its request.
@@ -197,7 +197,9 @@ function checkMessage(
   incoming.envelope = envelope
   const { protocolVersion } = envelope
   if (isHttp && versionHeader !== null && versionHeader !== protocolVersion)
-    throw mismatch(`the MCP-Protocol-Version header says "${versionHeader}", the body "${protocolVersion}"`)
+    throw mismatch(
+      `the MCP-Protocol-Version header is "${versionHeader}", but the body has "${protocolVersion}"`,
+    )
   checkVersion(protocolVersion, modernVersions)
   if (!isHttp) return
   if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
@@ -213,7 +215,7 @@ function checkNotificationVersion(
   const inBody = hasEnvelope(params) ? readVersion(params) : undefined
   const version = versionHeader ?? inBody
   if (inBody !== undefined && version !== inBody)
-    throw mismatch(`the MCP-Protocol-Version header says "${version}", the body "${inBody}"`)
+    throw mismatch(`the MCP-Protocol-Version header is "${version}", but the body has "${inBody}"`)
   if (version !== undefined) checkVersion(version, modernVersions)
 }
 

@@ -10,8 +10,8 @@ import { isModernVersion } from './versions.ts'
 
 /**
  * The era of a message. A request or notification is modern if its body has a modern envelope, or if the `MCP-Protocol-Version` header
- * names a modern version: then what the body lacks is an error of a modern client. Modern clients send no responses, so these are legacy.
- * MCP 2026-07-28, "Versioning and Compatibility".
+ * names a modern version: missing parts of the body are then errors of a modern client. Modern clients do not send responses, so responses
+ * are legacy. MCP 2026-07-28, "Versioning and Compatibility".
  */
 export function eraOf(message: Message, versionHeader: string | null): Era {
   if (message.kind !== 'request' && message.kind !== 'notification') return 'legacy'
@@ -22,5 +22,5 @@ export function eraOf(message: Message, versionHeader: string | null): Era {
 /** @throws ProtocolError for `initialize`, which is legacy, with a modern version in the header. */
 export function checkInitialize(method: string, params: Params): void {
   if (method !== 'initialize' || hasEnvelope(params)) return
-  throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header names a modern version')
+  throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header has a modern version')
 }

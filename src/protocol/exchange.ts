@@ -1,6 +1,6 @@
 /**
- * One response while it is made. It is JSON, unless the request sends notifications or takes long: then it becomes an SSE stream,
- * with the final message as its last event (MCP, Streamable HTTP, "Receiving Messages").
+ * A response in progress. It is JSON unless the request sends notifications or takes long; then it becomes an SSE stream with the final
+ * message as its last event (MCP, Streamable HTTP, "Receiving Messages").
  */
 import { MAX_UNREAD_BYTES } from './bounded-body.ts'
 import { jsonReply, type Reply, Whole } from './reply.ts'
@@ -47,8 +47,8 @@ const JSON_ALONE: AcceptedTypes = Object.freeze({ canStream: false, mustStream: 
 const STREAM_ALONE: AcceptedTypes = Object.freeze({ canStream: true, mustStream: true })
 
 /**
- * The response types that the `Accept` header allows (RFC 9110 §12.5.1): media ranges in any case, `q=0` for what is refused. Lenient:
- * without the header, without either type, or with a wildcard for all, the response is JSON.
+ * The response types that the `Accept` header allows (RFC 9110 §12.5.1): media ranges in any case, `q=0` for what is refused. Lenient: the
+ * response is JSON without the header, without either type, or with a wildcard.
  */
 export function acceptedTypes(accept: string | null): AcceptedTypes {
   // The value that conforming clients send.
@@ -166,10 +166,8 @@ export class Exchange {
       stream.enqueue(this.#encoder.encode(text))
       return
     }
-    const error = new Error(
-      'The client reads too slowly: it left 8 MB of its stream unread, and was cut off.',
-    )
-    // Platforms print the stack for each such client, and it is of no use here.
+    const error = new Error('The client reads too slowly: 8 MB of its stream were unread, so it was closed.')
+    // Platforms print the stack for each such client, which is useless here.
     error.stack = String(error)
     stream.error(error)
     this.abandon()

@@ -1,6 +1,4 @@
-/**
- * Which errors a client sees: a `ProtocolError` as it is, any other error only as `-32603` without details.
- */
+/** Which errors a client sees: a `ProtocolError` unchanged, any other error only as `-32603` without details. */
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { ReportError } from '../request/options.ts'
@@ -12,7 +10,7 @@ export interface Failure {
   readonly message: string
   readonly status: number
   readonly headers: { readonly [name: string]: string } | undefined
-  /** Whether it is a server error, which has been reported. */
+  /** Whether it is a server error, which was reported. */
   readonly isFault: boolean
 }
 
@@ -54,11 +52,11 @@ function fromSdk(error: unknown): unknown {
   }
 }
 
-/** @throws TypeError for what JSON or HTTP cannot represent. */
+/** @throws TypeError for values that JSON or HTTP cannot represent. */
 function write({ code, message, data, status, headers }: ProtocolError, id: RpcId | undefined): Failure {
   if (!Number.isSafeInteger(code)) throw new TypeError('its code is not an integer')
   if (status !== 200 && !(Number.isInteger(status) && status >= 400 && status <= 599))
-    throw new TypeError('its status is neither 200 nor one of an error (400 to 599)')
+    throw new TypeError('its status is neither 200 nor an error status (400 to 599)')
   // Throws for names and values that HTTP does not allow.
   if (headers !== undefined) new Headers(headers)
   return {

@@ -30,8 +30,8 @@ const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
 type Presence = 'needed' | 'optional'
 
 /**
- * `Mcp-Method` and `Mcp-Name` must match the body. Modern requests must have them. Notifications and legacy messages need not, but a
- * present header must match there, too: a proxy in front may filter by it.
+ * `Mcp-Method` and `Mcp-Name` must match the body. Modern requests must have them. They are optional for notifications and legacy messages,
+ * but a present header must match there, too, since a proxy may filter by it.
  */
 export function checkStandardHeaders(
   headers: Headers,
@@ -42,14 +42,14 @@ export function checkStandardHeaders(
   const methodHeader = headers.get('mcp-method')
   if (methodHeader === null && presence === 'needed') throw mismatch('the Mcp-Method header is missing')
   if (methodHeader !== null && methodHeader !== method)
-    throw mismatch(`the Mcp-Method header says "${methodHeader}", the body "${method}"`)
+    throw mismatch(`the Mcp-Method header is "${methodHeader}", but the body has "${method}"`)
   const source = NAME_SOURCE.get(method)
   if (source === undefined) return
   const value = params[source]
   if (typeof value !== 'string') return // refused with -32602 when the parameters are read
   const nameHeader = headers.get('mcp-name')
   if (nameHeader === null) {
-    // Those of the extension are methods that most servers do not have.
+    // Most servers do not have the extension's methods.
     if (presence === 'optional' || source === 'taskId') return
     throw mismatch('the Mcp-Name header is missing')
   }
@@ -57,7 +57,7 @@ export function checkStandardHeaders(
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
 }
 
-/** Only for a tool that the caller may use: an error in the headers tells which parameters the tool has. */
+/** Only for a tool that the caller may use: an error in the headers reveals the tool's parameters. */
 export function checkToolHeaders(
   scope: RequestScope,
   params: Params,
@@ -108,7 +108,7 @@ export function mismatch(reason: string): ProtocolError {
 /** The value of a header, decoded if it is in the Base64 form. */
 function decode(value: string, header: string): string {
   if (!HEADER_SAFE.test(value))
-    throw mismatch(`the ${header} header has characters that need the Base64 form`)
+    throw mismatch(`the ${header} header has characters that require the Base64 form`)
   if (!(value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END))) return value
   const encoded = value.slice(SENTINEL_START.length, -SENTINEL_END.length)
   if (!BASE64.test(encoded)) throw mismatch(`the ${header} header is not valid Base64`)

@@ -60,14 +60,14 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   return checkLimits(value, limits)
 }
 
-/** Checks a parsed value as `parseJson` does, and returns it. @throws ProtocolError `-32600`, HTTP status 400. */
+/** Checks a parsed value like `parseJson`, and returns it. @throws ProtocolError `-32600`, HTTP status 400. */
 export function checkLimits(value: unknown, limits: JsonLimits): unknown {
   const fault = inspect(value, limits.maxDepth, { ...limits, members: 0 })
   if (fault !== undefined) throw invalidRequest(fault)
   return value
 }
 
-/** Returns what is wrong, or undefined. Recursion is bounded by `levels`. */
+/** Returns the error, or undefined. Recursion is bounded by `levels`. */
 function inspect(value: unknown, levels: number, seen: JsonLimits & { members: number }): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   if (levels === 0) return 'the JSON is nested too deeply'
@@ -94,7 +94,7 @@ export function readMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
-  // Without a method the id may belong to a response, so it is not echoed as a request's id.
+  // Without a method the id may belong to a response, so it is not returned as a request's id.
   const shownId = typeof method === 'string' ? readableId : undefined
   const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
   if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
@@ -116,7 +116,7 @@ function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 }
 
-/** An error response as text. Without a readable id it has no "id", as MCP requires (never null). */
+/** An error response as text. Without a readable id it has no "id", since MCP forbids null. */
 export function errorMessage(
   id: RpcId | undefined,
   error: { code: number; message: string; data?: unknown },

@@ -1,6 +1,4 @@
-/**
- * The legacy era: 2025-03-26 to 2025-11-25, stateless. What `initialize` declared is kept in a token, which is the `Mcp-Session-Id`.
- */
+/** The legacy era: 2025-03-26 to 2025-11-25, stateless. The declarations of `initialize` are in a token, which is the `Mcp-Session-Id`. */
 
 import type { LogLevel } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
@@ -47,7 +45,7 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
     const seal = sealOf(incoming, options)
     const token = incoming.request.headers.get('mcp-session-id')
     const serve = (declared: Declared | undefined) => {
-      // Only a sealed id is one client's own.
+      // Only a sealed id identifies a client.
       const server = { session: (declared && seal && token) || undefined, options, open }
       if (incoming.request.method !== 'POST') return options.subscriptions!.handleStream(incoming, server)
       const run = findRun(method, params, incoming, server)

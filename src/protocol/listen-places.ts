@@ -1,15 +1,13 @@
-/**
- * The places for streams of changes in one process or isolate, for every kind of server: how many there are, and how much they store.
- */
+/** Limits the streams of changes in one process or isolate, for every kind of server: their number and their memory. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Key } from '../events/subscription.ts'
 import type { CallLimits } from './engine-options.ts'
 
 export interface ListenPlaces {
   /**
-   * Takes a place for a stream that listens to these URIs and lists. Returns a function that gives it back.
+   * Takes a slot for a stream that listens to these URIs and lists. Returns a function that frees it.
    *
-   * @throws ProtocolError if there is none, HTTP status 503.
+   * @throws ProtocolError if none is free, HTTP status 503.
    */
   take(keys: Iterable<Key>): () => void
 }

@@ -44,7 +44,7 @@ export function createListen(options: EngineOptions): Listen {
   const { definition, bus, feed } = options
   const streams = new Set<ListenStream>()
   const places = createListenPlaces(options)
-  /** How often the server was closed: a stream that was opening meanwhile ends, too. */
+  /** How often the server was closed: a stream that is opening at that time ends, too. */
   let closings = 0
 
   const serve = async (call: Call, incoming: Incoming): Promise<Reply> => {
@@ -59,10 +59,10 @@ export function createListen(options: EngineOptions): Listen {
     })
     const offered = honoured(given, advertise(definition, conditions))
     const { resourceSubscriptions: asked = [], ...lists } = offered
-    // Those of tasks have owners, which resources know nothing of.
+    // URIs of tasks have owners, unlike resources.
     const resources = asked.filter((uri) => !uri.startsWith(TASK_URI))
     const uris = await subscribable(definition.resources, resources, incoming)
-    // Without any left, a stream would be held open that can never deliver anything.
+    // With an empty filter the stream could never deliver anything.
     const filter = uris.length > 0 ? { ...lists, resourceSubscriptions: uris } : lists
     const acknowledged = sseEvent(
       notificationMessage('notifications/subscriptions/acknowledged', {
@@ -83,13 +83,13 @@ export function createListen(options: EngineOptions): Listen {
     }
     const texts = { acknowledged, ended: sseEvent(ended), meta, translate: options.tasks?.translate }
     const reply = await open(wanted, texts, incoming)
-    // A task that has changed just before is told of all the same.
+    // Also reports tasks that changed just before.
     for (const uri of tasks?.uris ?? []) void options.publish({ type: 'resourceUpdated', uri })
     return reply
   }
 
   const open: OpenStream = async (wanted, texts, incoming, join = feed.join) => {
-    // Taken while it subscribes: otherwise many at once would exceed the limit.
+    // Taken before it subscribes: otherwise concurrent requests would exceed the limit.
     const giveBack = places.take(wanted.keys())
     const closingsBefore = closings
     const subscription = await subscribe(join, wanted).catch((cause) => {
@@ -119,7 +119,7 @@ export function createListen(options: EngineOptions): Listen {
   }
 }
 
-/** One open stream. Ends when its client disconnects; ends with its result when its time is up or the server closes. */
+/** An open stream. Ends when its client disconnects, or with its result when its time is up or the server closes. */
 class ListenStream {
   readonly #subscription: Subscription
   readonly #meta: Meta | undefined
@@ -134,7 +134,7 @@ class ListenStream {
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Sent first. */
   #acknowledged: string | undefined
-  /** The result, for a client that reads on after its time was up. */
+  /** The result, for a client that still reads after its time is up. */
   #late: string | undefined
 
   constructor(
@@ -154,12 +154,12 @@ class ListenStream {
       signal.removeEventListener('abort', this.#close)
       onEnd()
     }
-    // Not a number, it would never be reached.
+    // NaN would never be reached.
     this.#endsAt = Math.min(Date.now() + maxListenMs, deadline - deadlineMarginMs, expiryOf({ auth })) || 0
     this.#signal = signal
   }
 
-  /** Watches for the client to disconnect, and for one that does not read: its stream ends one keep-alive after its time is up. */
+  /** Detects a client that disconnects or does not read: its stream ends one keep-alive after its time is up. */
   begin(): void {
     if (this.#signal.aborted) {
       this.#close()
@@ -176,11 +176,11 @@ class ListenStream {
     )
   }
 
-  /** Pulled by the reader: each event is written by the listening request, whichever request published it. */
+  /** Pulled by the reader: the listening request writes each event, whichever request published it. */
   read(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        // Not kept: it is as long as the filter.
+        // Not stored, since it is as long as the filter.
         const acknowledged = this.#acknowledged
         this.#acknowledged = undefined
         const text = acknowledged ?? (await this.#next())
@@ -191,7 +191,7 @@ class ListenStream {
     })
   }
 
-  /** Ends the stream with its result, at once. */
+  /** Ends the stream with its result, immediately. */
   finish(): void {
     this.#endsAt = 0
     this.#subscription.wake()
@@ -199,13 +199,13 @@ class ListenStream {
 
   async #next(): Promise<string | undefined> {
     const waitMs = Math.max(0, Math.min(this.#keepAliveMs, this.#endsAt - Date.now()))
-    // What waits is still sent, but nothing new: otherwise a slow reader of frequent changes would keep it open for ever.
+    // Queued changes are still sent, but no new ones: otherwise a slow reader of frequent changes would keep it open forever.
     if (waitMs === 0) this.#subscription.leave()
     const changed = this.#isOpen ? await this.#subscription.next(waitMs) : undefined
     if (!this.#isOpen) return this.#late
     if (changed !== undefined) {
       const translated = await this.#translate?.(changed)
-      // A task that has expired, or cannot be read now: its name on the bus is nobody's business.
+      // The task has expired or cannot be read now; its name on the bus is not sent to clients.
       if (translated === undefined && String(changed).startsWith(TASK_URI)) return KEEP_ALIVE
       const { method, params } = translated ?? toNotification(changed)
       return sseEvent(notificationMessage(method, { ...params, ...(this.#meta && { _meta: this.#meta }) }))

@@ -1,10 +1,8 @@
-/**
- * Waiting for what happens within microtasks, before anything is spent on what takes longer.
- */
+/** Waits for work that finishes within microtasks, before timers are created for slower work. */
 
 /**
- * Calls `act` after so many turns of the microtask queue, or as soon as it `isDue`, unless it `isOver` before. `then` costs less than the
- * same turns of an async function, and both cost less than a timer.
+ * Calls `act` after a number of microtask turns, or as soon as `isDue` returns true, unless `isOver` returns true before. `then` costs less
+ * than the same turns of an async function, and both cost less than a timer.
  */
 export function afterTurns(
   turns: number,

@@ -1,6 +1,4 @@
-/**
- * The modern era: 2026-07-28. Each request names its client and version; the engine has checked both.
- */
+/** The modern era: 2026-07-28. Each request names its client and version; the engine already checked both. */
 import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { advertise, type Conditions } from '../interaction/matrix.ts'

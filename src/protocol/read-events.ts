@@ -2,7 +2,7 @@
 
 /**
  * Calls `take` with the data of each event of an SSE body as it arrives (WHATWG HTML §9.2.6), and awaits it. Event ids and names are
- * dropped: a stateless server resumes nothing.
+ * dropped: a stateless server cannot resume.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,

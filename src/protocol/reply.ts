@@ -1,5 +1,5 @@
 /**
- * The reply to a request: a buffered text in nearly all cases, or a `Response`, such as a stream. A buffered one becomes a `Response`
+ * The reply to a request: buffered text in nearly all cases, or a `Response`, such as a stream. A buffered one becomes a `Response`
  * as late as possible: creating a `Response`, and reading it back, is the main cost of a short call.
  */
 import type { RequestPlatform } from '../request/platform.ts'
@@ -11,7 +11,7 @@ export type Reply = Whole | Response
 export class Whole {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
-  /** Null: without a body. */
+  /** Null: no body. */
   readonly text: string | null
 
   constructor(text: string | null, status: number, headers: { readonly [name: string]: string }) {
@@ -30,14 +30,14 @@ export function isWhole(reply: Reply): reply is Whole {
   return typeof reply.text !== 'function'
 }
 
-/** Uses the platform's own way of creating a response, if it has a cheaper one. */
+/** Uses the platform's own way of creating a response, if that is cheaper. */
 export function toResponse(reply: Reply, platform?: RequestPlatform): Response {
   if (!isWhole(reply)) return reply
   const { text, status, headers } = reply
   return platform?.respond?.(text, status, headers) ?? new Response(text, { status, headers })
 }
 
-/** The body as text; empty without one. */
+/** The body as text, or empty. */
 export function textOf(reply: Reply): string | Promise<string> {
   return isWhole(reply) ? (reply.text ?? '') : reply.text()
 }

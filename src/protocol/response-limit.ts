@@ -1,6 +1,4 @@
-/**
- * The size limit of a buffered response: the platform would replace a larger one by its own error.
- */
+/** The size limit of a buffered response. The platform would replace a larger one with its own error. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { errorMessage, type RpcId } from './json-rpc.ts'
 
@@ -14,7 +12,7 @@ export function withinLimit(message: string, id: RpcId | undefined, maxBytes: nu
     id,
     new ProtocolError(
       ErrorCode.internal,
-      `The result has ${bytes} bytes, and this deployment can send ${maxBytes}: ask for less, or for a page of it.`,
+      `The result has ${bytes} bytes, but this deployment can only send ${maxBytes}: request less, or a page of it.`,
       { limit: 'responseBytes', bytes, maxBytes },
     ),
   )

@@ -1,7 +1,7 @@
 /**
- * Change notifications for legacy clients of a stateless server: `resources/subscribe` in any process writes to a store, and the GET
- * stream, in whichever process it is, reads it when it opens and hears on the bus of what comes later. The sealed `Mcp-Session-Id` names
- * the session. In an entry point of its own: a server without `subscriptions` does not load it.
+ * Change notifications for legacy clients of a stateless server: `resources/subscribe` in any process writes to a store. The GET stream, in
+ * any process, reads the store when it opens, and gets later changes from the bus. The sealed `Mcp-Session-Id` identifies the session. A
+ * separate entry point, so that only servers with `subscriptions` load it.
  */
 
 import { digest } from '../definition/digest.ts'
@@ -37,7 +37,7 @@ export function createSubscriptions(store: SubscriptionStore): Subscriptions {
   }
   return {
     async change(method, uri, incoming, server) {
-      // Acknowledged like that of a server without a bus: some clients call it without looking.
+      // Acknowledged as without a bus, since some clients call it without checking the capabilities.
       if (!capabilitiesOf(incoming, server.options).resources?.subscribe) return
       await open(incoming, server)?.change(uri, method === 'resources/subscribe')
     },
@@ -52,7 +52,7 @@ export function createSubscriptions(store: SubscriptionStore): Subscriptions {
   }
 }
 
-/** What the matrix allows. */
+/** The features that the degradation matrix allows. */
 function capabilitiesOf(incoming: Incoming, options: EngineOptions): ServerCapabilities {
   const call = { era: 'legacy', protocolVersion: '', clientCapabilities: {} } as const
   return advertise(options.definition, conditionsOf(call, incoming, options))
@@ -62,7 +62,7 @@ function canNotify({ tools, prompts, resources }: ServerCapabilities): boolean {
   return [tools, prompts, resources].some((list) => list?.listChanged)
 }
 
-/** One message of one session. */
+/** A message of a session. */
 class StoredSession {
   readonly #token: string
   readonly #store: SubscriptionStore
@@ -76,7 +76,7 @@ class StoredSession {
     this.#server = server
   }
 
-  /** Subscribes to a resource, or ends that. A caller is not notified of what it may not read. */
+  /** Subscribes to a resource, or unsubscribes. A caller only gets notifications about what it may read. */
   async change(uri: string, isSubscribed: boolean): Promise<void> {
     const session = await keyOf(this.#token)
     const { definition, publish } = this.#server.options
@@ -92,7 +92,7 @@ class StoredSession {
     await publish({ type: 'sessionChanged', session, uri, isSubscribed })
   }
 
-  /** Ends the session: its streams, wherever they are, hear nothing more. */
+  /** Ends the session: its streams, in any process, get no more changes. */
   async end(): Promise<Reply> {
     const session = await keyOf(this.#token)
     await this.#store.clear(session)
@@ -114,7 +114,7 @@ class StoredSession {
     const stored = (await this.#store.list(session)).filter(want)
     const join: typeof feed.join = async (listener) => {
       let hasLeft = false
-      /** Of what was subscribed to unnoticed, updates may have been missed, too. */
+      /** Updates of subscriptions that this process did not see may have been missed, too. */
       const readAgain = async (): Promise<void> => {
         const uris = await this.#store.list(session)
         if (!hasLeft) for (const uri of uris.filter(want)) listener({ type: 'resourceUpdated', uri })
@@ -136,14 +136,14 @@ class StoredSession {
         leave()
         throw error
       }
-      // Who has subscribed before it opens this stream had another, and may have missed something since.
+      // A client that subscribed before it opened this stream may have missed changes.
       if (stored.length > 0) listener({ type: 'gap' })
       return () => {
         hasLeft = true
         leave()
       }
     }
-    // A comment at once, since platforms limit the time to the first byte.
+    // An immediate comment, since platforms limit the time to the first byte.
     return open(wanted, { acknowledged: KEEP_ALIVE, ended: '', meta: undefined }, this.#incoming, join)
   }
 }
@@ -168,7 +168,7 @@ function guard(store: SubscriptionStore, outage: Outage): SubscriptionStore {
   }
 }
 
-/** The key of a session in the store and on the bus, from which its id cannot be read. */
+/** The key of a session in the store and on the bus, which does not reveal its id. */
 function keyOf(token: string): Promise<string> {
   return digest(token)
 }

@@ -1,6 +1,4 @@
-/**
- * What a client subscribes to within a session, and how much that may be.
- */
+/** The subscriptions of a client in a session, and their limits. */
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { CompiledResources } from '../definition/resource.ts'
 import { charactersIn } from '../events/subscription.ts'
@@ -18,7 +16,7 @@ export function checkRoom(known: { readonly size: number } & Iterable<string>, u
   )
 }
 
-/** A lasting session stores its own. A caller is not notified of what it may not read. */
+/** A persistent session stores its own subscriptions. A caller only gets notifications about what it may read. */
 export async function changeSubscribed(
   subscribed: Set<string>,
   resources: CompiledResources,

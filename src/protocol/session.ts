@@ -1,6 +1,6 @@
 /**
- * One lasting connection on any transport. Its messages go through the engine one by one, as if each had come alone, and the replies
- * go back over the connection. Stores what a stateless request cannot (`ClientSession`).
+ * A persistent connection on any transport. Its messages pass through the engine one by one, as if each were sent alone, and the replies go
+ * back over the connection. Stores what a stateless request cannot (`ClientSession`).
  */
 import type { Definition } from '../definition/compile.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
@@ -31,8 +31,7 @@ export interface SessionOptions {
   /** Called for a request that its client cancelled and that gets no answer, so that the transport can clean up. */
   readonly onCancelled?: (id: RpcId) => void
   /**
-   * Who opened the stream on which changes are sent; undefined while there is none. Default: the user of the process, who may hear
-   * everything.
+   * The caller that opened the stream for changes; undefined without a stream. Default: the user of the process, who may get all changes.
    */
   readonly streamOwner?: () => StreamOwner | undefined
   readonly platform: RequestPlatform
@@ -91,7 +90,7 @@ export function createSession(
     rendezvous: createMemoryRendezvous(),
   }
 
-  // Changes are sent one after another, however long the transport takes for each.
+  // Changes are sent one after another, even if the transport is slow.
   let sent = Promise.resolve()
   const put = (text: string, relatedTo: RpcId | undefined): Promise<void> => {
     sent = sent.then(() => send(JSON.parse(text), relatedTo) as Promise<void>).catch(onFault)
@@ -123,13 +122,13 @@ export function createSession(
       if (relatedTo !== undefined) onBegun?.(relatedTo, reply)
       if (!isAnswered) await discard(reply)
       else {
-        // One after another: what a slow transport has not taken counts as unread, and the stream's limit applies to it.
+        // One after another: messages that a slow transport has not sent count as unread, and the stream's limit applies.
         await relay(reply, async (text) => {
           if (!over.signal.aborted) await put(text, relatedTo)
         })
       }
     } catch (error) {
-      // The stream of a cancelled call is cut off, which is not a fault.
+      // The stream of a cancelled call is closed, which is not an error.
       if (!over.signal.aborted) {
         onFault(error)
         if (relatedTo !== undefined) await put(errorMessage(relatedTo, UNSENT), relatedTo)
@@ -203,14 +202,14 @@ async function relay(reply: Reply, put: (text: string) => Promise<void>): Promis
   if (text !== '') await put(text)
 }
 
-/** The request as `setup` and tools see it; the message is passed beside it. */
+/** The request for `setup` and tools; the message is passed separately. */
 function toRequest(
   origin: Request | undefined,
   negotiated: string | undefined,
   signal: AbortSignal,
 ): Request {
   const headers = new Headers(origin?.headers)
-  // On stdio there are no headers; this one tells whether the version has batches.
+  // stdio has no headers; this one says whether the version has batches.
   if (origin === undefined && negotiated !== undefined) headers.set('mcp-protocol-version', negotiated)
   headers.set('accept', 'application/json, text/event-stream')
   for (const name of ['mcp-session-id', 'content-length', 'transfer-encoding']) headers.delete(name)

@@ -1,6 +1,6 @@
 /**
- * Who receives the changes on a stream, and until when. The same for `subscriptions/listen` and for the streams of sessions: each stream is
- * bound to the token that it was opened with.
+ * The receiver of a stream's changes, and until when. Both `subscriptions/listen` and the streams of sessions are bound to the token that
+ * opened them.
  */
 import type { Admitted } from './engine-options.ts'
 

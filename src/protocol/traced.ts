@@ -1,6 +1,4 @@
-/**
- * Draws a span around each request, for every kind of server.
- */
+/** Creates a span for each request, for every kind of server. */
 import { callHook } from '../definition/hook.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Span, Telemetry, TracedRequest } from '../request/telemetry.ts'
@@ -13,7 +11,7 @@ export type ServeMessage = (message: Message, incoming: Incoming) => Promise<Rep
 /** Used when no span can be created. */
 const NO_SPAN: Span = { run: (work) => work(), end: () => {} }
 
-/** Creates a span for each request; notifications and responses get none. Errors of `telemetry` are reported and end no call. */
+/** Creates a span for each request; notifications and responses get none. Errors of `telemetry` are reported and do not end calls. */
 export function createTraced(
   telemetry: Telemetry,
   serveMessage: ServeMessage,

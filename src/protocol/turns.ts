@@ -1,14 +1,12 @@
-/**
- * Spreads what many sessions do at once over turns of the event loop: calls are served meanwhile.
- */
+/** Spreads concurrent work of many sessions over turns of the event loop, so that calls are served in between. */
 
-/** Undefined: go on. Otherwise ask again once it resolves. */
+/** Undefined: continue. Otherwise call it again once the promise resolves. */
 export type Turn = () => Promise<void> | undefined
 
 /** Milliseconds of each turn of the event loop. */
 const SHARE_MS = 10
 
-/** By any object that the work belongs to, such as a server's engine. */
+/** By the object that the work belongs to, such as a server's engine. */
 const turnsOf = new WeakMap<object, Turn>()
 
 export function turnOf(owner: object): Turn {

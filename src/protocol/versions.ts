@@ -5,7 +5,7 @@
 /** Without sessions: each request has its version and capabilities. Newest first. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const
 
-/** Begun by `initialize`. Newest first. */
+/** Started by `initialize`. Newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
 
 /** The version of a legacy request without `MCP-Protocol-Version` (MCP 2025-06-18, "Protocol Version Header"). */

@@ -1,6 +1,4 @@
-/**
- * Hosts and addresses: normalizes their many spellings, and tells from how far they can be reached.
- */
+/** Hosts and addresses: normalizes their spellings, and classifies from where they can be reached. */
 
 /** `private`: a name or an address that exists only in some network. `loopback`: this machine. */
 export type Reach = 'public' | 'private' | 'loopback'
@@ -23,7 +21,9 @@ const NO_NAME = /[\s/?#@\\%]/
 
 const MAPPED = /\[::ffff:([\da-f]+):([\da-f]+)\]/
 
-/** This network, RFC 1918, RFC 6598 and link-local. Matches canonical names only: any other name with a number at its end is no host. */
+/**
+ * This network, RFC 1918, RFC 6598 and link-local. Matches canonical names only: any other name that ends in a number is not a valid host.
+ */
 const PRIVATE_V4 =
   /^(?:0|10|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168)\..*\.\d+$/
 
@@ -34,11 +34,11 @@ const PRIVATE_V6 = /\[(?:::|64:ff9b:|f[cd]..:|fe[89a-f].:)/
 const PRIVATE_NAME =
   /^[^.[]*$|(?:^|\.)(?:local|localhost|internal|intranet|private|corp|home|lan|localdomain|home\.arpa)$/
 
-/** Hosts parsed before: a deployment is addressed by a few names, and each request is compared with every allowed one. */
+/** Cache of parsed hosts: a deployment has few names, and each request is compared with every allowed one. */
 const parsed = new Map<string, Host>()
 const MAX_PARSED = 100
 
-/** Reads `host`, `host:port`, `[::1]:port` and a bare IPv6 address. Undefined for a text that no URL can have as its host. */
+/** Reads `host`, `host:port`, `[::1]:port` and a bare IPv6 address. Undefined for a string that is not a valid URL host. */
 export function parseHost(text: string): Host | undefined {
   const known = parsed.get(text)
   if (known !== undefined) return known
@@ -49,7 +49,7 @@ export function parseHost(text: string): Host | undefined {
 }
 
 function parseNewHost(text: string): Host | undefined {
-  // A bare IPv6 address has two colons and no port. A zone has a meaning on one machine only, so it is refused.
+  // A bare IPv6 address has two colons and no port. A zone is only valid on one machine, so it is refused.
   const isBare = text.indexOf(':') !== text.lastIndexOf(':') && !text.startsWith('[')
   const [, name = '', port = ''] = HOST.exec(isBare ? `[${text}]` : text) ?? []
   const unzoned = name.startsWith('[') ? name.replace(/%.*/, ']') : name
@@ -61,7 +61,7 @@ function parseNewHost(text: string): Host | undefined {
   return { name: known, port, reach: reachOfName(known) }
 }
 
-/** From how far a host can be reached, with or without a port. An invalid host counts as private, which is the stricter case. */
+/** From where a host can be reached, with or without a port. An invalid host counts as private, which is stricter. */
 export function reachOf(host: string): Reach {
   return parseHost(host)?.reach ?? 'private'
 }

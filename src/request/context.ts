@@ -85,7 +85,7 @@ export class Context extends Taskless implements McpContext {
     this.#wire = wire
   }
 
-  /** What a call was made of, for a task that is made of it. */
+  /** The parts of a call, for a task that continues it. */
   get parts(): { readonly facts: ContextFacts; readonly wire: ContextWire } {
     return { facts: this.#facts, wire: this.#wire }
   }
@@ -102,7 +102,7 @@ export class Context extends Taskless implements McpContext {
     return this.#controller.signal
   }
 
-  /** Whether `error` is the reason with which the tool was aborted. */
+  /** Whether `error` is the reason for which the tool was aborted. */
   isStoppedBy(error: unknown): boolean {
     return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
   }
@@ -147,7 +147,7 @@ export class Context extends Taskless implements McpContext {
     return this.mcp.extra.http!
   }
 
-  // Read by tools of other frameworks.
+  // Used by tools of other frameworks.
   get requestContext(): RequestContextValues {
     this.#values ??= new MastraRequestContext(this)
     return this.#values
@@ -170,7 +170,7 @@ export class Context extends Taskless implements McpContext {
   }
 
   /**
-   * Asks the questions that a tool returned. Resolves if the tool is to run again in this call, with the answers in `mcpReq`.
+   * Asks the questions that a tool returned. Resolves if the tool must run again in this call, with the answers in `mcpReq`.
    *
    * @throws TypeError for a result with neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
    */

@@ -19,8 +19,8 @@ export type CreatedTool<
   Result = ToolOutput<Output>,
 > = Omit<ToolConfig<Input, Output, Result, TaskOption | undefined>, 'execute'> & {
   /**
-   * Runs the tool outside of a request, with a new context. Inside another tool, pass that tool's context: then this tool can ask
-   * its user.
+   * Runs the tool outside of a request, with a new context. Inside another tool, pass that tool's context, so that this tool can ask the
+   * user.
    *
    * @throws Error for invalid input, for a result that does not match `outputSchema`, and any error of the tool.
    */
@@ -31,7 +31,7 @@ type ExecuteTool<Input, Result> = Input extends Schema
   ? (input: InferInput<Input>, context?: ToolCallContext) => Promise<Awaited<Result>>
   : (input?: Record<string, unknown>, context?: ToolCallContext) => Promise<Awaited<Result>>
 
-/** Turns mistakes that the types would allow, or report unclearly, into readable type errors. */
+/** Turns mistakes that the types would allow or report unclearly into readable type errors. */
 type Checked<Input, Result> = (Input extends PlainJsonSchema
   ? Input extends Schema
     ? unknown
@@ -51,7 +51,7 @@ type IsMalformed<Result> =
         : true
     : false
 
-/** All options, so that a misspelt one, or one of another framework, is refused. */
+/** All options, to refuse a misspelt one or one from another framework. */
 const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
   task: 1,
   id: 1,

@@ -33,7 +33,7 @@ const refuse = async (): Promise<never> => {
   throw new Error('This tool asks its user a question, which needs a client: call it over MCP.')
 }
 
-/** Without a client, questions fail; steps run as in any call. */
+/** Without a client, questions fail, and steps run as usual. */
 function createSteps(signal: () => AbortSignal): Interaction {
   const ignore = () => {}
   const replay = new Replay({
@@ -52,20 +52,20 @@ function createSteps(signal: () => AbortSignal): Interaction {
   }
 }
 
-/** What to pass to a tool that is called without a request. Each member replaces that of the context. */
+/** The context of a tool that is called without a request. Each member replaces the context's own. */
 export interface ToolCallContext {
   env?: unknown
   auth?: AuthInfo | undefined
   /** Aborts `ctx.signal`; the tool decides how to react. If it is already aborted, the tool does not run. */
   signal?: AbortSignal | undefined
-  /** `signal`, under the name that other frameworks use. With both, the one that aborts first takes effect. */
+  /** `signal`, under the name that other frameworks use. If both are given, the one that aborts first takes effect. */
   abortSignal?: AbortSignal | undefined
   /** A `RequestContext` of Mastra, a `Map`, or any other object with `get(key)`. */
   requestContext?: { get(key: string): unknown } | undefined
   toolCallId?: string | undefined
   messages?: readonly unknown[] | undefined
   mcp?: object | undefined
-  /** `ctx.sleep` of a tool with `task`: there is no task, so it rejects with a `TaskNeededError` by default. */
+  /** `ctx.sleep` of a tool with `task`. Without a task, the default rejects with a `TaskNeededError`. */
   sleep?: TaskContext['sleep'] | undefined
   /** The same for `ctx.waitFor`. */
   waitFor?: ((name: string, options?: { readonly timeoutMs?: number }) => Promise<unknown>) | undefined
@@ -102,7 +102,7 @@ export async function executeCompiled(
       throw new Error(result.content.map((block) => 'text' in block && block.text).join())
     return output
   } finally {
-    // Removed, since one signal may be used for many calls.
+    // Removes the listener, since one signal may be used for many calls.
     signal?.removeEventListener('abort', end)
   }
 }

@@ -1,6 +1,4 @@
-/**
- * Maps methods to their implementations, per era. A method without anything in the definition does not exist.
- */
+/** Maps methods to their implementations, per era. A method does not exist if the definition has nothing for it. */
 import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
 import { complete } from './complete.ts'
@@ -22,7 +20,7 @@ interface MethodEntry {
   readonly run: Method
   readonly needs: 'hasTools' | 'hasResources' | 'hasPrompts' | 'hasCompletions'
   readonly eras: readonly Era[]
-  /** `list`: shared by all callers unless it depends on one. `private`: depends on the caller. */
+  /** `list`: shared by all callers unless it depends on the caller. `private`: depends on the caller. */
   readonly caching?: 'list' | 'private'
 }
 

@@ -23,7 +23,7 @@ export class Notifier {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
-  /** @param logLevel if undefined, no log messages are sent: the client did not request any. */
+  /** @param logLevel If undefined, no log messages are sent, since the client requested none. */
   constructor(
     send: SendNotification,
     progressToken: string | number | undefined,
@@ -56,7 +56,7 @@ export class Notifier {
     if (!this.#isClosed) this.#send(method, params)
   }
 
-  /** Sends held-back progress; nothing is sent afterwards. */
+  /** Sends delayed progress; afterwards nothing is sent. */
   close(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

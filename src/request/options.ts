@@ -1,6 +1,4 @@
-/**
- * The server's configuration, as every request uses it.
- */
+/** The server's configuration, shared by all requests. */
 
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Definition } from '../definition/compile.ts'
@@ -14,7 +12,7 @@ import type { CacheHints } from './result.ts'
 /** Reports a server error with its stack to the operator, never to a client. */
 export type ReportError = (error: unknown, facts: { readonly [name: string]: unknown }) => void
 
-/** What everything that runs needs of the server: requests, and tasks without one. */
+/** What requests and tasks need from the server. */
 export interface ServerOptions {
   readonly definition: Definition
   readonly bus: Bus | undefined
@@ -23,7 +21,7 @@ export interface ServerOptions {
   /** Items per page of every list. */
   readonly pageSize: number
   readonly setup: ((server: RequestServer, request: Request) => unknown) | undefined
-  /** Cache hints for lists and discovery; without a scope, it is decided per result. */
+  /** Cache hints for lists and discovery. Without a scope, the scope is decided per result. */
   readonly cache: { readonly ttlMs: number; readonly scope: CacheHints['scope'] | undefined }
   readonly reportError: ReportError
   readonly asking: AskingOptions

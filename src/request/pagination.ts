@@ -12,9 +12,7 @@ export function pageStart(params: Params, total: number, pageSize: number): numb
   const offset = /^p[1-9]\d{0,8}$/.test(cursor) ? Number(cursor.slice(1)) : Number.NaN
   // Cursors always point to the start of a page.
   if (!(offset < total && offset % pageSize === 0)) {
-    throw invalidParams(
-      'Invalid params: "cursor" is not one this server gave out. List again from the start.',
-    )
+    throw invalidParams('Invalid params: "cursor" does not come from this server. List again from the start.')
   }
   return offset
 }

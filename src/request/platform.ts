@@ -8,7 +8,7 @@ import type { Access, Caller } from './access.ts'
 /**
  * What a platform provides for one request. Filled in by an adapter; everything is optional.
  *
- * The accompanying `Request` has the URL that clients use, as far as the platform reports it reliably.
+ * The accompanying `Request` has the URL that clients use, if the platform reports it reliably.
  */
 export interface RequestPlatform {
   /** Bindings or environment variables, for `ctx.env`. */
@@ -19,7 +19,7 @@ export interface RequestPlatform {
   readonly deadline?: number
   /** When the response must have begun, in milliseconds since the epoch. Without streaming, this is the deadline of the whole call. */
   readonly firstByteBy?: number
-  /** The name of the limit behind the deadline, as users of the platform know it: `the timeout of the Lambda function`. */
+  /** The name of the limit behind the deadline, in the platform's terms: `the timeout of the Lambda function`. */
   readonly deadlineName?: string
   /** Whether a response can be streamed. Default true. */
   readonly canStream?: boolean
@@ -33,9 +33,7 @@ export interface RequestPlatform {
   readonly vouchesForHost?: boolean
   /** The caller's address, as the platform reports it. */
   readonly clientAddress?: string
-  /**
-   * Creates the `Request` that user code receives, if the served one is a cheaper look-alike of a real one. Default: the served one.
-   */
+  /** Creates the `Request` that user code receives, if the served one is a cheaper substitute. Default: the served one. */
   readonly toRequest?: (served: Request) => Request
   /**
    * Creates the response to a buffered reply, if the platform has a cheaper way than `new Response`. Default: `new Response`.
@@ -46,11 +44,11 @@ export interface RequestPlatform {
     headers: { readonly [name: string]: string },
   ) => Response
   /**
-   * The caller, if the host has authenticated it, or how to ask the host, which answers the request itself if that gives nothing. Refused if
-   * its `expiresAt` is past. Ignored, and not asked, if the server has `auth`.
+   * The caller, if the host authenticated it, or a function that asks the host. If it returns nothing, the host answers the request itself.
+   * Refused if its `expiresAt` is past. Ignored and not called if the server has `auth`.
    */
   readonly caller?: Caller | (() => Promise<Caller | undefined>)
-  /** Whether `caller` counts also if the server has `auth`, which then verifies no token: see `Auth.admitCaller`. Default false. */
+  /** Whether `caller` is also used if the server has `auth`, which then does not verify tokens: see `Auth.admitCaller`. Default false. */
   readonly callerReplacesAuth?: boolean
   /** The connection of the request, if it outlives the request. Default: none. */
   readonly session?: ClientSession
@@ -63,7 +61,7 @@ export interface Subscriber {
   readonly platform: RequestPlatform
 }
 
-/** A lasting connection: it remembers what the client declared, and its client can be asked. */
+/** A persistent connection: it stores what the client declared, and its client can be asked. */
 export interface ClientSession {
   /** Undefined if the connection itself is the session, as on stdio. */
   readonly id: string | undefined
@@ -101,7 +99,7 @@ export function givenRequest(served: Request, { toRequest }: RequestPlatform): R
   return toRequest === undefined ? served : toRequest(served)
 }
 
-/** Where an execution context carries the platform through an app to a server that is mounted in it. */
+/** The member of an execution context that passes the platform through an app to a mounted server. */
 const PLATFORM = 'mayfly-mcp.platform'
 
 interface ExecutionContext {
@@ -132,8 +130,8 @@ function withoutPrefix(request: Request, prefix: string): Request {
 }
 
 /**
- * The platform's time limit for one call in milliseconds, if the platform does not tell it: `MAYFLY_MAX_DURATION_MS` of the
- * environment (for a plan or setting other than the default), else `fallbackMs`.
+ * The platform's time limit for one call in milliseconds, for platforms that do not report it: `MAYFLY_MAX_DURATION_MS` of the environment
+ * (for a plan or setting other than the default), otherwise `fallbackMs`.
  */
 export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   const named = Number(
@@ -142,12 +140,12 @@ export function maxDurationFrom(env: unknown, fallbackMs: number): number {
   return named > 0 ? named : fallbackMs
 }
 
-/** The platform of an adapter that has called the app around a server, from the execution context that the app was given. */
+/** The platform of the adapter that called the app around a server, from the app's execution context. */
 export function platformIn(executionContext: unknown): RequestPlatform | undefined {
   return (executionContext as ExecutionContext | undefined)?.[PLATFORM]
 }
 
-/** What `fetch(request, env, executionContext)` is told of its platform: all of it, if an adapter has called the app around it. */
+/** The platform of `fetch(request, env, executionContext)`: complete if an adapter called the app around the server. */
 export function platformOf(env: unknown, executionContext: unknown): RequestPlatform {
   const platform = platformIn(executionContext)
   if (platform !== undefined) return { ...platform, env }

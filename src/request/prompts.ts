@@ -68,7 +68,7 @@ async function getDeclaredPrompt(
   const validation = schema === undefined ? { ok: true as const, value: args } : await schema.validate(args)
   if (!validation.ok)
     throw invalidParams(
-      `Invalid arguments for prompt ${name}, which are strings: ${describeIssues(validation.issues)}`,
+      `Invalid arguments for prompt ${name} (all arguments are strings): ${describeIssues(validation.issues)}`,
     )
   return toMethodResult(toPromptResult(await config.get(validation.value, scope.context), config.description))
 }

@@ -78,7 +78,7 @@ export class RequestScope implements RequestServer {
   tool(name: string): ToolHandle {
     if (!(this.#overlay ?? this.definition.tools).has(name)) {
       throw new TypeError(
-        `There is no tool "${name}": this server has ${this.toolNames.join(', ') || 'none'}.`,
+        `Tool "${name}" does not exist: this server has ${this.toolNames.join(', ') || 'none'}.`,
       )
     }
     return this.#handle(name)
@@ -91,13 +91,13 @@ export class RequestScope implements RequestServer {
   ): ToolHandle {
     const overlay = this.#writable()
     if (overlay.has(name))
-      throw new TypeError(`Tool "${name}" exists already: use tool("${name}").update(…).`)
+      throw new TypeError(`Tool "${name}" already exists: use tool("${name}").update(…).`)
     const tool = compileTool(name, toTool(name, config, callback))
     overlay.set(name, { tool, isEnabled: config.enabled !== false })
     return this.#handle(name)
   }
 
-  /** The tool as this request may call it. */
+  /** The tool, if this request may call it. */
   findTool(name: string): CompiledTool | undefined {
     if (this.#overlay !== undefined) {
       const entry = this.#overlay.get(name)

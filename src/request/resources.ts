@@ -71,10 +71,7 @@ export async function readResource(scope: RequestScope, params: Params): Promise
   return toMethodResult({ contents: toResourceContents(answer, uri, mimeType) } as object)
 }
 
-/**
- * Legacy only. Acknowledges clients that subscribe although `subscribe` is not advertised (see the degradation matrix): no update
- * can follow.
- */
+/** Legacy only. Acknowledges subscriptions although `subscribe` is not advertised (see the degradation matrix). No updates follow. */
 export function acknowledgeSubscription(params: Params): MethodResult {
   stringParam(params, 'uri')
   return { members: NO_MEMBERS }
@@ -138,7 +135,7 @@ interface Found {
   readonly variables: Record<string, string>
 }
 
-/** Finds what answers a URI: a fixed resource, the first template that matches, or the callbacks. */
+/** Finds what serves a URI: a fixed resource, the first template that matches, or the callbacks. */
 function find({ fixed, templates, callbacks }: CompiledResources, uri: string): Found | undefined {
   const declared = fixed.get(uri)?.config
   if (declared !== undefined) return { config: declared, variables: {} }
@@ -153,7 +150,7 @@ function find({ fixed, templates, callbacks }: CompiledResources, uri: string): 
 const foldedResources = new WeakMap<CompiledResources, ReadonlyMap<string, readonly Guarded[]>>()
 
 /**
- * The access needed to read a URI: to the resource that answers it, and to every fixed resource of which it may be another spelling.
+ * The access needed to read a URI: to the resource that serves it, and to every fixed resource that it may be another spelling of.
  * Otherwise a template could read what a fixed resource protects.
  */
 function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
@@ -179,7 +176,7 @@ function foldedOf(resources: CompiledResources): ReadonlyMap<string, readonly Gu
   return folded
 }
 
-/** A declared resource, by its URI or URI template. Resources that callbacks list need no scope. */
+/** A declared resource, by its URI or URI template. Resources listed by callbacks need no scope. */
 export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
   return { kind: 'resource', name, scopes: config.scopes }
 }

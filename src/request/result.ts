@@ -18,7 +18,7 @@ export interface MethodResult {
   readonly meta?: Meta | undefined
   /** The tool failed; for the protocol this is a success. */
   readonly isError?: boolean | undefined
-  /** Modern era: what kind of result it is, unless the call is complete: the client is asked first, or a task was made of it. */
+  /** Modern era: the kind of result, unless the call is complete: a question for the client, or a task. */
   readonly type?: 'input_required' | 'task'
 }
 

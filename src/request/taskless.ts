@@ -1,6 +1,4 @@
-/**
- * What only a task can do, in a context that has none.
- */
+/** The members of a context that need a task, for a context without a task. */
 
 /** A tool that needs a task was called without one, for example by `tool.execute`. Match `code`; the text of `message` may change. */
 export class TaskNeededError extends Error {
@@ -9,7 +7,7 @@ export class TaskNeededError extends Error {
 
   constructor(what: string) {
     super(
-      `${what} needs a task, and this call cannot become one: call the tool over MCP, or pass a "${what.slice(4)}" of your own with the context.`,
+      `${what} needs a task, and this call cannot become one: call the tool over MCP, or pass your own "${what.slice(4)}" with the context.`,
     )
   }
 }

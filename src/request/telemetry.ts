@@ -22,8 +22,8 @@ export interface TracedOutcome {
   /** The tool failed, but not the protocol. */
   readonly isToolError?: boolean | undefined
   /**
-   * Whether the server has said that it has the tool or prompt of the request. Only of `fromSdk` and `fromNode`, whose servers may answer
-   * any name; an `MCPServer` answers a name that it does not have with an error.
+   * Whether the server listed the tool or prompt of the request. Only for `fromSdk` and `fromNode`, whose servers may answer any name; an
+   * `MCPServer` answers an unknown name with an error.
    */
   readonly isListed?: boolean | undefined
 }
@@ -36,7 +36,7 @@ export interface Span {
   end(outcome: TracedOutcome): void
 }
 
-/** The `telemetry` option of a server. Its errors are reported and end no call. */
+/** The `telemetry` option of a server. Its errors are reported and do not end calls. */
 export interface Telemetry {
   start(request: TracedRequest): Span
 }

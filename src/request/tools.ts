@@ -77,7 +77,7 @@ function listed({ tool, json }: CompiledTool, era: Era, { asking }: RequestOptio
 const CONTINUE_SCHEMA = {
   [CONTINUE]: {
     type: 'object',
-    description: "Set only when a previous result told you to: the user's answers.",
+    description: "Set only when a previous result says so: the user's answers.",
     properties: { token: { type: 'string' }, answers: { type: 'object' } },
     required: ['token', 'answers'],
   },
@@ -100,9 +100,8 @@ export function callTool(
 }
 
 /**
- * Validates the arguments, executes the tool and converts its result. A synchronous tool is answered synchronously: only async code
- * costs a promise. Fails only with a `ProtocolError`, which is meant for the client: even a result that is not JSON becomes an
- * `isError` result.
+ * Validates the arguments, executes the tool and converts its result. A synchronous tool is answered synchronously, so that only async code
+ * costs a promise. Throws only `ProtocolError`, which is for the client: even a result that is not JSON becomes an `isError` result.
  */
 export function runTool(
   tool: CompiledTool,
@@ -112,7 +111,7 @@ export function runTool(
 ): MethodResult | Promise<MethodResult> {
   const fail = (error: unknown): MethodResult => {
     if (error instanceof ProtocolError) throw error
-    // An error because the tool was aborted is not a fault.
+    // An error caused by the abort is not reported.
     if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(textOf(error)))
   }

@@ -8,7 +8,7 @@ import type { Journal } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import type { SendNotification } from './notifier.ts'
 
-/** What is known of a request from the start: the plain members of its context. */
+/** The facts of a request that are known from the start: the plain members of its context. */
 export type ContextFacts = Pick<
   McpContext,
   | 'requestId'
@@ -22,7 +22,7 @@ export type ContextFacts = Pick<
   | 'waitUntil'
 > & {
   readonly sessionId?: string | undefined
-  /** Not a getter: each object literal with one has a hidden class of its own, which keeps its call until a full collection. */
+  /** Not a getter: each object literal with a getter has its own hidden class, which retains its call until a full collection. */
   readonly request?: () => Request | undefined
 }
 
@@ -38,7 +38,7 @@ export interface ContextWire {
   readonly send: SendNotification
   /** Publishes a change to the listeners. */
   readonly publish: (event: ChangeEvent) => Promise<void>
-  /** What came from earlier rounds of the same call. */
+  /** The answers and state from earlier rounds of the same call. */
   readonly rounds:
     | { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } }
     | undefined

@@ -19,7 +19,7 @@ import type { RunForeign } from './run.ts'
 type Result = { readonly [name: string]: unknown }
 
 interface Identified {
-  /** The era in which it has answered: some servers support only one. */
+  /** The era in which it answered, since some servers support only one. */
   readonly era: Era
   readonly serverInfo: Result
   readonly instructions: unknown
@@ -27,7 +27,7 @@ interface Identified {
 
 const CLIENT = { name: 'mayfly', version: '1' }
 
-/** Milliseconds for which the page caches the description: each look runs the server up to five times. */
+/** Milliseconds for which the page caches the description: each read runs the server up to five times. */
 const PAGE_TTL_MS = 60_000
 
 /** Shows only what is open to everyone; what does not depend on the caller is requested once a minute. */
@@ -58,7 +58,7 @@ interface Look {
   readonly over: AbortSignal
 }
 
-/** A look has the time limit of a call, and ends when the client disconnects. */
+/** A read has the time limit of a call, and ends when the client disconnects. */
 async function withinCallLimit<Value>(
   { request, platform }: Received,
   limits: CallLimits,
@@ -98,7 +98,7 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
   return {
     name: text(serverInfo.name) ?? 'MCP server',
     version: text(serverInfo.version) ?? '',
-    // Instructions may mention what needs a token.
+    // Instructions may mention features that need a token.
     ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
     tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
       name: String(name),
@@ -128,7 +128,7 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
   }
 }
 
-/** Asks as legacy clients do; if that is refused, as modern ones do. */
+/** Asks like legacy clients and, if that is refused, like modern ones. */
 async function identify(look: Look): Promise<Identified> {
   const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
   const asLegacy = await ask(look, 'legacy', 'initialize', declared).catch((error: unknown) => {

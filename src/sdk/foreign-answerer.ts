@@ -1,6 +1,6 @@
 /**
- * The answerer for a server of another SDK. A fresh server answers each message, and the answer is delivered as that of an `MCPServer`:
- * as JSON until there is something to stream, with keep-alives, and ended in time. The engine does everything before and after.
+ * The answerer for a server of another SDK. A fresh server answers each message, and the answer is delivered like that of an `MCPServer`:
+ * as JSON until there is something to stream, with keep-alives, and within the time limit. The engine handles everything else.
  */
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
@@ -24,7 +24,7 @@ import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, un
 
 const LISTEN = 'subscriptions/listen'
 
-const NO_ANSWER = { code: ErrorCode.internal, message: 'Internal error: the server gave no answer.' }
+const NO_ANSWER = { code: ErrorCode.internal, message: 'Internal error: the server did not answer.' }
 
 export function createForeignAnswerer(run: RunForeign, options: ForeignOptions): Answerer {
   const streams = new Set<ForeignListen>()
@@ -149,7 +149,7 @@ class ForeignRequest {
   protected ended(): void {}
 
   #fail(error: unknown): void {
-    // An error after the call was stopped is not a fault.
+    // Errors after the call was stopped are ignored.
     if (this.#isOver) return
     const { message, status, headers } = toFailure(
       error,
@@ -208,7 +208,7 @@ class ForeignRequest {
   }
 }
 
-/** Data of several lines would need several `data` fields in an event. */
+/** Multi-line data would need several `data` fields in an event. */
 function onOneLine(text: string, sent: Sent): string {
   return /[\r\n]/.test(text) ? JSON.stringify(sent) : text
 }
@@ -251,7 +251,7 @@ class ForeignListen extends ForeignRequest {
   }
 }
 
-/** The URIs that a client names, if it names any: the server itself checks the filter. */
+/** The URIs in a client's filter, if any. The server itself checks the filter. */
 function urisOf({ params }: RequestMessage): readonly string[] {
   const { resourceSubscriptions: uris } = (params.notifications ?? {}) as { resourceSubscriptions?: unknown }
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []

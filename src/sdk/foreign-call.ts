@@ -54,7 +54,7 @@ export function noteOutcome(sent: Sent, incoming: Incoming): void {
   if (isObject(sent.result) && sent.result.isError === true) incoming.facts.isToolError = true
 }
 
-/** The answer without what this caller may not see. */
+/** The answer without items that this caller may not see. */
 export function visibleAnswer(
   sent: Sent,
   method: string,

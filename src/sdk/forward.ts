@@ -59,7 +59,7 @@ export function forward(
       )
     }
     const fail = (error: unknown): void => {
-      // An error after the call was stopped is not a fault.
+      // Errors after the call was stopped are ignored.
       if (isOver) return
       over.abort()
       void closeQuietly(answer)

@@ -19,7 +19,7 @@ export type NodeHandler<NodeRequest, NodeResponse> = (
 /** Options of `fromNode`. */
 export interface FromNodeOptions extends HostedConfig {}
 
-/** The members of the look-alikes that are used here. */
+/** The used members of the substitutes. */
 interface Emitter {
   emit(event: 'close'): boolean
 }
@@ -27,8 +27,8 @@ interface Emitter {
 const NO_ENV: Env = Object.freeze({})
 
 /**
- * Serves an MCP handler written for node:http, with Mayfly's guard, auth and adapters. The handler is called for each POST, and must
- * not rely on state in the process. On Cloudflare it needs `nodejs_compat`.
+ * Serves an MCP handler written for node:http, with Mayfly's guard, auth and adapters. The handler is called for each POST, and must not
+ * depend on state in the process. On Cloudflare it needs `nodejs_compat`.
  *
  * ```ts
  * export default fromNode((req: IncomingMessage, res: ServerResponse) => handleMcp(req, res))
@@ -48,7 +48,7 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
   return async (call: ForeignCall): Promise<ForeignAnswer> => {
     // Loaded at the first request: it needs Node's streams, which edge bundles without `fromNode` do not have.
     const { toReqRes, toFetchResponse } = await import('fetch-to-node')
-    // The client may have disconnected meanwhile: listeners added from now on would not be called.
+    // The client may have disconnected in the meantime; listeners added from now on would not be called.
     call.request.signal.throwIfAborted()
     const { req, res } = toReqRes(call.request)
     Object.assign(req, { auth: call.auth, body: call.message })
@@ -65,9 +65,9 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
     const platform = { env: (call.env ?? NO_ENV) as Env, waitUntil: call.waitUntil }
     const broken = new Promise<never>((_resolve, reject) => {
       const { destroy } = res
-      // Without a socket, `destroy` would end nothing: a stream piped to the response would wait for ever.
+      // Without a socket, `destroy` would have no effect: a stream piped to the response would wait forever.
       res.destroy = (error?: Error) => {
-        if (!res.writableEnded) reject(error ?? new Error('The handler has destroyed its response.'))
+        if (!res.writableEnded) reject(error ?? new Error('The handler destroyed its response.'))
         return destroy.call(res, error)
       }
       const run = async (): Promise<unknown> => handler(req as NodeRequest, res as NodeResponse, platform)

@@ -34,14 +34,16 @@ export interface FromSdkOptions extends HostedConfig {
  */
 export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {}): HostedServer {
   if (typeof factory !== 'function') {
-    throw new TypeError('fromSdk takes a function that makes a server, because each request gets a new one.')
+    throw new TypeError(
+      'fromSdk takes a function that creates a server, because each request gets a new one.',
+    )
   }
   const names = createListedNames()
   return host(createRun(factory, options, names), options, names)
 }
 
 const SHARED =
-  'The factory given to fromSdk returned the same server again: make the server inside of it, a new one for each request.'
+  'The factory given to fromSdk returned the same server again: create a new server in it for each request.'
 
 function createRun(
   factory: SdkServerFactory,
@@ -62,7 +64,7 @@ function createRun(
   }
   const calls = new WeakMap<Request, { readonly call: ForeignCall; thrown?: { readonly error: unknown } }>()
   let handler: Promise<SdkHandler> | undefined
-  /** SDK v2 creates the servers itself, and passes only the request that each is for. */
+  /** SDK v2 creates the servers itself, and passes only the request of each. */
   const createHandler = async (): Promise<SdkHandler> => {
     const create = await loadHandler()
     return create(
@@ -125,7 +127,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   await server.connect(transport as never)
   const { signal } = call.request
   const close = (): Promise<void> => server.close()
-  // The client may have disconnected meanwhile.
+  // The client may have disconnected in the meantime.
   if (signal.aborted) await close()
   signal.throwIfAborted()
   // A buffered response is complete only when the call ends, and the transport ignores the request's signal.
@@ -141,7 +143,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   return { response, broken, close }
 }
 
-/** Rejects for an answer that cannot be written as JSON: the SDK would not report it, and the client would wait for it. */
+/** Rejects if the answer cannot be converted to JSON: the SDK would not report it, and the client would keep waiting. */
 function whenUnsendable(transport: Transport): Promise<never> {
   return new Promise((_resolve, reject) => {
     const { send } = transport

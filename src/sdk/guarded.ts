@@ -1,6 +1,6 @@
 /**
- * Scopes for the tools, prompts, resources and methods of a server that does not support them: what a caller may not use is refused
- * and left out of lists. What is not known to be open needs a valid token.
+ * Scopes for the tools, prompts, resources and methods of a server that does not support them: what a caller may not use is refused and
+ * omitted from lists. Everything that is not explicitly open needs a valid token.
  */
 import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
@@ -14,8 +14,7 @@ export interface GuardedNames {
   readonly tools?: { readonly [name: string]: readonly string[] }
   readonly prompts?: { readonly [name: string]: readonly string[] }
   /**
-   * The scopes of a template apply to every URI that a server could serve by it. If a URI itself is a key, only the scopes of that
-   * key apply.
+   * The scopes of a template apply to every URI that a server could serve by it. If the URI itself is a key, only that key's scopes apply.
    */
   readonly resources?: { readonly [uriOrTemplate: string]: readonly string[] }
   /** Methods outside MCP that a server adds. */
@@ -71,7 +70,7 @@ export function checkScopes(scopes: GuardedNames = {}): void {
 /**
  * Checks access for a request or a notification.
  *
- * @throws ProtocolError with HTTP status 401 or 403 if the caller may not use what the message names, and `-32602` if that cannot be
+ * @throws ProtocolError with HTTP status 401 or 403 if the caller may not use the target of the message, and `-32602` if that cannot be
  * determined: without a name, or with a URI that is not in normal form.
  */
 export function checkAccess(
@@ -95,7 +94,7 @@ interface Named extends Pick<Guarded, 'kind' | 'name'> {
   readonly written?: string
 }
 
-/** What a message uses. For a method outside MCP, that is the method itself. */
+/** The target of a message. For a method outside MCP, the method itself. */
 function namedBy(method: string, params: Params): readonly Named[] {
   switch (method) {
     case 'tools/call':
@@ -125,7 +124,7 @@ function referredTo(ref: Params): Named {
   return { kind: 'resource', name, written: name.replace(/\{[^{}]*\}/g, 'x') }
 }
 
-/** The result of a list without what the caller may not use. Any other result is returned unchanged. */
+/** The result of a list without items that the caller may not use. Other results are returned unchanged. */
 export function visibleTo(
   method: string,
   result: unknown,
@@ -147,7 +146,7 @@ export function visibleTo(
 
 const PRIVATE = { cacheScope: 'private' }
 
-/** @param written the URI to check for its normal form; for a template, with its expressions filled in. */
+/** @param written The URI to check for its normal form; for a template, with its expressions filled in. */
 function checkUri(uri: string, written: string, access: Access, scopes: GuardedNames | undefined): void {
   if (uri.length > MAX_URI_LENGTH) throw invalidParams(`A URI may have at most ${MAX_URI_LENGTH} characters.`)
   const keys = keysOf(scopes)
@@ -156,10 +155,9 @@ function checkUri(uri: string, written: string, access: Access, scopes: GuardedN
   const isNamed =
     keys.some(({ key }) => key === uri) || (access.isAnonymous && access.allows(resource(uri, [])))
   if (isNamed || isPlainUri(written)) return
-  throw invalidParams(
-    'Invalid params: write the URI in its normal form (RFC 3986, 6.2.2), as it is listed.',
-    { uri },
-  )
+  throw invalidParams('Invalid params: write the URI in its normal form (RFC 3986, 6.2.2), as listed.', {
+    uri,
+  })
 }
 
 function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): boolean {

@@ -22,7 +22,7 @@ export interface HostedConfig extends HostingConfig {
 export interface HostedServer {
   /** Serves one request, with web standards only. A property, so that it can be passed on without its object. */
   readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response>
-  /** Serves one request with everything that an adapter knows of its platform. Never rejects. */
+  /** Serves one request with all platform data from an adapter. Never rejects. */
   readonly handle: (request: Request, platform: RequestPlatform) => Promise<Response>
   readonly leanHandle: HostedServer['handle']
   /** Ends `subscriptions/listen` streams with their result, when a process stops. */

@@ -1,18 +1,18 @@
 /**
- * The names of the tools and prompts that a server of another SDK has, for telemetry. Only the server is believed: some answer every
- * name that a client makes up, and not with an error.
+ * The names of the tools and prompts of a server of another SDK, for telemetry. Only the server's own lists count, since some servers
+ * answer invented names without an error.
  */
 import { isObject } from '../definition/is-object.ts'
 
 export interface ListedNames {
   has(method: string, name: unknown): boolean
-  /** Learns from an answer of the server, if it is that of a list. */
+  /** Learns from an answer of the server, if it is a list. */
   learnAnswer(method: string, result: unknown): void
-  /** Learns from the first `McpServer` of the SDKs that it gets, so that these tools have names before a client has listed them. */
+  /** Learns from the first `McpServer` of an SDK, so that its tools have names before a client lists them. */
   learnServer(server: object): void
 }
 
-/** Names that are remembered. */
+/** Maximum number of stored names. */
 const MAX_NAMES = 1000
 
 const LISTS: { readonly [method: string]: readonly [member: string, used: string] } = {

@@ -7,7 +7,7 @@ interface NodeResponse {
 
 /**
  * The same response, with a body that can be cancelled. The body of `fetch-to-node` (2.1.0) throws from a timer, where no code can
- * catch it, if a handler writes or ends after its reader has disconnected; node:http ignores such writes.
+ * catch it, if a handler writes or ends after its reader disconnected; node:http ignores such writes.
  */
 export function toCancellable(response: Response, res: NodeResponse): Response {
   const reader = response.body?.getReader()
@@ -18,7 +18,7 @@ export function toCancellable(response: Response, res: NodeResponse): Response {
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    // Removed, so that later writes are not kept in a body that is never read. The handler still ends the response.
+    // Removed, so that later writes are not stored in a body that is never read. The handler still ends the response.
     cancel: () => void res.removeAllListeners('_dataWritten'),
   })
   const { status, statusText, headers } = response

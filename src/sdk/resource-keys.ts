@@ -1,6 +1,6 @@
 /**
- * The keys for scopes of resources: URIs and URI templates. How the server itself reads its templates is unknown, so a key covers URIs
- * generously (to protect them) and opens them strictly.
+ * The keys for scopes of resources: URIs and URI templates. How the server itself interprets its templates is unknown, so a key protects
+ * URIs generously and opens them strictly.
  */
 import { foldUri } from '../definition/uri.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
@@ -46,7 +46,7 @@ export function toResourceKey(key: string, scopes: readonly string[]): ResourceK
   }
 }
 
-/** Whether a text matches a pattern. Takes time proportional to the length of the text times the parts of the pattern. */
+/** Whether a string matches a pattern. Takes time proportional to the length of the string times the parts of the pattern. */
 function fits(pattern: readonly string[], text: string): boolean {
   let here = new Uint8Array(text.length + 1)
   here[0] = 1

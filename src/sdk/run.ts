@@ -9,7 +9,7 @@ export interface ForeignCall {
   /** The same body, parsed. */
   readonly message: unknown
   readonly era: Era
-  /** Whether the answer is needed in one piece. */
+  /** Whether a buffered answer is needed. */
   readonly isWhole: boolean
   readonly auth: AuthInfo | undefined
   readonly env: unknown
@@ -27,12 +27,12 @@ export interface ForeignAnswer {
 /** Runs a fresh server for one request. A `ProtocolError` reaches the client; any other error is reported. */
 export type RunForeign = (call: ForeignCall) => Promise<ForeignAnswer>
 
-/** Resolves as `read` does, unless the server fails first. */
+/** Resolves like `read`, unless the server fails first. */
 export function unbroken<Value>({ broken }: ForeignAnswer, read: Promise<Value>): Promise<Value> {
   return broken === undefined ? read : Promise.race([read, broken])
 }
 
-/** Errors while a server closes have no effect any more, so they are ignored. */
+/** Ignore errors during shutdown. */
 export async function closeQuietly(answer: ForeignAnswer | undefined): Promise<void> {
   try {
     await answer?.close()

@@ -1,6 +1,6 @@
 /**
- * SDK v2 converts schemas to JSON Schema for each server, and behind `fromSdk` each request has a new server. The result is cached
- * with the schema, so that schemas that are created once are converted once.
+ * SDK v2 converts schemas to JSON Schema for each server, and behind `fromSdk` each request has a new server. The result is cached with the
+ * schema, so that a schema that is created once is converted once.
  */
 
 type Convert = (options: { readonly target?: unknown }) => unknown
@@ -30,7 +30,7 @@ function rememberSchema(schema: unknown): void {
   if (converter === undefined) return
   for (const direction of ['input', 'output'] as const) {
     const { value, writable } = Object.getOwnPropertyDescriptor(converter, direction) ?? {}
-    // Left unchanged if a library defines it in another way.
+    // Left unchanged if a library defines it differently.
     if (writable === true && typeof value === 'function')
       converter[direction] = once((options) => Reflect.apply(value, converter, [options]))
   }

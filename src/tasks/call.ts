@@ -1,6 +1,5 @@
 /**
- * `tools/call` of a tool with `task`: as a task, as a call that may become one, or as its `fallback` says for a client without the
- * extension.
+ * `tools/call` of a tool with `task`: as a task, as a call that may become one, or by its `fallback` for a client without the extension.
  */
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
@@ -25,7 +24,7 @@ import { runTask, runToEnd } from './run-task.ts'
 import { platformOf, type TaskRuns } from './runs.ts'
 import { settingsOf, type ToolSettings } from './settings.ts'
 
-/** Time that is left to make a task of a call before the call would be ended. */
+/** Time that is reserved to turn a call into a task before the call would be ended. */
 const ESCALATION_MS = 1500
 
 export function createCall(runs: TaskRuns): TaskSupport['call'] {
@@ -44,7 +43,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       ? { ...toMethodResult(describeTask(task)), type: 'task' }
       : toMethodResult(handleResult(task, tool))
 
-  /** Makes the task first, and runs it after the response. */
+  /** Creates the task first, and runs it after the response. */
   const callAsTask = async (
     tool: CompiledTool,
     base: TaskRecord,
@@ -58,7 +57,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     return answer(task, tool, context)
   }
 
-  /** Runs the tool in the call, and makes a task of it where that is needed. */
+  /** Runs the tool in the call, and turns the call into a task if needed. */
   const callInside = async (
     tool: CompiledTool,
     base: TaskRecord,
@@ -125,7 +124,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     const declared = isDeclared(context)
     if (!declared && toolSettings.fallback === 'refuse') return refuse(tool, context)
     const validation = await tool.input.validate(input)
-    // The result says what is wrong; a task would be of no use.
+    // The result contains the error, so a task is not needed.
     if (!validation.ok) return runTool(tool, input, context, runs.options().reportError)
     const base = newRecord(tool.name, input, context, toolSettings)
     const isTask = toolSettings.mode === 'required' && (declared || toolSettings.fallback === 'handle')
@@ -174,7 +173,7 @@ function newRecord(
   }
 }
 
-/** A query may hold a secret. */
+/** A query may contain a secret. */
 function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
@@ -183,7 +182,7 @@ function withoutQuery(url: string): string {
 /** @throws ProtocolError `-32021` to a modern client. */
 function refuse({ name }: CompiledTool, context: Context): MethodResult {
   if (context.era === 'modern') requireDeclared(context)
-  const reason = `Tool "${name}" runs as a task, and this client does not support tasks.`
+  const reason = `Tool "${name}" runs as a task, but this client does not support tasks.`
   const remedy = 'Connect with a client of MCP 2026-07-28 or later that supports the tasks extension.'
   const degraded = { feature: 'tasks', reason, remedy }
   return toMethodResult({ ...errorResult(`${reason} ${remedy}`), _meta: { [DEGRADED_META]: degraded } })

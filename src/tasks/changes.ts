@@ -1,6 +1,4 @@
-/**
- * What a run, a client or time changes in a task. Pure: each takes the record as it is kept now.
- */
+/** Changes of a task by a run, a client or time. Pure: each takes the stored record. */
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
@@ -13,20 +11,20 @@ import { type Changed, TaskTooLargeError } from './task-records.ts'
 export interface Pause {
   readonly questions: readonly OpenQuestion[]
   readonly journal: Journal
-  /** When the earliest sleep or timeout is over, in milliseconds since the epoch; infinite without one. */
+  /** When the earliest sleep or timeout ends, in milliseconds since the epoch; infinite without any. */
   readonly until: number
   /** The events that are waited for. */
   readonly awaited: readonly string[]
-  /** The answers that the run was given; whatever it has not used of them is in its journal, or returned. */
+  /** The answers given to the run; unused ones are in its journal or returned. */
   readonly given: { readonly [key: string]: unknown }
   readonly returned: TaskRecord['returned']
-  /** The tool asks to be run again, without a question. */
+  /** The tool requests another run, without a question. */
   readonly isAgain: boolean
 }
 
 /**
- * The record of a task whose run has been suspended. Whether a client can be asked is not looked at: each of its requests declares that
- * anew, and another client of the same caller may answer.
+ * The record of a task whose run was suspended. Does not check whether a client can be asked: each request declares this again, and another
+ * client of the same caller may answer.
  */
 export function suspended(record: TaskRecord, pause: Pause): Changed {
   const { questions, journal, awaited, given, returned, isAgain } = pause
@@ -55,18 +53,18 @@ export function suspended(record: TaskRecord, pause: Pause): Changed {
   }
 }
 
-/** The answers that a run is given: those that have come, and those to what its tool returned last. */
+/** The answers for a run: those that have arrived, and those to the questions that its tool returned last. */
 export function answersFor({ journal, inbox, returned = {} }: TaskRecord): Pause['given'] {
   return { ...unread(returned, journal), ...inbox.answers }
 }
 
-/** The answers that were to none of the questions of `ctx`, as far as is known. */
+/** The answers that do not belong to a known question of `ctx`. */
 export function unread(answers: Pause['given'], { answers: read, refusals }: Journal): Pause['given'] {
   const isUnread = ([key]: [string, unknown]) => !Object.hasOwn(read, key) && !Object.hasOwn(refusals, key)
   return Object.fromEntries(Object.entries(answers).filter(isUnread))
 }
 
-/** A question keeps its key while it waits; asked again after an answer that did not fit, it has a new one. */
+/** A question keeps its key while it waits. If it is asked again after an invalid answer, it gets a new key. */
 function openQuestions(
   record: TaskRecord,
   asked: readonly OpenQuestion[],
@@ -93,7 +91,7 @@ function isSame(one: Journal, other: Journal): boolean {
   return count(one) === count(other)
 }
 
-/** The record of a task that has ended: nothing is kept that only a further run would need. */
+/** The record of an ended task, without the parts that only another run would need. */
 function ended(
   record: TaskRecord,
   how: Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>,
@@ -130,7 +128,7 @@ export function cancelled({ record }: Task): Changed | undefined {
   return isEnded(record) ? undefined : { record: ended(record, { status: 'cancelled' }), dueAt: null }
 }
 
-/** The error of a task, as its client may see it. Anything but a `ProtocolError` is reported instead. */
+/** The error of a task as its client may see it. Errors other than `ProtocolError` are reported instead. */
 export function toTaskError(
   error: unknown,
   report: (error: unknown) => void,
@@ -144,12 +142,12 @@ export function toTaskError(
   return {
     code: ErrorCode.internal,
     message: isSize
-      ? `The result of the task is too large: it has ${error.bytes} bytes, of ${error.limit}.`
+      ? `The result of the task is too large: it has ${error.bytes} bytes, but ${error.limit} are allowed.`
       : 'Internal error',
   }
 }
 
-/** Whether it can be kept. */
+/** Whether it can be stored. */
 function isJson(data: unknown, report: (error: unknown) => void): boolean {
   try {
     return JSON.stringify(data) !== undefined

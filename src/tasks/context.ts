@@ -1,6 +1,4 @@
-/**
- * The context of a tool with `task`: that of any call, and what only a task can do.
- */
+/** The context of a tool with `task`: that of any call, plus the members for tasks. */
 import type { Progress } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
@@ -26,7 +24,7 @@ export class RunContext extends Context implements TaskContext {
     return this.#run().task?.id
   }
 
-  /** Not throttled, and each run begins anew: the store has the last of what it is told at each write. */
+  /** Not throttled, and starts again with each run: each write stores the latest value. */
   override reportProgress(progress: Progress): void {
     checkProgress(progress)
     if (this.taskId === undefined) super.reportProgress(progress)
@@ -40,7 +38,7 @@ export class RunContext extends Context implements TaskContext {
   override async step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
     if (isOwnStep(name))
       throw new TypeError(
-        `A step of a tool with "task" cannot be called "${name}": names that begin with "ctx." are those of sleeps and events.`,
+        `A step of a tool with "task" cannot be called "${name}": names that begin with "ctx." are reserved for sleeps and events.`,
       )
     return super.step(name, fn)
   }
@@ -51,7 +49,7 @@ export class RunContext extends Context implements TaskContext {
   }
 }
 
-/** The wire of a run that is a task from its start: nothing is sent, and questions are kept with the task. */
+/** The wire of a run that is a task from the start: nothing is sent, and questions are stored with the task. */
 export function taskWire(
   wire: Pick<ContextWire, 'rpcId' | 'conditions' | 'publish' | 'rounds'>,
   run: () => TaskRun,
@@ -86,7 +84,7 @@ export function taskWire(
   }
 }
 
-/** The wire of a call that may become a task: that of the call, until it is one. */
+/** The wire of a call that may become a task: the call's own until then. */
 export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => AbortSignal): ContextWire {
   const begin = (): Interaction =>
     wire.begin({ signal: signal(), end: (ending) => run().control(ending), hooks: run() })
@@ -94,7 +92,7 @@ export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => Ab
     rpcId: wire.rpcId,
     method: wire.method,
     meta: wire.meta,
-    // Without a token, the client gets no progress; a task's status tells it all the same.
+    // Without a token, the client gets no progress notifications, but a task's status still contains the progress.
     progressToken: wire.progressToken ?? 0,
     logLevel: wire.logLevel,
     rounds: wire.rounds,
@@ -119,7 +117,7 @@ function once(begin: () => Interaction): () => Interaction {
   }
 }
 
-/** Asks as the call does; as a task does, once it is one. */
+/** Asks like a call until it becomes a task, then like a task. */
 function asTask(call: Interaction, run: () => TaskRun): Interaction {
   const now = (): Interaction => (run().asksAsTask ? run().replay : call)
   return {

@@ -1,6 +1,6 @@
 /**
- * A `fetch` for what calls tasks from outside: the platform's cron, which runs what is due, and systems that send an event to a task
- * through a URL that they were given.
+ * A `fetch` for external callers of tasks: the platform's cron, which runs due tasks, and systems that send an event to a task through a
+ * signed URL.
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { withTimeout } from '../definition/timeout.ts'
@@ -12,20 +12,20 @@ import type { TaskControls } from '../request/task-support.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
-/** What an endpoint needs of a server: an `MCPServer` is one, and so is what `createSessions` returns. */
+/** What an endpoint needs from a server: an `MCPServer`, or the result of `createSessions`. */
 export interface EndpointServer extends DescribedServer {
   readonly tasks: TaskControls
 }
 
 export interface TaskEndpointOptions {
   readonly server: EndpointServer
-  /** The URL of this endpoint, as others reach it. Default: none, and no URLs of events. */
+  /** The public URL of this endpoint. Default: none, which disables event URLs. */
   readonly url?: string
-  /** Signs the URLs of events, and is the bearer token of the cron: 32 or more random characters. */
+  /** Signs event URLs, and is the bearer token of the cron: 32 or more random characters. */
   readonly secret: string
-  /** Tasks that one call of the cron runs. Default 20. */
+  /** Maximum tasks per cron call. Default 20. */
   readonly limit?: number
-  /** Milliseconds that one call of the cron may take, 3000 or more. Default: what the platform tells, else 10 000. */
+  /** Milliseconds that one cron call may take, 3000 or more. Default: the platform's limit if known, otherwise 10 000. */
   readonly maxDurationMs?: number
   /** Bytes of an event. Default 65 536. */
   readonly maxBodyBytes?: number
@@ -35,13 +35,13 @@ export interface TaskEndpoint {
   /** Never rejects. */
   fetch(request: Request, env?: unknown, executionContext?: unknown): Promise<Response>
   /**
-   * A URL whose `POST` sends its body, JSON, as the event `name` to the task. Who knows it may do so once.
+   * A URL whose `POST` sends its JSON body as the event `name` to the task. Anyone who has the URL may use it once.
    *
    * @throws TypeError without `url`.
    */
   urlFor(taskId: string, name: string): Promise<string>
   /**
-   * The server, with this endpoint on a path of its own: export it in place of the server.
+   * The server with this endpoint at its own path: export it instead of the server.
    *
    * @param path default `/tasks`.
    */
@@ -51,20 +51,20 @@ export interface TaskEndpoint {
 const MIN_SECRET_CHARACTERS = 32
 const BODY_TIMEOUT_MS = 10_000
 const DURATION_MS = 10_000
-/** Kept of a call for its last writes. */
+/** Time reserved at the end of a call for its last writes. */
 const RESERVE_MS = 1000
 const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
 
 /**
- * Creates the endpoint: mount it on a path beside the server.
+ * Creates the endpoint: mount it at its own path next to the server.
  *
  * - `GET` or `POST` with `Authorization: Bearer <secret>`: runs due tasks, and answers `{ "run": 3 }`. Vercel's cron sends its
- *   `CRON_SECRET` so.
+ *   `CRON_SECRET` this way.
  * - `POST` to a URL of `urlFor`: 202, or 409 if the event was sent before or the task has ended.
  *
  * Everything else is 401, 405, 400, 408 or 413.
  *
- * @throws TypeError for what is no URL, for a secret that is too short, and for too little time for a run.
+ * @throws TypeError for an invalid URL, a secret that is too short, or too little time for a run.
  */
 export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   const { server, url, secret, limit = 20, maxDurationMs, maxBodyBytes = 65_536 } = options
@@ -89,7 +89,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
 
   const isCron = async (request: Request): Promise<boolean> => {
     const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
-    // Compared by their signatures, which tells nothing of the secret by the time it takes.
+    // Compared by their signatures, so that the time does not reveal the secret.
     return (
       token !== undefined &&
       crypto.subtle.verify('HMAC', await key(), (await sign(secret)) as never, utf8(token))
@@ -97,7 +97,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   }
 
   const runDue = async (request: Request, platform: RequestPlatform): Promise<Response> => {
-    // From the call's begin, as the platform counts.
+    // Counted from the start of the call, like the platform does.
     const { env, waitUntil, deadline: endsAt = Date.now() + DURATION_MS } = platform
     const deadline = (maxDurationMs === undefined ? endsAt : Date.now() + maxDurationMs) - RESERVE_MS
     if (!(await isCron(request))) return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
@@ -135,7 +135,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (isTaken instanceof InboxError) return jsonAnswer(413, { error: isTaken.message })
     return isTaken
       ? jsonAnswer(202, { sent: true })
-      : jsonAnswer(409, { error: 'The task has ended or has had this event.' })
+      : jsonAnswer(409, { error: 'The task has ended or already received this event.' })
   }
 
   const serve = async (request: Request, platform: RequestPlatform): Promise<Response> => {
@@ -156,7 +156,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     mount(path = '/tasks') {
       if (!isPath(path))
         throw new TypeError(
-          'mount needs the path of the endpoint, as in "/tasks": not the one of the MCP endpoint.',
+          'mount needs the path of the task endpoint, as in "/tasks", not that of the MCP endpoint.',
         )
       return mounted(server, (request, platform) =>
         isAt(request.url, path, platform.prefix)
@@ -185,12 +185,12 @@ function isPath(path: string): boolean {
   )
 }
 
-/** Most requests are for something else, which costs no parsing of their URL. */
+/** Most requests are for other paths and do not need their URL parsed. */
 function isAt(url: string, path: string, prefix = ''): boolean {
   return url.includes(path) && new URL(url).pathname === `${prefix}${path}`
 }
 
-/** As JSON, since a name may contain any separator. A signature never counts for the secret itself, which is no list. */
+/** As JSON, since a name may contain any separator. A list, so that its signature never equals that of the secret. */
 function toText(taskId: string, name: string): string {
   return JSON.stringify([taskId, name])
 }

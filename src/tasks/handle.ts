@@ -1,6 +1,4 @@
-/**
- * A task for clients without the extension: text that a model understands.
- */
+/** Describes a task for clients without the extension, as text for the model. */
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
@@ -10,7 +8,7 @@ import { describeTask, type Task } from './record.ts'
 export const STATUS_TOOL = 'task_status'
 export const ANSWER_TOOL = 'task_answer'
 
-/** The key in `_meta` of a result whose call goes on as a task. Its value is the extension's `Task`. */
+/** The key in `_meta` of a result whose call continues as a task. Its value is the extension's `Task`. */
 export const TASK_META = 'mayfly/task'
 
 /** The result of a call that has become a task. */
@@ -23,7 +21,7 @@ export function handleResult(task: Task, { source }: CompiledTool): CallToolResu
   }
 }
 
-/** The result of the status tool: that of the task, once it has one. */
+/** The result of the status tool: the task's own result once it exists. */
 export function statusResult(task: Task): CallToolResult {
   const { status, result } = task.record
   const _meta = { [TASK_META]: describeTask(task) }
@@ -38,16 +36,16 @@ export function statusResult(task: Task): CallToolResult {
 function describeAsText(task: Task): string {
   const { id, record } = task
   const { status, statusMessage, pollIntervalMs, error } = record
-  const said = statusMessage === undefined ? '' : ` It says: ${statusMessage}`
+  const said = statusMessage === undefined ? '' : ` Status: ${statusMessage}`
   switch (status) {
     case 'input_required':
       return describeQuestions(task)
     case 'failed':
-      return `Task ${id} has failed: ${error?.message}`
+      return `Task ${id} failed: ${error?.message}`
     case 'cancelled':
       return `Task ${id} was cancelled.`
     default:
-      return `This takes longer, and goes on as task ${id}.${said} Its result is not known yet: call ${STATUS_TOOL} with {"taskId":"${id}"} in ${Math.ceil(pollIntervalMs / 1000)} seconds or later.`
+      return `This takes longer and continues as task ${id}.${said} Its result is not available yet: call ${STATUS_TOOL} with {"taskId":"${id}"} in ${Math.ceil(pollIntervalMs / 1000)} seconds or later.`
   }
 }
 
@@ -55,13 +53,15 @@ function describeQuestions({ id, record: { questions } }: Task): string {
   const lines = Object.entries(questions).map(([key, { method, params }]) => {
     const { message = method, requestedSchema } = params as { message?: string; requestedSchema?: object }
     const form =
-      requestedSchema === undefined ? '' : ` Answer by this JSON Schema: ${JSON.stringify(requestedSchema)}`
+      requestedSchema === undefined
+        ? ''
+        : ` Answer according to this JSON Schema: ${JSON.stringify(requestedSchema)}`
     return `- ${key}: ${message}${form}`
   })
   const answers = Object.keys(questions).map((key) => [key, { action: 'accept', content: {} }])
   const example = { taskId: id, answers: Object.fromEntries(answers) }
   return [
-    `Task ${id} needs answers from the user. Ask the user, do not answer for them:`,
+    `Task ${id} needs answers from the user. Ask the user; do not answer for them:`,
     ...lines,
     `Then call ${ANSWER_TOOL} with ${JSON.stringify(example)}, each "content" filled in; "action" may also be "decline" or "cancel".`,
   ].join('\n')

@@ -1,24 +1,22 @@
-/**
- * What comes to a task from outside: answers and events. It has a share of the store's room, so that the steps keep theirs.
- */
+/** Input for a task: answers and events. It may use only a part of the store's limit, so that space is left for the steps. */
 
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import { utf8Length } from './stored.ts'
 import { type Changed, TaskTooLargeError } from './task-records.ts'
 
-/** Events of one task that were not waited for yet. */
+/** Maximum queued events of one task. */
 const MAX_EVENTS = 100
 
-/** An answer, and all events together, may have this part of what the store keeps of a task. */
+/** The part of the store's limit per task that an answer, or all events together, may use. */
 const SHARE = 1 / 4
 
-/** An answer or an event that the task has no room for. */
+/** An answer or an event that does not fit in the task. */
 export class InboxError extends TypeError {
   override readonly name = 'InboxError'
 }
 
 /**
- * Takes the answers to open questions; others are ignored. The task is due when its last question is answered.
+ * Stores the answers to open questions; others are ignored. The task is due when its last question is answered.
  *
  * @throws InboxError for an answer that is too large.
  */
@@ -48,7 +46,7 @@ export function answered(
   }
 }
 
-/** Keeps an event. The first one of a name counts. @throws InboxError for events that are too many or too large. */
+/** Stores an event. Only the first event of a name counts. @throws InboxError for too many or too large events. */
 export function notified(
   { record, dueAt }: Task,
   name: string,
@@ -58,7 +56,7 @@ export function notified(
   if (isEnded(record) || Object.hasOwn(record.inbox.events, name)) return undefined
   const events = { ...record.inbox.events, [name]: [value] as const }
   if (Object.keys(events).length > MAX_EVENTS)
-    throw new InboxError(`A task keeps at most ${MAX_EVENTS} events, and this one has as many: send fewer.`)
+    throw new InboxError(`A task stores at most ${MAX_EVENTS} events, and this one is full: send fewer.`)
   checkSize(`With "${name}", the events of the task have`, events, maxStateBytes)
   return {
     record: { ...record, inbox: { ...record.inbox, events } },
@@ -66,12 +64,12 @@ export function notified(
   }
 }
 
-/** The error for an answer or event that does not fit in the task, although it is no larger than it may be. */
+/** The error for an answer or event that does not fit in the task, although it is within its own limit. */
 export function asInboxError(error: unknown): unknown {
   if (!(error instanceof TaskTooLargeError)) return error
   const { bytes, limit } = error
   return new InboxError(
-    `This does not fit in the task, which would have ${bytes} of ${limit} bytes: send less.`,
+    `This does not fit in the task, which would have ${bytes} bytes of ${limit}: send less.`,
   )
 }
 
@@ -82,7 +80,7 @@ function checkSize(what: string, value: unknown, maxStateBytes: number): void {
     throw new InboxError(`${what} ${bytes} bytes, and may have ${limit}: send less, for example a URL.`)
 }
 
-/** A run that goes on finds what has come when it suspends; one that has died is followed by another at `dueAt`. */
+/** A running run reads new input when it suspends; a dead run is replaced at `dueAt`. */
 function dueSoon({ run }: TaskRecord, dueAt: number | null): number | null {
   return run === undefined ? Date.now() : dueAt
 }

@@ -1,6 +1,4 @@
-/**
- * Leases: of the runs that may want a task, only the one that holds its lease runs it.
- */
+/** Leases: only the run that holds a task's lease runs it. */
 
 import { failedWith } from './changes.ts'
 import { isEnded, type Task, type TaskLease } from './record.ts'
@@ -12,14 +10,14 @@ export function newLease(id: string, leaseMs: number): TaskLease {
   return { id, until, lookAt: until }
 }
 
-/** Gives the lease of a task that is due to this run. Undefined if it is not due, or another run holds the lease. */
+/** Gives this run the lease of a due task. Undefined if the task is not due, or another run holds the lease. */
 export function takeLease({ record, dueAt }: Task, runId: string, settings: Settings): Changed | undefined {
   const { runner, maxIdleRuns, leaseMs } = settings
   const now = Date.now()
   const { run } = record
   if (isEnded(record) || dueAt === null) return undefined
   if (run !== undefined && run.until > now) {
-    // The runner has come to see whether that run is alive. It is, so far: one of those who come looks again.
+    // The runner checks whether that run is alive. It still is, so one of the callers checks again later.
     if (runner === undefined || runner.isPrompt || run.lookAt > now) return undefined
     return { record: { ...record, run: { ...run, lookAt: run.until } }, dueAt }
   }
@@ -32,6 +30,6 @@ export function takeLease({ record, dueAt }: Task, runId: string, settings: Sett
 function stuck(runs: number): { code: number; message: string } {
   return {
     code: -32603,
-    message: `The task was given up: ${runs} runs in a row finished no step. A step may need longer than the platform allows for one run.`,
+    message: `The task failed: ${runs} consecutive runs finished no step. A step may need longer than the platform allows for one run.`,
   }
 }

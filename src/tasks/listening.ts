@@ -1,6 +1,4 @@
-/**
- * `notifications/tasks` on `subscriptions/listen`: each is the task as `tasks/get` would return it now.
- */
+/** `notifications/tasks` on `subscriptions/listen`: each contains the task as `tasks/get` returns it at that time. */
 import { invalidParams } from '../definition/protocol-error.ts'
 import { principalOf } from '../request/principal.ts'
 import { TASK_URI, type TaskSupport } from '../request/task-support.ts'
@@ -9,7 +7,7 @@ import { mayUse } from './methods.ts'
 import { describeDetails } from './record.ts'
 import type { TaskRuns } from './runs.ts'
 
-/** Tasks that one stream may listen to: each is read when it begins. */
+/** Maximum tasks per stream, since each is read at the start. */
 const MAX_TASKS = 100
 
 export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 'translate'> {
@@ -33,7 +31,7 @@ export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 't
     },
     async translate(changed) {
       if (typeof changed !== 'string' || !changed.startsWith(TASK_URI)) return undefined
-      // Without the store, the stream goes on: the client may ask for the task.
+      // If the store fails, the stream continues, and the client may poll for the task.
       const task = await records.read(changed.slice(TASK_URI.length)).catch(report)
       return task ? { method: 'notifications/tasks', params: describeDetails(task) } : undefined
     },

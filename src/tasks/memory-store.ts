@@ -1,20 +1,18 @@
-/**
- * Tasks in the memory of one process: for development, tests, and servers that may lose their tasks with their process.
- */
+/** Tasks in the memory of one process: for development, tests, and servers that may lose tasks when the process ends. */
 import type { StoredTask, TaskStore } from './store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from './stored.ts'
 
 /** Bytes of one task. */
 const MAX_STATE_BYTES = 1_000_000
 
-/** Expired tasks are removed when this many were created since the last time, or as many as there are. */
+/** Expired tasks are removed after this many were created, or after as many as exist. */
 const SWEEP_EVERY = 100
 
 /** Creates a store within one process. Its tasks end with the process. */
 export function createMemoryTaskStore(): TaskStore {
   const tasks = new Map<string, StoredTask>()
   const openOf = new Map<string, Set<string>>()
-  /** Open tasks that wait for a time. */
+  /** Open tasks with a due time. */
   const timed = new Map<string, StoredTask>()
   let untilSweep = SWEEP_EVERY
 
@@ -47,7 +45,7 @@ export function createMemoryTaskStore(): TaskStore {
     untilSweep = Math.max(SWEEP_EVERY, tasks.size)
   }
 
-  /** Looks for expired ones only at the limit, so that an owner's thousandth task costs as little as the first. */
+  /** Checks for expired tasks only at the limit, so that an owner's thousandth task costs as little as the first. */
   const isFull = (owner: string, maxOpen: number): boolean => {
     const open = openOf.get(owner) ?? new Set()
     if (open.size >= maxOpen) for (const id of [...open]) live(id)

@@ -8,7 +8,7 @@ import { createTasks } from './tasks.ts'
 import { createTimerRunner } from './timer-runner.ts'
 
 /**
- * Creates tasks that end with their process: for development and tests, and for servers that may lose them.
+ * Creates tasks that end with their process, for development, tests, and servers that may lose them.
  *
  * ```ts
  * export default new MCPServer({ name: 'Reports', version: '1.0.0', tools: { report }, tasks: createMemoryTasks() })

@@ -49,7 +49,7 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
   const cancel = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
     const task = await find(scope, params)
     await records.change(task.id, cancelled, task)
-    // Its run hears of it at once in this process, and at its next write in another.
+    // A run in this process is notified immediately, a run in another process at its next write.
     runs.running.get(task.id)?.lose()
     return { members: NO_MEMBERS }
   }
@@ -61,14 +61,14 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
   ])
 }
 
-/** @throws ProtocolError `-32602` for an unknown task, and in the same words for that of somebody else. */
+/** @throws ProtocolError `-32602` for an unknown task, with the same message for another caller's task. */
 export async function readOwn({ records }: TaskRuns, taskId: string, principal: string): Promise<Task> {
   const task = await records.read(taskId)
   if (task === undefined || task.record.principal !== principal) throw notFound()
   return task
 }
 
-/** Undefined for a task that is gone. @throws InboxError for answers that do not fit; the task is as it was. */
+/** Undefined if the task does not exist. @throws InboxError for answers that do not fit; the task is unchanged. */
 export async function takeAnswers(
   { records, settings: { store } }: TaskRuns,
   task: Task,
@@ -81,7 +81,7 @@ export async function takeAnswers(
   }
 }
 
-/** Whether the caller's token allows the task's tool: it may have fewer scopes than the one that called the tool. */
+/** Whether the caller's token allows the task's tool: it may have fewer scopes than the token of the original call. */
 export function mayUse(
   { options }: TaskRuns,
   { record }: Task,
@@ -92,5 +92,5 @@ export function mayUse(
 }
 
 function notFound() {
-  return invalidParams('There is no such task: it has expired, or the id is wrong.')
+  return invalidParams('Unknown task: it has expired, or the id is wrong.')
 }

@@ -1,6 +1,4 @@
-/**
- * What is kept of a task: its call, its journal, what it waits for, and how it ended.
- */
+/** The stored record of a task: its call, its journal, what it waits for, and how it ended. */
 import type { AuthInfo, ClientCapabilities, Era, Implementation } from '../definition/context.ts'
 import type { Journal } from '../interaction/journal.ts'
 
@@ -11,22 +9,22 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 export interface TaskQuestion {
   /** The key in the journal. */
   readonly key: string
-  /** How often an answer to it was refused. Asked again, it is another question, under another key. */
+  /** How often an answer to it was refused. When asked again, the question has another key. */
   readonly refusals: number
   readonly method: string
   readonly params: object
 }
 
-/** A run that counts until a time, in milliseconds since the epoch. */
+/** A run with a lease until a time, in milliseconds since the epoch. */
 export interface TaskLease {
   readonly id: string
   readonly until: number
-  /** When the runner looks whether this run is still alive; the run's own writes do not change it. */
+  /** When the runner checks whether this run is still alive. The run's own writes do not change it. */
   readonly lookAt: number
 }
 
 export interface TaskRecord {
-  /** The keys of its steps are made of it. */
+  /** The idempotency keys of its steps are derived from it. */
   readonly seed: string
   readonly tool: string
   readonly arguments: unknown
@@ -41,26 +39,29 @@ export interface TaskRecord {
   readonly journal: Journal
   /** By the key that clients see. */
   readonly questions: { readonly [key: string]: TaskQuestion }
-  /** How many questions were asked so far: the next one has a new key. */
+  /** The number of questions so far, for the key of the next one. */
   readonly asked: number
-  /** What came from outside, and no run has read yet: answers by the journal's key, and events by name. */
+  /** Unread input: answers by the journal's key, and events by name. */
   readonly inbox: {
     readonly answers: { readonly [key: string]: unknown }
     readonly events: { readonly [name: string]: readonly [value: unknown] }
   }
-  /** What was answered to the questions that the tool returned last, by the tool's keys: it gets them in each run, until it returns others. */
+  /**
+   * The answers to the questions that the tool returned last, by the tool's keys. The tool gets them in each run until it returns other
+   * questions.
+   */
   readonly returned?: { readonly [key: string]: unknown } | undefined
   /** The events that it waits for. */
   readonly awaited: readonly string[]
-  /** Who runs it now. */
+  /** The current run. */
   readonly run?: TaskLease | undefined
-  /** Runs in a row that have finished nothing. */
+  /** Consecutive runs without a finished step. */
   readonly idleRuns: number
   readonly result?: object | undefined
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
 }
 
-/** Who called the tool, as far as it is kept: no token and no header. */
+/** The stored part of the tool's caller: no token and no headers. */
 export interface TaskCaller {
   readonly url: string | undefined
   readonly era: Era
@@ -71,12 +72,12 @@ export interface TaskCaller {
   readonly auth: AuthInfo | undefined
 }
 
-/** A task and its place in the store. */
+/** A task and its store metadata. */
 export interface Task {
   readonly id: string
   readonly owner: string
   readonly version: number
-  /** When it is to be run, in milliseconds since the epoch. */
+  /** When it must run, in milliseconds since the epoch. */
   readonly dueAt: number | null
   readonly record: TaskRecord
 }
@@ -99,14 +100,14 @@ export function describeTask({ id, record }: Task): Record<string, unknown> {
   }
 }
 
-/** The same with what its status adds: the extension's `DetailedTask`. */
+/** The same with the members of its status: the extension's `DetailedTask`. */
 export function describeDetails(task: Task): Record<string, unknown> {
   const { status, questions, result, error } = task.record
   const requests = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params }])
   return {
     ...describeTask(task),
     ...(status === 'input_required' && { inputRequests: Object.fromEntries(requests) }),
-    // As `tools/call` would have answered: without its type, the official client refuses it.
+    // Like the answer of `tools/call`: without its type, the official client refuses it.
     ...(status === 'completed' && { result: { resultType: 'complete', ...result } }),
     ...(status === 'failed' && { error }),
   }

@@ -1,6 +1,4 @@
-/**
- * What a run is given, and how it ends for the call that it was.
- */
+/** The input of a run, and how it ends for its call. */
 import type { Ending } from '../interaction/ending.ts'
 import type { MethodResult } from '../request/result.ts'
 import type { Pause } from './changes.ts'
@@ -8,19 +6,19 @@ import type { Task, TaskRecord } from './record.ts'
 import type { WriterOptions } from './writer.ts'
 
 export interface RunOptions extends WriterOptions {
-  /** The same in every run of a call: the keys of its steps are made of it. */
+  /** The same in every run of a call: the idempotency keys of its steps are derived from it. */
   readonly seed: string
-  /** What was answered before this run, by key. */
+  /** The answers from before this run, by key. */
   readonly answers: { readonly [key: string]: unknown }
   /** When the run must be over, in milliseconds since the epoch. */
   readonly deadline: number
   /** Called for progress before the call is a task. */
   readonly onProgress: (params: Record<string, unknown>) => void
-  /** Makes a task of the call. Undefined if its caller has too many; then the call goes on. */
+  /** Turns the call into a task. Undefined if its caller has too many; then the call continues. */
   readonly create: (start: TaskStart, pause?: Pause) => Promise<Task | undefined>
-  /** Sleeps are waited for inside the call, until it is a task. */
+  /** Sleeps are awaited inside the call until it is a task. */
   readonly waitsInside: boolean
-  /** A question makes a task of the call, since its client cannot be asked otherwise. */
+  /** A question turns the call into a task, since its client cannot be asked otherwise. */
   readonly asksAsTask: boolean
   /** Aborts the tool's `ctx.signal`. */
   readonly abort: (reason: () => unknown) => void
@@ -29,7 +27,7 @@ export interface RunOptions extends WriterOptions {
 /** The part of a new task that its run knows. */
 export type TaskStart = Pick<TaskRecord, 'journal' | 'run' | 'returned'>
 
-/** How a run ended, for the call that it was. `task` comes when the call becomes one, and its run may go on. */
+/** How a run ended for its call. `task`: the call became a task, and its run may continue. */
 export type Outcome =
   | { readonly kind: 'result'; readonly result: MethodResult }
   | { readonly kind: 'asked'; readonly ending: Ending & { readonly kind: 'inputRequired' } }

@@ -1,6 +1,4 @@
-/**
- * One run of a task, without the request that made it: its context is made of what is kept of the caller.
- */
+/** One run of a task, without its original request: its context is created from the stored caller. */
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env } from '../definition/context.ts'
 import type { TaskReader } from '../definition/task-option.ts'
@@ -20,22 +18,22 @@ import type { TaskRecords } from './task-records.ts'
 export interface SharedByRuns {
   readonly records: TaskRecords
   readonly settings: Settings
-  /** The runs of this process by task, to be told of what this process knows. */
+  /** The runs of this process by task, which are notified of changes by this process. */
   readonly running: Map<string, TaskRun>
   readonly taskStore: TaskReader
   readonly report: (error: unknown) => void
-  /** @throws TypeError if the tasks belong to no server yet. */
+  /** @throws TypeError if the tasks do not belong to a server yet. */
   options(): ServerOptions
 }
 
-/** Runs a task whose lease this run holds. Resolves with the task as the run has left it. Never rejects. */
+/** Runs a task whose lease this run holds. Resolves with the task after the run. Never rejects. */
 export async function runTask(task: Task, platform: SlicePlatform, shared: SharedByRuns): Promise<Task> {
   const { running } = shared
   const { record } = task
   const options = shared.options()
   const run = createRun(task, platform, shared, (reason) => context.abort(reason))
   const context = createContext(task, platform, shared, run)
-  // From here on it may be cancelled, also while it is set up.
+  // From here on it can be cancelled, even during its setup.
   running.set(task.id, run)
   try {
     const scope = new RequestScope(options.definition, context)
@@ -43,7 +41,7 @@ export async function runTask(task: Task, platform: SlicePlatform, shared: Share
     await Promise.race([setUp, run.done])
     if (run.isOver) return run.task ?? task
     const tool = scope.findTool(record.tool)
-    if (tool === undefined) throw new Error(`Tool "${record.tool}" of a task does not exist any more.`)
+    if (tool === undefined) throw new Error(`Tool "${record.tool}" of a task no longer exists.`)
     await runToEnd(run, tool, record.arguments, context, options.reportError)
   } catch (error) {
     await run.fail(error)
@@ -68,7 +66,7 @@ export async function runToEnd(
       await run.fail(error)
     }
   }
-  // A suspended tool never settles, so that is not waited for.
+  // Not awaited, since a suspended tool never settles.
   void work()
   await run.done
 }
@@ -120,7 +118,7 @@ function createContext(
   return context
 }
 
-/** What is known of the caller of a task, in a run without a request. */
+/** The stored caller of a task, for a run without a request. */
 function factsOf(
   { caller }: TaskRecord,
   { env, deadline, waitUntil }: SlicePlatform,

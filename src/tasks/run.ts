@@ -1,8 +1,8 @@
 /**
  * One run of a task's tool, from the top: finished steps and answers come from the journal, and each new step is in the store before
- * anything else happens. A run ends when the tool ends, asks, sleeps, or has no time left; or when it is no longer the one that counts.
+ * anything else happens. A run ends when the tool ends, asks, sleeps, or has no time left; or when it lost its lease.
  *
- * A call that may become a task is such a run, too. It is a task from `become` on, and goes on running.
+ * A call that may become a task is also such a run. It is a task from `become` on, and keeps running.
  */
 import type { StepInfo } from '../definition/context.ts'
 import { digest } from '../definition/digest.ts'
@@ -19,13 +19,13 @@ import { TaskTooLargeError } from './task-records.ts'
 import { isOwnStep, Waits } from './waits.ts'
 import { RunWriter } from './writer.ts'
 
-/** Time left for the last write of a run. */
+/** Time reserved for the last write of a run. */
 const RESERVE_MS = 1000
 
 export class TaskRun implements ReplayHooks {
   readonly id: string
   readonly outcome: Promise<Outcome>
-  /** Settles when nothing of this run is left to do. */
+  /** Settles when this run is completely finished. */
   readonly done: Promise<void>
   readonly #options: RunOptions
   readonly #writer: RunWriter
@@ -36,17 +36,17 @@ export class TaskRun implements ReplayHooks {
   #isOver = false
   #becoming: Promise<Task | undefined> | undefined
   #isLate = false
-  /** The call ends with questions to its client, and becomes no task any more. */
+  /** The call ends with questions to its client, and will not become a task. */
   #isAsking = false
-  /** Why the call is aborted, once its client went away. */
+  /** Why the call was aborted after its client disconnected. */
   #leaving: (() => unknown) | undefined
   #deadline: number
   readonly #given: { readonly [key: string]: unknown }
-  /** The answers to what the tool returned, and such as it has not asked for yet. */
+  /** The answers to the tool's returned questions, and answers not yet asked for. */
   #returned: { readonly [key: string]: unknown }
   #deadlineTimer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param task a task that the run has taken; without one, the run is a call that may become a task. */
+  /** @param task The task that the run has taken. Without it, the run is a call that may become a task. */
   constructor(options: RunOptions, task?: Task) {
     this.#options = options
     this.#deadline = options.deadline
@@ -84,7 +84,7 @@ export class TaskRun implements ReplayHooks {
     return this.task !== undefined || this.#options.asksAsTask
   }
 
-  /** The time of a run is limited anyway. */
+  /** A run has its own time limit. */
   get waitsForSteps(): boolean {
     return this.task !== undefined
   }
@@ -93,10 +93,10 @@ export class TaskRun implements ReplayHooks {
     return this.#replay
   }
 
-  /** Makes a task of a call that still runs, and goes on with it. If that cannot be, the call goes on. */
+  /** Turns a running call into a task and continues it. If that fails, the call continues. */
   async become(): Promise<void> {
     if (this.#isOver || this.#isAsking || this.#becoming !== undefined || this.task !== undefined) return
-    // Nothing runs but sleeps that the call waits for: the task sleeps instead.
+    // The call only waits for sleeps: the task sleeps instead.
     if (this.waits.isInside && !this.#replay.isRunningStep) {
       this.waits.leaveCall()
       return this.#suspend({ questions: [], journal: this.#replay.journal() })
@@ -114,14 +114,13 @@ export class TaskRun implements ReplayHooks {
     if (task !== undefined) {
       this.#begin(task)
       this.#resolve({ kind: 'task', task })
-      // A step may have ended while the task was made.
+      // A step may have ended while the task was created.
       await this.#writer.save()
     }
     this.#becoming = undefined
     if (this.#leaving !== undefined) this.leave(this.#leaving)
   }
 
-  /** The tool has ended. */
   async end(result: MethodResult): Promise<void> {
     await this.#becoming
     if (this.#isOver) return
@@ -130,7 +129,7 @@ export class TaskRun implements ReplayHooks {
     this.#resolve({ kind: 'result', result })
   }
 
-  /** The tool has failed with an error that is not a result. */
+  /** The tool failed with an error that is not a result. */
   async fail(error: unknown): Promise<void> {
     await this.#becoming
     if (this.#isOver) return
@@ -142,12 +141,12 @@ export class TaskRun implements ReplayHooks {
     this.#resolve({ kind: 'error', error })
   }
 
-  /** The process stops: no further step begins here. */
+  /** The process stops: no further step starts here. */
   stop(): void {
     this.#deadline = 0
   }
 
-  /** The call's client went away: the tool is aborted, unless the call is a task, or becomes one. */
+  /** The call's client disconnected: aborts the tool, unless the call is or becomes a task. */
   leave(reason: () => unknown): void {
     this.#leaving = reason
     if (this.task !== undefined || this.#becoming !== undefined) return
@@ -238,11 +237,11 @@ export class TaskRun implements ReplayHooks {
     }
     this.#close()
     this.#options.abort(
-      () => new DOMException('The run has ended; the task goes on in another.', 'AbortError'),
+      () => new DOMException('The run has ended; the task continues in another.', 'AbortError'),
     )
   }
 
-  /** The task's last write. If it cannot be made, another run does the rest of this one again. Never rejects. */
+  /** The last write of the run. If it fails, another run repeats the rest of this one. Never rejects. */
   async #endAs(change: (record: TaskRecord) => TaskRecord): Promise<void> {
     try {
       await this.#writer.write((record) => ({ record: change(record), dueAt: null }))
@@ -258,7 +257,7 @@ export class TaskRun implements ReplayHooks {
     this.#close()
   }
 
-  /** The time is over, and a step still runs: it is given up, and begins again in the next run. */
+  /** The time is over while a step still runs: the step is abandoned, and starts again in the next run. */
   async #expire(): Promise<void> {
     this.#isLate = true
     this.#replay?.end()
@@ -266,11 +265,13 @@ export class TaskRun implements ReplayHooks {
     await this.#suspend({ questions: [], journal })
   }
 
-  /** The task was cancelled, has expired, or is run by another. */
+  /** The task was cancelled, has expired, or has another run. */
   lose(): void {
     if (this.#isOver) return
     this.#close()
-    this.#options.abort(() => new DOMException('The task was cancelled, or goes on elsewhere.', 'AbortError'))
+    this.#options.abort(
+      () => new DOMException('The task was cancelled, or continues elsewhere.', 'AbortError'),
+    )
   }
 
   #begin(task: Task): void {

@@ -1,6 +1,4 @@
-/**
- * Runs the tasks of one server: when each is run, and what its runs share.
- */
+/** Runs the tasks of one server: schedules them, and holds what their runs share. */
 import { isThenable } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
@@ -13,16 +11,16 @@ import { MIN_RUN_MS, type TasksOptions, toSettings } from './settings.ts'
 import type { TaskStore } from './store.ts'
 import { createTaskRecords } from './task-records.ts'
 
-/** Milliseconds that a write waits for its runner to have been told. */
+/** Milliseconds that a write waits for the notification of its runner. */
 const WAKE_TIMEOUT_MS = 1000
 
 export interface TaskRuns extends SharedByRuns {
   /** @throws TypeError if the tasks belong to another server. */
   attach(host: TaskHost): void
   close(): void
-  /** Runs a task if it is due and nobody else runs it. Resolves with when it is due next. Never rejects. */
+  /** Runs a task if it is due and has no other run. Resolves with its next due time. Never rejects. */
   run(id: string, platform?: SlicePlatform): Promise<number | null>
-  /** After a request has made a task due: runs it, unless its runner does so at once. */
+  /** Runs a task that a request made due, unless its runner runs it immediately. */
   kick(task: Task, context: Context): void
 }
 
@@ -35,7 +33,7 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
   const run: TaskRuns['run'] = async (id, platform = {}) => {
     if (isClosed) return Date.now()
     try {
-      // A run without time for a step would only count as one that has finished none.
+      // A run without time for a step would only count as a run without a finished step.
       if ((platform.deadline ?? Number.POSITIVE_INFINITY) - Date.now() < MIN_RUN_MS)
         return (await records.read(id))?.dueAt ?? null
       const runId = crypto.randomUUID()
@@ -73,7 +71,7 @@ function createShared(
 
   const options = (): ServerOptions => {
     if (host === undefined)
-      throw new TypeError('These tasks belong to no server: pass them to MCPServer as "tasks".')
+      throw new TypeError('These tasks do not belong to a server: pass them to MCPServer as "tasks".')
     return host.options()
   }
   const report = (error: unknown): void => options().reportError(error, { tasks: true })

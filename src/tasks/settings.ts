@@ -5,21 +5,21 @@ import type { TaskOption, TaskOptions } from '../definition/task-option.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import type { TaskRunner, TaskStore } from './store.ts'
 
-/** What every store's function takes. */
+/** The options of every store's function. */
 export interface TasksOptions {
-  /** Who runs due tasks. Default: that of the store, or none: then requests and `server.tasks.runDue` do. */
+  /** Runs due tasks. Default: the store's runner, or none; then requests and `server.tasks.runDue` run them. */
   readonly runner?: TaskRunner | undefined
-  /** Milliseconds from creation after which a task is forgotten, ended or not. Null: never. Default 86 400 000, a day. */
+  /** Milliseconds from creation after which a task is deleted, whether or not it has ended. Null: never. Default 86 400 000, a day. */
   readonly ttlMs?: number | null
-  /** Milliseconds that clients should wait between two looks. Default 2000. */
+  /** Milliseconds that clients should wait between two polls. Default 2000. */
   readonly pollIntervalMs?: number
   /** Open tasks that one caller may have; all anonymous callers count as one. Default 100. */
   readonly maxOpenTasks?: number
-  /** Runs in a row that finish nothing, after which a task fails. Default 5. */
+  /** Consecutive runs without a finished step after which a task fails. Default 5. */
   readonly maxIdleRuns?: number
-  /** Maximum milliseconds of one run, 2000 or more. The platform's own limit counts, too. Default 900 000, 15 minutes. */
+  /** Maximum milliseconds of one run, 2000 or more. The platform's own limit applies, too. Default 900 000, 15 minutes. */
   readonly maxRunMs?: number
-  /** Milliseconds after which a run that writes nothing counts as dead, and another may begin. Default 30 000. */
+  /** Milliseconds without a write after which a run counts as dead and another may start. Default 30 000. */
   readonly leaseMs?: number
 }
 
@@ -28,7 +28,7 @@ export interface Settings extends Required<Omit<TasksOptions, 'runner'>> {
   readonly runner: TaskRunner | undefined
 }
 
-/** In the last second of a run no step begins: so a shorter one would do nothing. */
+/** No step starts in the last second of a run, so a shorter run would do nothing. */
 export const MIN_RUN_MS = 2000
 
 /** @throws TypeError for a number that is not above 0, or a run that is too short for a step. */
@@ -88,7 +88,7 @@ export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void
 export function checkAtLeast(name: string, ms: number, atLeastMs: number): void {
   if (!(ms >= atLeastMs))
     throw new TypeError(
-      `"${name}" must be ${atLeastMs} or more milliseconds, not ${ms}: in less time no step of a task would begin.`,
+      `"${name}" must be ${atLeastMs} or more milliseconds, not ${ms}: in less time no step of a task would start.`,
     )
 }
 

@@ -1,6 +1,4 @@
-/**
- * Tools for clients without the extension: to ask for a task, and to answer its questions.
- */
+/** Tools for clients without the extension: poll for a task, and answer its questions. */
 import { jsonSchema } from '../definition/json-schema.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import { principalOf } from '../request/principal.ts'
@@ -28,7 +26,7 @@ export function createStatusTools(
   return {
     [STATUS_TOOL]: {
       id: STATUS_TOOL,
-      description: 'Tells how far a task is that another tool has started, or its result once it is done.',
+      description: 'Returns the progress of a task started by another tool, or its result.',
       inputSchema: jsonSchema({ type: 'object', properties: { taskId: TASK_ID }, required: ['taskId'] }),
       mcp: { annotations: { readOnlyHint: true } },
       execute: async ({ taskId }: { taskId: string }, context: RunContext) => {
@@ -39,12 +37,15 @@ export function createStatusTools(
     },
     [ANSWER_TOOL]: {
       id: ANSWER_TOOL,
-      description: "Passes the user's answers to a task that has asked for them.",
+      description: "Sends the user's answers to a task that asked for them.",
       inputSchema: jsonSchema({
         type: 'object',
         properties: {
           taskId: TASK_ID,
-          answers: { type: 'object', description: 'By the key of each question: its action and content.' },
+          answers: {
+            type: 'object',
+            description: 'For each question, by its key: the action and the content.',
+          },
         },
         required: ['taskId', 'answers'],
       }),

@@ -1,6 +1,6 @@
 /**
- * Reads and changes tasks in a store. A change is a function of the kept record, and is made again on the record that somebody else
- * has written meanwhile: so a client's answer and a run's step never undo each other.
+ * Reads and changes tasks in a store. A change is a function of the stored record. If another process wrote the record in the meantime, the
+ * change is applied again to the new record, so that a client's answer and a run's step never undo each other.
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
@@ -8,19 +8,19 @@ import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { bytesOver, isTaskId } from './stored.ts'
 
-/** Bytes of a task's id: nobody can guess one. */
+/** Bytes of a task's id, which makes ids unguessable. */
 const ID_BYTES = 24
 
-/** How often a change is made again because somebody else was faster. */
+/** How often a change is retried after a concurrent write. */
 const MAX_ATTEMPTS = 50
 
-/** A change of a task, and when it is due after it. Undefined: there is nothing to change. */
+/** A change of a task, and its due time afterwards. Undefined: nothing to change. */
 export type Change = (task: Task) => Changed | undefined
 
 export interface Changed {
   readonly record: TaskRecord
   readonly dueAt: number | null
-  /** Nobody needs to be told of `dueAt`: it is the end of a run that was told of before. */
+  /** Whether the runner already knows `dueAt`, as the end of the current run. */
   readonly isQuiet?: boolean
 }
 
@@ -31,7 +31,7 @@ export class TaskTooLargeError extends Error {
   readonly limit: number
 
   constructor(bytes: number, limit: number) {
-    super(`A task has ${bytes} bytes, and its store keeps ${limit}.`)
+    super(`The task has ${bytes} bytes, but its store allows ${limit}.`)
     this.bytes = bytes
     this.limit = limit
   }
@@ -41,15 +41,14 @@ export interface TaskRecords {
   /** Undefined if the caller has too many open tasks. */
   create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Task | undefined>
   read(id: string): Promise<Task | undefined>
-  /** Resolves with the changed task, with the kept one if there was nothing to change, and with undefined if there is none. */
+  /** Resolves with the changed task, with the stored one if there was nothing to change, and with undefined if it does not exist. */
   change(id: string, change: Change, known?: Task): Promise<Task | undefined>
   due(now: number, limit: number): Promise<readonly string[]>
 }
 
 /**
- * @param onDue called after each write that makes a task due, and with null after one with which it is no longer; waited for, since
- * the process may be frozen once the call has returned.
- * @param onChange called after each write that clients can see.
+ * @param onDue Called after each write that makes a task due, and with null after one that makes it no longer due. Awaited, since the
+ * process may be frozen after the call returned. @param onChange Called after each write that clients can see.
  */
 export function createTaskRecords(
   store: TaskStore,
@@ -91,7 +90,7 @@ export function createTaskRecords(
         }
         task = await read(id)
       }
-      if (task !== undefined) throw new Error(`Task ${id} could not be written: too many write it at once.`)
+      if (task !== undefined) throw new Error(`Task ${id} could not be written: too many concurrent writes.`)
       return undefined
     },
   }

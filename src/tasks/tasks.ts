@@ -1,5 +1,5 @@
 /**
- * Tasks of one server: makes them of calls, runs them in slices, and answers the methods of the extension
+ * Tasks of one server: creates them from calls, runs them in slices, and answers the methods of the extension
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
 import type { TaskSupport } from '../request/task-support.ts'
@@ -15,7 +15,7 @@ import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
 import type { Changed } from './task-records.ts'
 
-/** Tasks that are run at the same time by one `runDue`. */
+/** Tasks that one `runDue` runs concurrently. */
 const DUE_LIMIT = 20
 
 /**
@@ -25,7 +25,7 @@ const DUE_LIMIT = 20
  * tasks: createTasks({ store: createMemoryTaskStore() })
  * ```
  *
- * @throws TypeError for an option that cannot be used.
+ * @throws TypeError for an invalid option.
  */
 export function createTasks(options: TasksOptions & { readonly store: TaskStore }): TaskSupport {
   const runs = createTaskRuns(options)
@@ -48,9 +48,9 @@ export function createTasks(options: TasksOptions & { readonly store: TaskStore 
       return Object.keys(own).length > 0
     },
     hides({ name, source }, client) {
-      // A tool of the server's own may have that name.
+      // One of the server's own tools may have that name.
       const isOurs = Object.hasOwn(own, name) && own[name]!.execute === source.execute
-      // Who cannot be asked itself needs `task_answer` all the same.
+      // Clients that cannot be asked still need `task_answer`.
       return isOurs && isDeclared(client) && client.clientCapabilities.elicitation !== undefined
     },
     async send(taskId, name, value) {

@@ -1,23 +1,21 @@
-/**
- * Runs due tasks in a process that stays: by timers for what this process knows, and by looking into the store for the rest.
- */
+/** Runs due tasks in a long-lived process: by timers for tasks of this process, and by polling the store for others. */
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import type { TaskRunner } from './store.ts'
 
 export interface PollingOptions {
-  /** Milliseconds between two looks into the store. Default 5000. */
+  /** Milliseconds between two polls of the store. Default 5000. */
   readonly everyMs?: number
-  /** Tasks that one look runs. Default 20. */
+  /** Maximum tasks per poll. Default 20. */
   readonly limit?: number
 }
 
-/** Milliseconds after a look that found as many tasks as it takes. */
+/** Milliseconds after a poll that found the maximum. */
 const FULL_LOOK_MS = 50
 
 /**
- * Creates a runner for a process that stays (Node, Bun, Deno), with a store that others share: tasks that another process has left are
- * found within `everyMs`. Every process of a deployment may have one.
+ * Creates a runner for a long-lived process (Node, Bun, Deno) with a shared store: it finds tasks abandoned by another process within
+ * `everyMs`. Every process of a deployment may have one.
  *
  * @throws TypeError for an interval that is not above 0.
  */
@@ -28,12 +26,12 @@ export function pollingRunner({ everyMs = 5000, limit = 20 }: PollingOptions = {
     )
   const timers = createTimerRunner()
   let isClosed = false
-  /** Resolves with the time until the next look. A run that takes longer than that keeps no other task waiting. */
+  /** Resolves with the time until the next poll. A longer run does not block other tasks. */
   const look = async (tasks: TaskControls): Promise<number> => {
     const enough = new Promise<undefined>((resolve) => later(() => resolve(undefined), everyMs))
     const found = await Promise.race([tasks.runDue({ limit }), enough])
     if (found === undefined) return 0
-    // A full look: there may be more. If they cannot be run, they are found again: so not at once.
+    // The poll found the maximum, so there may be more. Not immediately, since tasks that cannot run would be found again.
     return found >= limit ? Math.min(everyMs, FULL_LOOK_MS) : everyMs
   }
   return {
@@ -57,7 +55,7 @@ export function pollingRunner({ everyMs = 5000, limit = 20 }: PollingOptions = {
   }
 }
 
-/** Creates a runner by timers alone: they die with their process. */
+/** Creates a runner that only uses timers, which end with the process. */
 export function createTimerRunner(): TaskRunner {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   let tasks: TaskControls | undefined
@@ -65,7 +63,7 @@ export function createTimerRunner(): TaskRunner {
     clearTimeout(timers.get(id))
     const onTime = (): void => {
       timers.delete(id)
-      // A timer may be a millisecond early, and nobody else would wake a task that is not due yet.
+      // A timer may fire a millisecond early, and no other timer would wake a task that is not due yet.
       if (at > Date.now()) wake(id, at)
       else void tasks?.run(id)
     }

@@ -1,30 +1,28 @@
-/**
- * What the tool of one run waits for: sleeps and events. Each is a step of its own in the journal, so that it is done once.
- */
+/** The sleeps and events that the tool of one run waits for. Each is a separate step in the journal, so that it is done once. */
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { neverSettles, type Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'
 import type { Task } from './record.ts'
 
-/** What it needs of its run. */
+/** What it needs from its run. */
 export interface WaitingRun {
   readonly replay: Replay
   readonly task: Task | undefined
   readonly isOver: boolean
-  /** Sleeps are waited for inside the call, until it is a task. */
+  /** Sleeps are awaited inside the call until it is a task. */
   readonly waitsInside: boolean
 }
 
 /** The latest time that a `Date` can hold. */
 const LATEST = 8.64e15
 
-/** The names of our own steps begin so, and those of tools do not. */
+/** The prefix of Mayfly's own steps, which tools cannot use. */
 const OURS = 'ctx.'
 const SLEEP = 'ctx.sleep '
 const WAIT = 'ctx.waitFor '
 const WAITED = 'ctx.waitFor, done: '
 
-/** Whether a step remembers a sleep or an event: it is written when the run ends. */
+/** Whether a step is a sleep or an event, which is written when the run ends. */
 export function isOwnStep(name: string): boolean {
   return name.startsWith(OURS)
 }
@@ -32,7 +30,7 @@ export function isOwnStep(name: string): boolean {
 export class Waits {
   readonly #run: WaitingRun
   readonly #sleepsUntil: number[] = []
-  /** The ends of sleeps that the call waits for, by their timers. */
+  /** The end times of sleeps that the call waits for, by timer. */
   readonly #inside = new Map<ReturnType<typeof setTimeout>, number>()
   readonly #awaited: string[] = []
 
@@ -40,7 +38,7 @@ export class Waits {
     this.#run = run
   }
 
-  /** When the earliest sleep or timeout is over, in milliseconds since the epoch; infinite without one. */
+  /** When the earliest sleep or timeout ends, in milliseconds since the epoch; infinite without any. */
   get until(): number {
     return Math.min(...this.#sleepsUntil)
   }
@@ -58,12 +56,12 @@ export class Waits {
     return this.#inside.size > 0
   }
 
-  /** The task sleeps for what the call has waited for. */
+  /** The task takes over the call's sleeps. */
   leaveCall(): void {
     this.#sleepsUntil.push(...this.#inside.values())
   }
 
-  /** No timer goes on. */
+  /** Stops all timers. */
   close(): void {
     for (const timer of this.#inside.keys()) clearTimeout(timer)
   }
@@ -96,13 +94,13 @@ export class Waits {
       if (until !== null) this.#sleepsUntil.push(until)
       return replay.park()
     }
-    // What was decided once stays so, also if the event comes after its time.
+    // A timeout is final, even if the event arrives later.
     const outcome = (await replay.step(WAITED + name, () => event ?? [])) as readonly unknown[]
     if (outcome.length > 0) return outcome[0]
-    throw new DOMException(`No event "${name}" came in time.`, 'TimeoutError')
+    throw new DOMException(`Event "${name}" did not arrive in time.`, 'TimeoutError')
   }
 
-  /** A step that waits would keep its run from ever ending. */
+  /** A step that waits would block its run forever. */
   #checkOutside(what: string, name: string): void {
     if (this.#run.replay.isRunningStep && isInsideStep())
       throw new TypeError(`${what}("${name}") was called inside a step: call it before or after the step.`)
@@ -121,7 +119,7 @@ export class Waits {
   }
 }
 
-/** A whole number, since stores keep no other. */
+/** An integer, since stores accept no other numbers. */
 function timeIn(ms: number): number {
   return Math.min(Math.ceil(Date.now() + ms), LATEST)
 }

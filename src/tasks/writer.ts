@@ -1,6 +1,6 @@
 /**
- * Writes what a run has done, as long as the run counts: one write after another, and renewed while the run works, so that nobody else
- * takes the task.
+ * Writes the progress of a run while it has the lease: one write after another, and renews the lease, so that no other process takes the
+ * task.
  */
 import type { Journal } from '../interaction/journal.ts'
 import { tooLarge } from './changes.ts'
@@ -18,7 +18,7 @@ export interface WriterOptions {
 /** Milliseconds between two writes of progress. */
 const PROGRESS_MS = 1000
 
-/** Milliseconds between two attempts to write to a store that is down: the first, and at most. */
+/** Milliseconds between two attempts to write to a store that is down: initial and maximum. */
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
@@ -26,12 +26,12 @@ const LAST_RETRY_MS = 5000
 const MAX_STATUS_CHARACTERS = 2000
 
 export class RunWriter {
-  /** The task as this run knows it; undefined while the call is none. */
+  /** The task as of this run's last write; undefined until the call becomes a task. */
   task: Task | undefined
   readonly #options: WriterOptions
   readonly #runId: string
   readonly #journal: () => Journal
-  /** Called when the run no longer counts: the task has ended, has expired, or is run by another. */
+  /** Called when the run lost its lease: the task has ended, has expired, or has another run. */
   readonly #onLost: () => void
   #isClosed = false
   #statusMessage: string | undefined
@@ -47,7 +47,7 @@ export class RunWriter {
     this.#onLost = onLost
   }
 
-  /** From now on, the run is that of a task. */
+  /** From now on, the run belongs to a task. */
   begin(task: Task): void {
     this.task = task
     const { leaseMs, report } = this.#options
@@ -70,7 +70,9 @@ export class RunWriter {
     }, PROGRESS_MS)
   }
 
-  /** Writes the journal. Those who wait for a write that has not begun share it. @throws TaskTooLargeError, and what the store throws. */
+  /**
+   * Writes the journal. Callers that wait for a write that has not started share it. @throws TaskTooLargeError, and errors of the store.
+   */
   save(): Promise<void> {
     if (this.task === undefined || this.#isClosed) return Promise.resolve()
     this.#queued ??= this.#saving
@@ -84,7 +86,7 @@ export class RunWriter {
   }
 
   /**
-   * Writes the journal with a step that has just ended. If that cannot be done, the run is given up, as if its process had died.
+   * Writes the journal with a step that has just ended. If that fails, the run is abandoned, as if its process had died.
    *
    * @throws TypeError if the step's result does not fit in the store.
    */
@@ -99,15 +101,15 @@ export class RunWriter {
           this.#options.report(error)
           return this.#onLost()
         }
-        // Another step that ended at the same time is too large, and leaves the journal now.
+        // Another step that ended at the same time is too large, and is removed from the journal.
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
     }
   }
 
   /**
-   * Changes the task, if this run still counts. A write that fails is tried again for as long as the lease; it may have been done all the
-   * same, which does no harm.
+   * Changes the task if this run still has the lease. A failed write is retried until the lease ends; it may have succeeded anyway, which
+   * is harmless.
    *
    * @throws as `save`.
    */
@@ -162,7 +164,7 @@ export class RunWriter {
     else this.#onLost()
   }
 
-  /** The last progress, which may not have been written yet. */
+  /** The latest progress, which may not be written yet. */
   #withStatus(record: TaskRecord): TaskRecord {
     return this.#statusMessage === undefined ? record : { ...record, statusMessage: this.#statusMessage }
   }

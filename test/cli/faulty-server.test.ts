@@ -31,7 +31,7 @@ const LINE = 'mayfly: server.ts: inputSchema of tool "bad"'
 
 describe.each([
   ['z.string()', 'must describe an object, not "string"'],
-  ['z.object({ since: z.date() })', 'cannot be written as JSON Schema: Date cannot be represented'],
+  ['z.object({ since: z.date() })', 'cannot be converted to JSON Schema: Date cannot be represented'],
   ["{ type: 'object' }", "is plain JSON Schema: write jsonSchema({ … }), imported from 'mayfly-mcp'"],
 ])('inputSchema: %s', (schema, reason) => {
   test.for([

@@ -34,7 +34,9 @@ it.each(['needsApproval', 'requireApproval'])('a tool of whatever kit with %s', 
 it('the jsonSchema() of another library', async () => {
   const inputSchema = { jsonSchema: { type: 'object' }, validate: () => ({ success: true }) }
   const server = serverOf({ tools: { tool: { execute, inputSchema } } })
-  expect(() => server.getToolListInfo()).toThrow("another library's jsonSchema(): use that of mayfly-mcp")
+  expect(() => server.getToolListInfo()).toThrow(
+    'comes from the jsonSchema() of another library: use the one of mayfly-mcp',
+  )
 })
 
 it('registerTool, registerResource and registerPrompt as other kits call them', () => {
@@ -62,7 +64,7 @@ it.each<[string, () => unknown]>([
   const server = serverOf({ tools: { tool: { description: 'x', execute: returns } }, onError: () => {} })
   const { isError, text } = await call(server, 'tool', {})
   expect(isError).toBe(true)
-  expect(text).toContain(`an object of type ${kind}: return what is in it`)
+  expect(text).toContain(`an object of type ${kind}: return its content instead`)
 })
 
 it.each([
@@ -104,5 +106,5 @@ it.each([
 it('a list of tools → TypeError, as the names would be numbers', () => {
   const greet = createTool({ id: 'greet', execute: () => 'hello' })
   const config = { id: 'a', name: 'A', version: '1', tools: [greet] as never }
-  expect(() => new MCPServer(config)).toThrow('"tools" must be an object')
+  expect(() => new MCPServer(config)).toThrow('"tools" is a list: it must be an object')
 })

@@ -51,8 +51,8 @@ describe('registerTool', () => {
     expect((await list(server, 'tools')).map(({ name, title }) => [name, title])).toEqual([
       ['listMessages', 'Messages'],
     ])
-    expect(() => putMessageTool.enable()).toThrow('change one request in setup')
-    expect(() => upgradeAuthTool.remove()).toThrow('change one request in setup')
+    expect(() => putMessageTool.enable()).toThrow('change a single request in setup')
+    expect(() => upgradeAuthTool.remove()).toThrow('change a single request in setup')
   })
 
   it.each(['callback', 'paramsSchema'])('update({ %s }) → TypeError that names what to write', (name) => {
@@ -141,7 +141,7 @@ it('a prompt whose arguments could never be strings does not compile, and says w
   const server = create({ prompts: { greet, coerced } })
   const get = (name: string) => request(server, 'prompts/get', { name, arguments: { times: '2' } })
   expect((await get('greet')).error?.message).toMatch(
-    /^Invalid arguments for prompt greet, which are strings: times: /,
+    /^Invalid arguments for prompt greet \(all arguments are strings\): times: /,
   )
   expect((await get('coerced')).result?.messages).toMatchObject([{ content: { text: 'Hello Hello ' } }])
 })
@@ -150,7 +150,7 @@ it.each([
   [
     'a shape with what is no schema',
     { a: 'string' },
-    'a in inputSchema of tool "t" is no schema: write z.string() or the like.',
+    'a in inputSchema of tool "t" is not a schema: use a schema such as z.string().',
   ],
   [
     'JSON Schema',

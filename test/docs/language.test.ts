@@ -16,7 +16,18 @@ function read(file: string): string {
 }
 
 /** Files and folders that are still to be rewritten. */
-const NOT_YET = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/', 'src/', 'adapters/']
+const NOT_YET = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/',
+  'src/client/',
+  'src/retrieval/',
+  'src/webhook/',
+  'src/testing/',
+  'adapters/',
+]
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'adapters/README.md']
 pages.push(...globSync('docs/**/*.md', { cwd: ROOT }))

@@ -107,14 +107,14 @@ describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
     [
       'valibot as it is',
       seat,
-      '(valibot) cannot be written as JSON Schema: wrap it in toStandardJsonSchema()',
+      '(valibot) cannot be converted to JSON Schema: wrap it in toStandardJsonSchema()',
     ],
-    ['one field of a shape', { a: v.string() }, 'a in inputSchema of tool "t" (valibot) cannot be written'],
-    ['what no JSON Schema says', z.object({ d: z.date() }), 'as JSON Schema: Date cannot be represented'],
-    ['zod 3.23', { safeParse: () => {}, _def: {} }, 'is a schema of zod 3: use zod 4.2 or newer'],
-    ['a shape of zod 3.23', { a: { safeParse: () => {}, _def: {} } }, 'is a schema of zod 3'],
-    ['zod 4.0', standard('zod'), '(zod) cannot be written as JSON Schema: use zod 4.2 or newer'],
-    ['another library', standard('other'), '(other) cannot be written as JSON Schema: use a library with'],
+    ['one field of a shape', { a: v.string() }, 'a in inputSchema of tool "t" (valibot) cannot be converted'],
+    ['what no JSON Schema says', z.object({ d: z.date() }), 'to JSON Schema: Date cannot be represented'],
+    ['zod 3.23', { safeParse: () => {}, _def: {} }, 'is a zod 3 schema: use zod 4.2 or newer'],
+    ['a shape of zod 3.23', { a: { safeParse: () => {}, _def: {} } }, 'is a zod 3 schema'],
+    ['zod 4.0', standard('zod'), '(zod) cannot be converted to JSON Schema: use zod 4.2 or newer'],
+    ['another library', standard('other'), '(other) cannot be converted to JSON Schema: use a library with'],
   ])(
     '%s as inputSchema → an error that names the tool and what to write [schemas.standard]',
     (_what, schema, text) => {

@@ -135,7 +135,7 @@ describe('withServerCard', () => {
       new TypeError('withServerCard has no option "descripton".'),
     )
     expect(() => Reflect.apply(withServerCard, undefined, [shop()])).toThrow(
-      /^withServerCard needs "url": the MCP endpoint/,
+      /^withServerCard needs "url": the public URL of the MCP endpoint/,
     )
   })
 

@@ -169,7 +169,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request) text += chunk
   } catch {
-    // The client went away.
+    // The client disconnected.
   }
   return text
 }

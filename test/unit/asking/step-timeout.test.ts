@@ -47,7 +47,7 @@ describe('a question that waits for a step', () => {
     expect(stuck).toEqual([])
     await pass(1)
     expect(stuck).toMatchObject([{ name: 'QuestionError', code: 'INSIDE_STEP' }])
-    expect(stuck[0]!.message).toMatch(/60 s ago, inside or beside the step "pay", "more"\..*before or after/)
+    expect(stuck[0]!.message).toMatch(/60 s ago, inside or next to the step "pay", "more"\..*before or after/)
     expect(suspensions).toEqual([])
     // The call is over: neither does the step settle, nor does another begin.
     const settled = vi.fn()

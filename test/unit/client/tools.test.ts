@@ -221,7 +221,7 @@ const FAULTS: readonly (readonly [what: string, fail: () => unknown, text: strin
     }),
     'mine',
   ],
-  ['reject with what has no text', () => Promise.reject(Object.create(null)), 'An error that has no text.'],
+  ['reject with what has no text', () => Promise.reject(Object.create(null)), 'An error without a text.'],
 ]
 
 it.each(FAULTS)('listeners that %s are reported, and fail no call', async (_what, fail, text) => {

@@ -327,8 +327,8 @@ describe('SDK v2', () => {
 
 describe('what cannot be served', () => {
   it('no factory → TypeError', () => {
-    expect(() => fromSdk(createV1() as never)).toThrow('a function that makes a server')
-    expect(() => fromSdk(createV1, { auth: {} as never })).toThrow('"auth" must be made by')
+    expect(() => fromSdk(createV1() as never)).toThrow('a function that creates a server')
+    expect(() => fromSdk(createV1, { auth: {} as never })).toThrow('"auth" must be created by')
   })
 
   it.each([

@@ -100,7 +100,7 @@ test.each(['tasks', '/my tasks', '/', '/mcp', '//tasks', '/tasks?x', 'https://sh
   'mount(%j) → a TypeError',
   (path) => {
     const { endpoint } = setUp()
-    expect(() => endpoint.mount(path)).toThrow(/the path of the endpoint/)
+    expect(() => endpoint.mount(path)).toThrow(/the path of the task endpoint/)
   },
 )
 

@@ -136,7 +136,7 @@ test('a result that does not fit → failed, with the size', async () => {
   const client = new TaskClient({ tools: { big }, tasks: createTasks({ store }), onError: () => {} })
   const { taskId } = await client.call('big')
   expect((await client.until(taskId, 'failed')).error!.message).toMatch(
-    /too large: it has \d+ bytes, of 20000/,
+    /too large: it has \d+ bytes, but 20000 are allowed/,
   )
 })
 
@@ -160,7 +160,7 @@ test('runs that finish nothing → failed after maxIdleRuns, saying so', async (
     await new Promise((resolve) => setImmediate(resolve))
   }
   const { error } = await client.get(taskId)
-  expect(error!.message).toMatch(/3 runs in a row finished no step/)
+  expect(error!.message).toMatch(/3 consecutive runs finished no step/)
   // The first run was that of the call itself.
   expect(runs).toBe(4)
 })
@@ -199,7 +199,7 @@ test('a run that is too short for a step → a TypeError when the tasks are made
 
 test('a tool with "task" on a server without tasks → a TypeError; so is server.tasks', () => {
   expect(() => new TaskClient({ tools: { waiting } })).toThrow(
-    /Tool "waiting" has "task", and the server no "tasks"/,
+    /Tool "waiting" has "task", but the server has no "tasks"/,
   )
   const { server } = new TaskClient({})
   expect(() => server.tasks).toThrow(/no "tasks"/)

@@ -66,7 +66,8 @@ describe('signatures', () => {
     const response = await send(sent)
     expect(response.status).toBe(401)
     expect(await response.json()).toEqual({
-      error: 'The webhook is not signed with a known secret, or its timestamp is too far from now.',
+      error:
+        'The webhook is not signed with a known secret, or its timestamp differs too much from the current time.',
     })
     expect(published).toEqual([])
   })

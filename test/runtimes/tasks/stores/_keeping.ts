@@ -46,7 +46,7 @@ export function keepingScenarios({ connect, connectTwo }: Stores): void {
       const task = await kept(here, newTask())
       for (const owner of ['ann', 'bob'])
         await expect(there.create({ ...task, owner, state: '[]' }, 1000)).rejects.toThrow(
-          'A task with this id exists already',
+          'A task with this id already exists',
         )
       expect(await there.read(task.id)).toEqual(task)
     })
@@ -97,7 +97,7 @@ export function keepingScenarios({ connect, connectTwo }: Stores): void {
         const full = `"${first}${text.repeat(size / bytes)}${'x'.repeat(size % bytes)}"`
         expect(Buffer.byteLength(full)).toBe(store.maxStateBytes)
         const task = newTask({ owner: 'o'.repeat(64), dueAt: Date.now(), expiresAt: Date.now() + HOUR_MS })
-        const refusal = `has ${store.maxStateBytes + 1} bytes, and this store keeps at most ${store.maxStateBytes}`
+        const refusal = `has ${store.maxStateBytes + 1} bytes, but this store allows at most ${store.maxStateBytes}`
 
         const tooLong = { ...task, state: `${full} ` }
         await expect(store.create(tooLong, 1000)).rejects.toThrow(TypeError)

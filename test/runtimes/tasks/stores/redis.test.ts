@@ -98,7 +98,7 @@ describe('Redis', () => {
     expect(await store.create(task, 1)).toBe(true)
     expect(await store.replace({ ...task, version: 2 })).toBe(true)
     expect(await store.replace({ ...task, version: 2 })).toBe(false)
-    await expect(store.create(task, 9)).rejects.toThrow('exists already')
+    await expect(store.create(task, 9)).rejects.toThrow('already exists')
   })
 })
 
