@@ -13,7 +13,7 @@ const HEAD = `<!-- Written by npm run facts from deploy/contract/facts.ts. -->
 
 # Facts about the platforms
 
-What the platforms allow according to their own documentation, and when that was last read. Limits of builds, \`mayfly doctor\` and these
+What the platforms allow, each with the day on which their documentation was last read. Limits of builds, \`mayfly doctor\` and these
 pages use this list. Platforms change, so a build over a limit gets a warning and is not refused.
 
 `
@@ -30,7 +30,7 @@ export const ALL_FACTS: readonly NamedFact[] = Object.entries(FACTS).flatMap(([p
 /** The whole page. */
 export function renderFacts(): string {
   const line = (fact: Fact): string =>
-    `- ${fact.says}${fact.isBeta ? ' (beta)' : ''}: **${shownValue(fact)}** ([read](${fact.source}) ${fact.checked})\n`
+    `- ${fact.says}${fact.isBeta ? ' (beta)' : ''}: **${shownValue(fact)}** ([${fact.checked}](${fact.source}))\n`
   const sections = Object.entries(FACTS).map(
     ([platform, facts]) => `## ${platform}\n\n${Object.values<Fact>(facts).map(line).join('')}`,
   )
