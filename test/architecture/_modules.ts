@@ -1,6 +1,6 @@
 /** The modules of the repository as the TypeScript parser sees them: what each imports, and its syntax tree. */
 import { globSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
+import { posix, sep } from 'node:path'
 import ts from 'typescript'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -20,7 +20,8 @@ export interface Module {
 }
 
 export function readModules(folder: string): Module[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).sort().map(readModule)
+  const files = globSync(`${folder}/**/*.ts`, { cwd: ROOT }).map((file) => file.replaceAll(sep, '/'))
+  return files.sort().map(readModule)
 }
 
 function readModule(file: string): Module {

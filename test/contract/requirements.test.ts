@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { REQUIREMENTS, type Requirement } from './requirements.ts'
 
@@ -9,9 +10,9 @@ const SOURCE =
 /** Ids in brackets at the end of a test's name, one after another where it proves several. */
 const CITATION = /\[([a-z]+\.[a-z0-9-]+)\](?=['"`]| \[)/g
 
-const testFiles = globSync('test/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] }).filter(
-  (file) => !file.startsWith('test/contract/requirements'),
-)
+const testFiles = globSync('test/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  .map((file) => file.replaceAll(sep, '/'))
+  .filter((file) => !file.startsWith('test/contract/requirements'))
 
 const citations = testFiles.flatMap((file) =>
   [...readFileSync(new URL(file, ROOT), 'utf8').matchAll(CITATION)].map(([, id]) => ({ file, id: id! })),

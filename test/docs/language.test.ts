@@ -1,6 +1,6 @@
 /** Pages, messages and comments are plain English: none of the constructions that `scripts/language.ts` lists. */
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { expect, it } from 'vitest'
 import { faultsInPage, faultsInSource, type LanguageFault } from '../../scripts/language.ts'
 
@@ -9,6 +9,10 @@ const ROOT = join(import.meta.dirname, '../..')
 function report(file: string, faults: readonly LanguageFault[]): string[] {
   if (NOT_YET.some((path) => file.startsWith(path))) return []
   return faults.map(({ line, found, instead }) => `${file}:${line} "${found.trim()}": write ${instead}`)
+}
+
+function find(pattern: string): string[] {
+  return globSync(pattern, { cwd: ROOT }).map((file) => file.replaceAll(sep, '/'))
 }
 
 function read(file: string): string {
@@ -30,8 +34,8 @@ const NOT_YET = [
 ]
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'adapters/README.md']
-pages.push(...globSync('docs/**/*.md', { cwd: ROOT }))
-const sources = globSync('{src,adapters,deploy}/**/*.{ts,tsx}', { cwd: ROOT })
+pages.push(...find('docs/**/*.md'))
+const sources = find('{src,adapters,deploy}/**/*.{ts,tsx}')
 
 /** What readers of the current release see. */
 function topSection(changelog: string): string {

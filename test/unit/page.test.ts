@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
@@ -214,7 +215,7 @@ test('the curl snippet is a complete modern tools/list', () => {
 
 test('bundled, minified and gzipped the page stays under 3.5 KB', async () => {
   const { outputFiles } = await build({
-    entryPoints: [new URL('../../src/http/page.ts', import.meta.url).pathname],
+    entryPoints: [fileURLToPath(new URL('../../src/http/page.ts', import.meta.url))],
     bundle: true,
     minify: true,
     format: 'esm',

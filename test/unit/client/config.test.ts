@@ -1,4 +1,5 @@
 /** What a client may be made of, how often, and what it sends of it. */
+import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
 import { MCPClient, type MCPClientConfig } from '../../../src/client.ts'
@@ -121,7 +122,7 @@ it('a server that refuses the token → UNAUTHORIZED', async () => {
 })
 
 it('a transport of one’s own is made for each connection', async () => {
-  const file = new URL('_stdio-v1.ts', import.meta.url).pathname
+  const file = fileURLToPath(new URL('_stdio-v1.ts', import.meta.url))
   const transport = () => new StdioClientTransport({ command: process.execPath, args: [file] })
   const client = createClient({ servers: { own: { transport } } })
 

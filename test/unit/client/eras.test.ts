@@ -1,4 +1,5 @@
 /** Every dialect that a server may speak, through one and the same client. */
+import { fileURLToPath } from 'node:url'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
@@ -13,7 +14,7 @@ import {
   startSseServer,
 } from './_servers.ts'
 
-const file = (name: string) => new URL(name, import.meta.url).pathname
+const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const process = globalThis.process
 
 const add = createTool({

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMemoryOAuthStorage, createOAuthProvider } from '../../../src/client.ts'
 import { failing, onCall } from '../../hostile/server/answers.ts'
@@ -11,7 +12,7 @@ import { type Exchange, startHostile } from '../../hostile/server/server.ts'
 import { visit } from './_hostile.ts'
 import { createClient } from './_servers.ts'
 
-const PROCESS = new URL('../../hostile/server/process.ts', import.meta.url).pathname
+const PROCESS = fileURLToPath(new URL('../../hostile/server/process.ts', import.meta.url))
 
 let folder: string
 beforeAll(() => {

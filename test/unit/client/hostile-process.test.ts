@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createStdioTransport } from '../../../adapters/stdio-client.ts'
 import type { MCPClientConfig } from '../../../src/client.ts'
 import { createClient } from './_servers.ts'
 
-const FILE = new URL('../../hostile/server/process.ts', import.meta.url).pathname
+const FILE = fileURLToPath(new URL('../../hostile/server/process.ts', import.meta.url))
 
 let folder: string
 beforeAll(() => {
@@ -124,8 +125,8 @@ it('one whose transport was closed before it began is not started', async () => 
 /** A program that starts a process which will not end, and then does this. */
 function runProgram(file: string, then: string) {
   const code = `
-    import { MCPClient } from ${JSON.stringify(new URL('../../../src/client.ts', import.meta.url).pathname)}
-    import { createStdioTransport } from ${JSON.stringify(new URL('../../../adapters/stdio-client.ts', import.meta.url).pathname)}
+    import { MCPClient } from ${JSON.stringify(new URL('../../../src/client.ts', import.meta.url).href)}
+    import { createStdioTransport } from ${JSON.stringify(new URL('../../../adapters/stdio-client.ts', import.meta.url).href)}
     const options = { command: process.execPath, args: ${JSON.stringify([FILE, 'stubborn', file])} }
     const client = new MCPClient({ servers: { evil: { transport: () => createStdioTransport(options) } } })
     await client.listTools()
