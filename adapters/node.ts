@@ -1,44 +1,22 @@
 /**
  * Node: serves an `MCPServer`, or anything with a `fetch`, over node:http through `@hono/node-server`.
  *
- * Exports `serve`, which listens and closes gracefully, `nodeListener`, a `(req, res)` function for your own HTTP server,
- * and an `MCPServer` with the start methods that other frameworks have.
+ * Exports `serve`, which listens and closes gracefully; `nodeListener` and `startHTTP`, for your own HTTP server; `createSessions`;
+ * and `startStdio`.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FetchServer } from '../src/request/platform.ts'
 import { createListener, reportError, type Track } from './_node/listener.ts'
 
-export {
-  createIntrospectionValidator,
-  createStaticTokenValidator,
-  type OAuthConfig,
-  type TokenValidationResult,
-  type ValidateToken,
-} from '../src/auth/validate-token.ts'
 export type { EventStore } from './_node/event-store.ts'
 export { type NodeListenerOptions, nodeListener } from './_node/listener.ts'
-export { MCPServer } from './_node/mcp-server.ts'
-export {
-  createOAuthMiddleware,
-  type OAuthMiddlewareOptions,
-  type OAuthMiddlewareResult,
-} from './_node/oauth-middleware.ts'
 export {
   createSessions,
   type Sessions,
   type SessionsOptions,
 } from './_node/sessions.ts'
-export {
-  closeSessions,
-  type StartHonoSSE,
-  type StartHTTP,
-  type StartHTTPOptions,
-  type StartSSE,
-  startHonoSSE,
-  startHTTP,
-  startSSE,
-} from './_node/start.ts'
+export { closeSessions, type StartHTTP, type StartHTTPOptions, startHTTP } from './_node/start.ts'
 export { type StdioOptions, type StdioServer, startStdio } from './_node/stdio.ts'
 export type { FetchServer }
 

@@ -1,9 +1,9 @@
 /** One of two processes that share only a bus. Arguments: the bus, and the URL of its server. Sends its own URL to its parent. */
 import { connect } from '@nats-io/transport-node'
 import { Redis } from 'ioredis'
-import { type Bus, createTool, jsonSchema } from 'mayfly-mcp'
+import { type Bus, createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
 import { natsBus } from 'mayfly-mcp/nats'
-import { MCPServer, serve } from 'mayfly-mcp/node'
+import { serve } from 'mayfly-mcp/node'
 import { postgresBus } from 'mayfly-mcp/postgres'
 import { redisBus } from 'mayfly-mcp/redis'
 import { Pool } from 'pg'

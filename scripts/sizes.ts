@@ -111,7 +111,9 @@ const sources: Plugin = {
     onResolve({ filter: /^[^./]/ }, ({ path }) => {
       const entry = path.replace('mayfly-mcp', '.')
       if (entry in manifest.exports) {
-        const { default: built } = manifest.exports[entry as './auth']
+        const files: { readonly default: string; readonly workerd?: string } =
+          manifest.exports[entry as './auth']
+        const { workerd: built = files.default } = files
         return { path: join(ROOT, built.replace('./dist/', '').replace(/\.js$/, '.ts')) }
       }
       const isOurs = !isBuiltin(path) && bundled.some((name) => path === name || path.startsWith(`${name}/`))

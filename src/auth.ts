@@ -22,14 +22,6 @@ export {
 } from './auth/presets.ts'
 export { type StaticToken, type StaticTokens, staticTokens } from './auth/static-tokens.ts'
 export {
-  createIntrospectionValidator,
-  createStaticTokenValidator,
-  type OAuthConfig,
-  oauth,
-  type TokenValidationResult,
-  type ValidateToken,
-} from './auth/validate-token.ts'
-export {
   InvalidTokenError,
   type TokenAnswer,
   type TokenContext,

@@ -4,7 +4,7 @@
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
-import type { Env, Implementation } from './definition/context.ts'
+import type { Env, Implementation, McpContext } from './definition/context.ts'
 import { textOf } from './definition/error-text.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
@@ -24,7 +24,7 @@ import type { RequestServer } from './request/request-server.ts'
 import type { TaskSupport } from './request/task-support.ts'
 
 /** The configuration of an `MCPServer`. Only `name` and `version` are required. */
-export interface MCPServerConfig extends HostingConfig {
+export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it. */
   id?: string
   name: string
@@ -33,8 +33,6 @@ export interface MCPServerConfig extends HostingConfig {
   description?: string
   /** Instructions for the model: how to use this server. */
   instructions?: string
-  /** For compatibility with Mastra; ignored: both eras are always served. */
-  protocolVersion?: '2025-11-25' | '2026-07-28'
   websiteUrl?: string
   icons?: Icon[]
   /** Tools by the names that clients see. */
@@ -48,7 +46,7 @@ export interface MCPServerConfig extends HostingConfig {
   /** Declared prompts by name, or callbacks that list and fill them in. */
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
-  setup?: (server: RequestServer, request: Request) => unknown
+  setup?: (server: RequestServer<Context>, request: Request) => unknown
   /** Carries change notifications. Without a bus, they are not advertised. */
   bus?: Bus
   /**
@@ -77,29 +75,6 @@ export interface MCPServerConfig extends HostingConfig {
   singleUse?: SingleUseStore
   /** The store and the runner for calls of tools with `task`: see `mayfly-mcp/tasks`. */
   tasks?: TaskSupport
-  repository?: { url: string; source?: string; id?: string }
-  /** ISO 8601. */
-  releaseDate?: string
-  isLatest?: boolean
-  packageCanonical?: string
-  packages?: readonly object[]
-  remotes?: readonly object[]
-}
-
-/** A server in the short form of Mastra's servers; not the `server.json` of the MCP registry, which `mayfly registry` writes. */
-export interface ServerInfo {
-  id: string
-  name: string
-  description?: string
-  repository?: { url: string; source?: string; id?: string }
-  version_detail: { version: string; release_date?: string; is_latest: boolean }
-}
-
-/** The same with packages and remotes; not the registry's `server.json` either. */
-export interface ServerDetail extends ServerInfo {
-  package_canonical?: string
-  packages?: readonly object[]
-  remotes?: readonly object[]
 }
 
 /** The parts of a server's configuration that decide which features work on a deployment. */
@@ -147,7 +122,6 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   title: 1,
   description: 1,
   instructions: 1,
-  protocolVersion: 1,
   websiteUrl: 1,
   icons: 1,
   tools: 1,
@@ -167,12 +141,6 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   askTimeoutMs: 1,
   singleUse: 1,
   tasks: 1,
-  repository: 1,
-  releaseDate: 1,
-  isLatest: 1,
-  packageCanonical: 1,
-  packages: 1,
-  remotes: 1,
   auth: 1,
   http: 1,
   log: 1,

@@ -2,8 +2,6 @@
 export type {
   DeploymentInfo,
   MCPServerConfig,
-  ServerDetail,
-  ServerInfo,
   ToolInfo,
 } from './config.ts'
 export type { AgentLike, WorkflowLike } from './definition/agent.ts'
@@ -42,33 +40,29 @@ export type {
   Feature,
   Implementation,
   LogLevel,
-  MastraMcp,
   McpContext,
   Progress,
   RequestContextEntries,
   RequestContextValues,
 } from './definition/context.ts'
+export type { InputRequired } from './definition/input-required.ts'
 export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
 export type { Jsonified } from './definition/jsonified.ts'
 export {
   type AnyPrompt,
   createPrompt,
-  type MCPServerPrompts,
   type Prompt,
   type PromptArgument,
   type PromptCallbacks,
   type PromptConfig,
   type PromptOutput,
   type PromptRequest,
-  type VersionedPrompt,
 } from './definition/prompt.ts'
 export { ErrorCode, ProtocolError } from './definition/protocol-error.ts'
 export {
   type CanSubscribe,
   createResource,
   type FixedResourceConfig,
-  type MCPServerResourceContent,
-  type MCPServerResources,
   type ReadAnswer,
   type ReadOutput,
   type Resource,
@@ -81,15 +75,6 @@ export {
   type TemplateResourceConfig,
 } from './definition/resource.ts'
 export type { InferInput, InferOutput, JsonSchema, RawShape, Schema } from './definition/schema.ts'
-export type {
-  InputRequired,
-  SdkHttp,
-  SdkMcpRequest,
-  SdkRequestInfo,
-  SdkRequestMeta,
-  SdkV1Extra,
-  SdkV2Context,
-} from './definition/sdk-context.ts'
 export type {
   AnyTool,
   RegisterToolConfig,

@@ -76,10 +76,7 @@ export function withServerCard(served: MCPServer | MountedServer, options: Serve
     throw new TypeError('"url" of withServerCard is public: remove user, password, query and fragment.')
   // As parsed: clients compare URLs by their characters.
   const url = endpoint.origin + endpoint.pathname
-  const {
-    description = server.getServerInfo().description,
-    name = `${reversed(endpoint.hostname)}/${server.id}`,
-  } = options
+  const { description = server.description, name = `${reversed(endpoint.hostname)}/${server.id}` } = options
   if (!NAME.test(name) || name.length > 200)
     throw new TypeError(`"${name}" is not a valid server card name: pass "name", such as "com.example/shop".`)
   if (typeof description !== 'string' || description === '' || [...description].length > MAX_TEXT)

@@ -1,30 +1,7 @@
-/** Describes a server: for the MCP registry, for tools such as `mayfly doctor`, and its list of tools. */
-import type { DeploymentInfo, MCPServerConfig, ServerDetail, ServerInfo, ToolInfo } from './config.ts'
+/** Describes a server for tools such as `mayfly doctor`, and its list of tools. */
+import type { DeploymentInfo, MCPServerConfig, ToolInfo } from './config.ts'
 import type { CompiledTool } from './definition/compiled-tool.ts'
 import { present } from './definition/present.ts'
-
-type Identified = MCPServerConfig & { readonly id: string }
-
-export function describeServer(config: Identified): ServerInfo {
-  const { id, name, description, repository, version, releaseDate, isLatest = true } = config
-  return present<ServerInfo>({
-    id,
-    name,
-    description,
-    repository,
-    version_detail: present<ServerInfo['version_detail']>({
-      version,
-      release_date: releaseDate,
-      is_latest: isLatest,
-    }),
-  })
-}
-
-export function describeServerDetail(config: Identified): ServerDetail {
-  const { packageCanonical, packages, remotes } = config
-  const detail = present({ package_canonical: packageCanonical, packages, remotes })
-  return { ...describeServer(config), ...(detail as Partial<ServerDetail>) }
-}
 
 export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
   const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config

@@ -6,14 +6,12 @@ import {
   checkConfig,
   type DeploymentInfo,
   type MCPServerConfig,
-  type ServerDetail,
-  type ServerInfo,
   serverInfoOf,
   type ToolInfo,
   toAskingOptions,
 } from './config.ts'
-import type { ElicitParams } from './definition/ask.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
+import type { McpContext } from './definition/context.ts'
 import { toJsonLine } from './definition/json-line.ts'
 import type { AnyPrompt } from './definition/prompt.ts'
 import type { ResourceConfig } from './definition/resource.ts'
@@ -35,16 +33,13 @@ import { toPageModel } from './http/page-model.ts'
 import { createAnswerer } from './protocol/answerer.ts'
 import { createEngine } from './protocol/engine.ts'
 import type { SessionParts } from './protocol/session.ts'
+import type { Context as AnyContext } from './request/context.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import { platformOf, type RequestPlatform } from './request/platform.ts'
 import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
-import { describeDeployment, describeServer, describeServerDetail, describeTool } from './server-info.ts'
-
-function refuse(method: string): never {
-  throw new TypeError(`${method} needs a process: import MCPServer from 'mayfly-mcp/node'.`)
-}
+import { describeDeployment, describeTool } from './server-info.ts'
 
 /**
  * An MCP server that lives for one request.
@@ -53,19 +48,14 @@ function refuse(method: string): never {
  * export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools: { refund } })
  * ```
  */
-export class MCPServer {
+export class MCPServer<Context extends McpContext = McpContext> {
   readonly id: string
   readonly name: string
   readonly version: string
+  readonly description: string | undefined
   readonly tools: NotifiableLists['tools']
   readonly prompts: NotifiableLists['prompts']
   readonly resources: NotifiableLists['resources']
-  /** Always throws: outside a request there is no client to ask. @throws TypeError that says what to call instead. */
-  readonly elicitation = {
-    sendRequest(_params: ElicitParams, _options?: object): Promise<never> {
-      throw new TypeError('A server cannot ask a client: call ctx.elicit in the tool.')
-    },
-  }
   readonly #config: MCPServerConfig & { readonly id: string }
   readonly #reportError: ReportError
   readonly #tools: Map<string, AnyTool>
@@ -78,8 +68,9 @@ export class MCPServer {
   #options: RequestOptions | undefined
 
   /** @throws TypeError for an invalid configuration, naming the option. */
-  constructor(given: MCPServerConfig) {
-    const config = checkConfig(given)
+  constructor(given: MCPServerConfig<Context>) {
+    // What `setup` is given has the members of its context: `extendContext` adds them.
+    const config = checkConfig(given as MCPServerConfig)
     this.#config = config
     this.#reportError = createReportError(config.onError)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
@@ -89,6 +80,7 @@ export class MCPServer {
     this.id = config.id
     this.name = config.name
     this.version = config.version
+    this.description = config.description
     const lists = createNotifiable(this.#feed.publish)
     this.tools = lists.tools
     this.prompts = lists.prompts
@@ -131,26 +123,6 @@ export class MCPServer {
     this.#app?.engine.close()
   }
 
-  /** Only available on the `MCPServer` of `mayfly-mcp/node`. @throws TypeError that says so. */
-  startStdio(..._options: unknown[]): Promise<unknown> {
-    return refuse('startStdio')
-  }
-
-  /** The same as for `startStdio`. */
-  startHTTP(_request: object): Promise<unknown> {
-    return refuse('startHTTP')
-  }
-
-  /** The same as for `startStdio`. */
-  startSSE(_request: object): Promise<unknown> {
-    return refuse('startSSE')
-  }
-
-  /** The same as for `startStdio`. */
-  startHonoSSE(_request: object): Promise<unknown> {
-    return refuse('startHonoSSE')
-  }
-
   /** For transports with sessions, such as those of `mayfly-mcp/node`: the parts they need. */
   getSessionParts(): SessionParts & { readonly endpoint: Endpoint } {
     const { engine, endpoint } = this.#hosted()
@@ -171,7 +143,7 @@ export class MCPServer {
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     config: RegisterToolConfig<Input, Output>,
-    callback: ToolCallback<Input, Output>,
+    callback: ToolCallback<Input, Output, Context>,
   ): ToolHandle {
     const tools = this.#changeable('registerTool')
     if (tools.has(name)) throw new TypeError(`Tool "${name}" is already defined.`)
@@ -201,16 +173,6 @@ export class MCPServer {
     if (typeof prompt?.get !== 'function')
       throw new TypeError('registerPrompt takes a name and an object: { argsSchema, get }.')
     this.#prompts.push([name, prompt])
-  }
-
-  /** This server in the short form of Mastra's servers. It is not what the MCP registry publishes: `mayfly registry` writes that. */
-  getServerInfo(): ServerInfo {
-    return describeServer(this.#config)
-  }
-
-  /** The same with its packages and remotes. It is not the `server.json` of the MCP registry either: `mayfly registry` writes that. */
-  getServerDetail(): ServerDetail {
-    return describeServerDetail(this.#config)
   }
 
   /** The parts of its configuration that decide which features work on a deployment, for tools such as `mayfly doctor`. */
@@ -243,7 +205,12 @@ export class MCPServer {
   async executeTool(name: string, input: unknown, context?: ToolCallContext): Promise<unknown> {
     const tool = this.#compile().tools.get(name)
     if (tool === undefined) throw new Error(`Unknown tool: ${name}`)
-    return executeCompiled(tool, input, context, this.#reportError)
+    return executeCompiled(tool, input, context, this.#reportError, this.extendContext)
+  }
+
+  /** Adds what tools written for another framework read to each context: for the servers of other entry points. */
+  protected get extendContext(): ((context: AnyContext) => void) | undefined {
+    return undefined
   }
 
   #addTasks(tasks: TaskSupport): void {
@@ -305,6 +272,7 @@ export class MCPServer {
       reportError: this.#reportError,
       asking: toAskingOptions(this.#config, this.#reportError),
       tasks,
+      extendContext: this.extendContext,
     }
     return this.#options
   }

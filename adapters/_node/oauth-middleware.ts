@@ -4,8 +4,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission, AuthRefusal } from '../../src/auth/auth.ts'
 import { locationOf, METADATA_PATH } from '../../src/auth/location.ts'
-import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/auth/validate-token.ts'
 import { CORS_HEADERS } from '../../src/http/cors.ts'
+import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/mastra/validate-token.ts'
 
 /** Options of `createOAuthMiddleware`. */
 export interface OAuthMiddlewareOptions {

@@ -26,8 +26,8 @@ export interface Description {
 }
 
 type Described = Partial<
-  Pick<MCPServer, 'getDeploymentInfo' | 'getToolListInfo' | 'getServerDetail' | 'getSessionParts'>
->
+  Pick<MCPServer, 'id' | 'getDeploymentInfo' | 'getToolListInfo' | 'getSessionParts'>
+> & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
 
 /** What is read from a Hono app. */
 interface App {
@@ -74,7 +74,9 @@ function serverOf(handler: unknown): Described | undefined {
 
 /** `inner`: a wrapper describes its tools and deployment, but not its identity. */
 function identify(inner: Described, tools: Identity['toolList']): Identity | undefined {
-  const { id, repository, packages, remotes } = inner.getServerDetail?.() ?? {}
+  const { id } = inner
+  // Only a server of `mayfly-mcp/mastra` tells of its publication.
+  const { repository, packages, remotes } = inner.getServerDetail?.() ?? {}
   const definition = inner.getSessionParts?.().definition
   if (id === undefined || definition === undefined) return undefined
   const { serverInfo, instructions, prompts } = definition

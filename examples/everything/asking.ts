@@ -2,6 +2,7 @@
  * The tools and the prompt with which the conformance suite is asked something.
  */
 import { createPrompt, createTool, type ElicitAnswer, type McpContext } from 'mayfly-mcp'
+import { createTool as createSdkTool, type SdkToolContext } from 'mayfly-mcp/sdk'
 import * as z from 'zod'
 
 const say = (answer: ElicitAnswer<unknown>) =>
@@ -11,7 +12,7 @@ const askName = (ctx: McpContext) =>
   ctx.elicit('What is your name?', z.object({ name: z.string() }), { key: 'user_name' })
 
 /** The same question under a name that is ours to choose: returned, not waited for, as with the SDK v2. */
-const returnName = ({ mcpReq }: McpContext) => {
+const returnName = ({ mcpReq }: SdkToolContext) => {
   const answer = mcpReq.inputResponses?.user_name as ElicitAnswer<unknown> | undefined
   if (typeof answer?.action === 'string') return say(answer)
   const properties = { name: { type: 'string' } }
@@ -109,7 +110,11 @@ export const askingTools = {
     ctx.reportProgress({ progress: 1, message: 'About to ask' })
     return say(await askName(ctx))
   }),
-  test_input_required_result_elicitation: asking('Asks the user once', async (ctx) => returnName(ctx)),
+  test_input_required_result_elicitation: createSdkTool({
+    id: 'test_input_required_result_elicitation',
+    description: 'Asks the user once',
+    execute: (_input, ctx) => returnName(ctx),
+  }),
   test_input_required_result_sampling: asking(
     'Asks the model once',
     async (ctx) => (await askModel(ctx, 'What is the capital of France?')).content,

@@ -27,8 +27,6 @@ export type ElicitAnswer<Content> =
   | {
       action: 'accept'
       content: Content
-      /** The same as `content`, under mcp-use's name. */
-      readonly data: Content
     }
   | { action: 'decline' | 'cancel' }
 

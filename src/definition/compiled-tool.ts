@@ -1,10 +1,9 @@
 /** Tools as they are served: each compiled at its first use. The description for lists is compiled separately from what a call needs. */
 import type { CallToolResult } from './content.ts'
-import { fromMastraTool, isMastraTool } from './mastra-tool.ts'
 import { compileParamHeaders, type ParamHeader } from './param-header.ts'
 import { present } from './present.ts'
 import { type CompiledSchema, compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
-import { type AnyTool, executeOf, type Tool, type ToolUpdate, withUpdate } from './tool.ts'
+import { type AnyTool, authoredOf, executeOf, type Tool, type ToolUpdate, withUpdate } from './tool.ts'
 import { checkExecute, checkToolShape } from './tool-mistakes.ts'
 import { toResultConverter } from './tool-result.ts'
 
@@ -32,8 +31,7 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {} }
 export function compileTool(name: string, given: AnyTool): CompiledTool {
   checkToolShape(name, given)
   if (name === '') throw new TypeError('A tool name must not be empty.')
-  const source = isMastraTool(given) ? fromMastraTool(name, given) : { ...given, execute: executeOf(given) }
-  return new LazyTool(name, source)
+  return new LazyTool(name, { ...given, execute: executeOf(given) })
 }
 
 /** The parts that a call needs, compiled together. */
@@ -89,7 +87,7 @@ class LazyTool implements CompiledTool {
 
 function compileSchemas(name: string, source: AnyTool): Compiled {
   const input = compileInput(name, source.inputSchema)
-  checkExecute(name, source.execute, input)
+  checkExecute(name, authoredOf(source.execute), input)
   const output =
     source.outputSchema === undefined
       ? undefined

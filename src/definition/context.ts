@@ -3,27 +3,10 @@
  * has its types; `request/` creates it.
  */
 
-import type {
-  CreateMessageParams,
-  CreateMessageResult,
-  Elicit,
-  ElicitAnswer,
-  ElicitParams,
-  Root,
-} from './ask.ts'
+import type { CreateMessageParams, CreateMessageResult, Elicit, Root } from './ask.ts'
 import type { AuthInfo } from './auth-info.ts'
 import type { Jsonified } from './jsonified.ts'
 import type { LogLevel } from './log-level.ts'
-import type {
-  SdkHttp,
-  SdkMcpRequest,
-  SdkRequestInfo,
-  SdkRequestMeta,
-  SdkSendNotification,
-  SdkSendRequest,
-  SdkV1Extra,
-  SdkV2Context,
-} from './sdk-context.ts'
 
 export type { AuthInfo } from './auth-info.ts'
 export { LOG_LEVELS, type LogLevel } from './log-level.ts'
@@ -109,8 +92,6 @@ export interface McpContext {
   readonly clientCapabilities: ClientCapabilities
   /** Aborted when the client disconnects or the deadline is near. */
   readonly signal: AbortSignal
-  /** The same as `signal`, under the name that the AI SDK, Mastra and others use. */
-  readonly abortSignal: AbortSignal
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number | undefined
   /** Absent for an anonymous caller. */
@@ -152,34 +133,10 @@ export interface McpContext {
    * @throws TypeError for a name used twice in one call.
    */
   step<Value>(name: string, fn: (step: StepInfo) => Value | Promise<Value>): Promise<Jsonified<Value>>
-  /** The same functions under the names that other frameworks use. */
-  readonly mcp: MastraMcp
-
-  /** `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. */
-  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
-  /** Whether the server keeps no state between this client's requests: true except in a session and on stdio. */
-  readonly stateless: boolean
-  /** As in Mastra: the members of `mcp.extra` by name, the whole object as `mcp.extra`, and `user` if the verifier attached one. */
+  /** The `_meta` of the request, without the keys of the protocol's envelope. */
+  readonly _meta?: { readonly [key: string]: unknown }
+  /** Values by name, for this request: `setup` fills it; tools, agents and workflows read it. */
   readonly requestContext: RequestContextValues
-  /** As in the AI SDK: the `requestId`, since MCP has no other unique id of a call. */
-  readonly toolCallId: string
-  /** As in the AI SDK. Always empty: MCP clients do not send their conversation. */
-  readonly messages: readonly never[]
-
-  /** SDK v1: the same as `auth`. */
-  readonly authInfo?: AuthInfo
-  /** SDK v1: the `_meta` of the request. */
-  readonly _meta?: SdkRequestMeta
-  /** SDK v1: headers and URL of the HTTP request. */
-  readonly requestInfo?: SdkRequestInfo
-  /** SDK v1: sends a notification to the client. */
-  readonly sendNotification: SdkSendNotification
-  /** SDK v1: sends a request to the client. */
-  readonly sendRequest: SdkSendRequest
-  /** SDK v2: the MCP request. */
-  readonly mcpReq: SdkMcpRequest
-  /** SDK v2: the HTTP request. */
-  readonly http?: SdkHttp
 }
 
 /** What the function of a step receives. */
@@ -200,15 +157,13 @@ export interface StepInfo {
  * }
  * ```
  */
-export interface RequestContextEntries {
-  'mcp.extra': MastraMcp['extra']
-}
+// biome-ignore lint/suspicious/noEmptyInterface: users declare its members.
+export interface RequestContextEntries {}
 
-/** Values by name, for one request: Mastra's `RequestContext`. `setup` fills it; tools, agents and workflows read it. */
+/** Values by name, for one request. */
 export interface RequestContextValues {
-  get(key: 'mcp.extra'): MastraMcp['extra']
   get<Key extends keyof RequestContextEntries>(key: Key): RequestContextEntries[Key] | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller states the type of the value.
+  // biome-ignore lint/suspicious/noExplicitAny: the caller states the type of the value.
   get(key: string): any
   set<Key extends string>(
     key: Key,
@@ -218,22 +173,4 @@ export interface RequestContextValues {
   delete(key: string): boolean
   keys(): Iterable<string>
   entries(): Iterable<[string, unknown]>
-  /** The number of values. A method, as in Mastra. */
-  size(): number
-}
-
-/** Members that tools written for other frameworks use. */
-export interface MastraMcp {
-  /** The second argument of the official SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
-  readonly extra: SdkV1Extra & SdkV2Context
-  readonly elicitation: {
-    /** Sends `elicitation/create`. Of `options`, only those of `ctx.elicit` are used. */
-    sendRequest(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
-  }
-  /** Sends a log message to the client as `ctx.log` does, with `message` and `data` in one object. */
-  log(level: LogLevel, message: string, data?: Record<string, unknown>): Promise<void>
-  /** The same as `ctx.reportProgress`. */
-  progress(progress: Progress): Promise<void>
-  /** Only for modern requests. */
-  readonly protocolVersion?: '2026-07-28'
 }

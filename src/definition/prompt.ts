@@ -62,30 +62,25 @@ export type AnyPrompt = Omit<PromptConfig, 'get'> & {
   get(args: any, context: McpContext): PromptOutput | Promise<PromptOutput>
 }
 
-/** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
+/** The argument of the callbacks. */
 export interface PromptRequest {
   context: McpContext
-  extra: McpContext['mcp']['extra']
 }
 
-/** A prompt with an optional version, under Mastra's name. */
-export type VersionedPrompt = Prompt
-
 /** Prompts that your code lists and fills in. */
-export interface PromptCallbacks {
-  listPrompts(request: PromptRequest): readonly Prompt[] | Promise<readonly Prompt[]>
+export interface PromptCallbacks<Request = PromptRequest> {
+  listPrompts(request: Request): readonly Prompt[] | Promise<readonly Prompt[]>
   getPromptMessages(
-    request: PromptRequest & { name: string; version?: string; args: Record<string, string> },
+    request: Request & { name: string; version?: string; args: Record<string, string> },
   ): PromptOutput | Promise<PromptOutput>
   /** Suggests values for a prompt's arguments, by prompt name. */
   complete?: { readonly [prompt: string]: Completers }
 }
 
-/** The same as `PromptCallbacks`, under Mastra's name. */
-export type MCPServerPrompts = PromptCallbacks
-
 /** Callbacks, or declarations by name. */
-export type PromptsConfig = PromptCallbacks | { readonly [name: string]: AnyPrompt }
+export type PromptsConfig<Request = PromptRequest> =
+  | PromptCallbacks<Request>
+  | { readonly [name: string]: AnyPrompt }
 
 /**
  * Declares a prompt.

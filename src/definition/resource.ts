@@ -86,32 +86,23 @@ export interface TemplateResourceConfig extends Omit<ResourceTemplate, 'name'> {
 /** A declared resource, for `createResource`. */
 export type ResourceConfig = FixedResourceConfig | TemplateResourceConfig
 
-/** The argument of the callbacks: one object, so that callbacks written for other frameworks work unchanged. */
+/** The argument of the callbacks. */
 export interface ResourceRequest {
   context: McpContext
-  extra: McpContext['mcp']['extra']
 }
 
 /** Resources that your code lists and reads. */
-export interface ResourceCallbacks {
-  listResources(request: ResourceRequest): readonly Resource[] | Promise<readonly Resource[]>
-  getResourceContent(request: ResourceRequest & { uri: string }): ReadAnswer | Promise<ReadAnswer>
-  resourceTemplates?(
-    request: ResourceRequest,
-  ): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
+export interface ResourceCallbacks<Request = ResourceRequest> {
+  listResources(request: Request): readonly Resource[] | Promise<readonly Resource[]>
+  getResourceContent(request: Request & { uri: string }): ReadAnswer | Promise<ReadAnswer>
+  resourceTemplates?(request: Request): readonly ResourceTemplate[] | Promise<readonly ResourceTemplate[]>
   /** Whether this caller may be notified of changes of a URI: called once per subscription. Default: only the scopes decide. */
   canSubscribe?: CanSubscribe
 }
 
-/** The same as `ResourceCallbacks`, under Mastra's name. */
-export type MCPServerResources = ResourceCallbacks
-
-/** What `getResourceContent` may return, under Mastra's name. */
-export type MCPServerResourceContent = ResourceContent
-
 /** Callbacks, or declarations: a list, or a record whose keys are the names. */
-export type ResourcesConfig =
-  | ResourceCallbacks
+export type ResourcesConfig<Request = ResourceRequest> =
+  | ResourceCallbacks<Request>
   | readonly ResourceConfig[]
   | { readonly [name: string]: ResourceConfig }
 

@@ -5,12 +5,17 @@ import type { CompiledSchema } from './schema.ts'
 /** `({ context }) => …`, also as a method, and after a minifier, which keeps property names. */
 const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
 
-/** @throws TypeError for a tool with the AI SDK's `parameters`, with an approval option, or without `execute`. */
+/** How Mastra recognizes its tools, also across copies of its package. */
+const MASTRA_TOOL = 'mastra.core.tool.Tool'
+
+/** @throws TypeError for a tool of Mastra, with the AI SDK's `parameters`, with an approval option, or without `execute`. */
 export function checkToolShape(name: string, tool: object | undefined): void {
   const { execute, inputSchema, parameters, needsApproval, requireApproval } = (tool ?? {}) as {
     [member: string]: unknown
   }
   if (typeof execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+  if (Symbol.for(MASTRA_TOOL) in tool!)
+    throw new TypeError(`Tool "${name}" was made by @mastra/core: import MCPServer from mayfly-mcp/mastra.`)
   if (parameters !== undefined && inputSchema === undefined)
     throw new TypeError(`Tool "${name}" has "parameters": write "inputSchema".`)
   const approval = needsApproval ? 'needsApproval' : 'requireApproval'

@@ -2,6 +2,7 @@
  * Converts the output of a tool to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
  */
 import { type CallToolResult, errorResult } from './content.ts'
+import type { InputRequired } from './input-required.ts'
 import {
   type CompiledSchema,
   describeIssues,
@@ -9,7 +10,6 @@ import {
   type Schema,
   type Validation,
 } from './schema.ts'
-import type { InputRequired } from './sdk-context.ts'
 
 /**
  * What `execute` may return: the value that `outputSchema` describes, otherwise text or any JSON value; a full result; or, as in SDK v2,

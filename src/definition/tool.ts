@@ -29,13 +29,23 @@ export interface Tool {
   _meta?: Meta
 }
 
-/** The configuration of a tool. MCP's own fields are under `mcp`, as in other frameworks. */
+/** The configuration of a tool. MCP's own fields are under `mcp`. */
 export interface ToolConfig<
   Input extends Schema | PlainJsonSchema | undefined,
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
   Task extends TaskOption | undefined = undefined,
-> extends ToolHooks<Input, Output> {
+> extends ToolFields<Input, Output, Result, Task, ToolContext<Task>>,
+    ToolHooks<Input, Output> {}
+
+/** The same without hooks, with the context that `execute` receives. */
+export interface ToolFields<
+  Input extends Schema | PlainJsonSchema | undefined,
+  Output extends Schema | undefined,
+  Result,
+  Task extends TaskOption | undefined,
+  Context,
+> {
   /** Identifies the tool in your code; clients see its key in `tools`. */
   id: string
   title?: string
@@ -51,7 +61,7 @@ export interface ToolConfig<
   task?: Task
   execute(
     input: ToolInput<Input>,
-    context: ToolContext<Task>,
+    context: Context,
   ): ToolOutput<Output> | Promise<ToolOutput<Output>> | Result | Promise<Result>
 }
 
@@ -88,6 +98,23 @@ export function offerCall<Call extends object>(execute: NonNullable<AnyTool['exe
   return call
 }
 
+/** What the user wrote, by the function that runs it. */
+const authored = new WeakMap<object, NonNullable<AnyTool['execute']>>()
+
+/** `run` in place of the `execute` that it calls, whose text can still be read. */
+export function inPlaceOf(
+  execute: NonNullable<AnyTool['execute']>,
+  run: NonNullable<AnyTool['execute']>,
+): NonNullable<AnyTool['execute']> {
+  authored.set(run, execute)
+  return run
+}
+
+/** The function that the user wrote. */
+export function authoredOf(execute: AnyTool['execute']): AnyTool['execute'] {
+  return authored.get(execute!) ?? execute
+}
+
 /** The `execute` that a server runs for a tool's public one. */
 export function executeOf({ execute }: AnyTool): AnyTool['execute'] {
   return written.get(execute!) ?? execute
@@ -112,9 +139,10 @@ export interface RegisterToolConfig<Input extends Schema | undefined, Output ext
 export type ToolCallback<
   Input extends Schema | undefined,
   Output extends Schema | undefined,
+  Context = McpContext,
 > = Input extends Schema
-  ? (input: InferOutput<Input>, context: McpContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
-  : (context: McpContext) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+  ? (input: InferOutput<Input>, context: Context) => ToolOutput<Output> | Promise<ToolOutput<Output>>
+  : (context: Context) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
 const REGISTER_OPTIONS: { readonly [option in keyof RegisterToolConfig<Schema, Schema>]-?: 1 } = {
   title: 1,

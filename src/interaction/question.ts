@@ -136,14 +136,9 @@ function validateElicitation(
   if (action !== 'accept') return refused('action', 'expected accept, decline or cancel')
   if (form === undefined) return { ok: true, value: { action } }
   const accept = (validation: Validation): Validation =>
-    validation.ok ? { ok: true, value: accepted(action, validation.value) } : validation
+    validation.ok ? { ok: true, value: { action, content: validation.value } } : validation
   const validation = form.validate(content)
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
-}
-
-/** `data` is not enumerable, so JSON does not include it. */
-function accepted(action: string, content: unknown): object {
-  return Object.defineProperty({ action, content }, 'data', { value: content })
 }
 
 /** The arguments of `ctx.elicit`, in its three signatures. */

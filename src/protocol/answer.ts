@@ -103,6 +103,7 @@ class RunningCall implements ContextWire, CallControl {
       waitUntil,
     }
     this.#context = new Context(facts, this)
+    options.extendContext?.(this.#context)
     this.#scope = new RequestScope(options.definition, this.#context, access)
   }
 

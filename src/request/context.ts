@@ -18,15 +18,13 @@ import type {
   Feature,
   Implementation,
   LogLevel,
-  MastraMcp,
   McpContext,
   Progress,
   RequestContextValues,
 } from '../definition/context.ts'
+import type { InputRequired } from '../definition/input-required.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
-import { MastraRequestContext } from '../definition/mastra-request-context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
-import type { InputRequired, SdkHttp, SdkRequestInfo, SdkRequestMeta } from '../definition/sdk-context.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions, policyFor } from '../interaction/matrix.ts'
@@ -39,16 +37,22 @@ import {
   sentQuestion,
 } from '../interaction/question.ts'
 import type { StepFunction } from '../interaction/replay.ts'
-import { type AnsweredRound, createMcpContext, roundOf } from './mcp-context.ts'
+import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
 import { Taskless } from './taskless.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}
 
+/** The answers and the state from the last round of a tool that returns its questions. */
+export interface AnsweredRound {
+  readonly inputResponses: { readonly [key: string]: unknown }
+  readonly requestState: string | undefined
+}
+
 export class Context extends Taskless implements McpContext {
   readonly requestId: string
-  /** See `authInfo`. */
+  /** See `_meta`. */
   readonly sessionId: string
   readonly era: Era
   readonly protocolVersion: string
@@ -64,10 +68,12 @@ export class Context extends Taskless implements McpContext {
   #abortReason: (() => unknown) | undefined
   #notifier: Notifier | undefined
   #isClosed = false
-  #mcp: MastraMcp | undefined
   #values: RequestContextValues | undefined
   #round: AnsweredRound | undefined
+  /** Whether the context has what a tool needs that returns its questions instead of awaiting the answers. */
+  canReturnQuestions = false
   #begun: Interaction | undefined
+  #memo: Map<unknown, unknown> | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
     super()
@@ -107,74 +113,36 @@ export class Context extends Taskless implements McpContext {
     return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
   }
 
-  get abortSignal(): AbortSignal {
-    return this.signal
+  /** As for every value, a getter on the prototype costs nothing for requests that do not read it. */
+  get _meta(): NonNullable<McpContext['_meta']> {
+    // With `!`, since in the interface it is optional and not `undefined`: callbacks with the SDK's types need that under
+    // `exactOptionalPropertyTypes`.
+    return splitMeta(this.#wire.meta, this.era)._meta!
   }
 
-  get mcp(): MastraMcp {
-    this.#mcp ??= createMcpContext(this, this.#wire, this.#round ?? roundOf(this.#wire))
-    return this.#mcp
-  }
-
-  // Members that callbacks of the official SDK read. Getters on the prototype cost nothing for requests that do not use them.
-  // With `!`, since in the interface they are optional and not `undefined`: callbacks with the SDK's types need that under
-  // `exactOptionalPropertyTypes`.
-  get authInfo(): AuthInfo {
-    return this.auth!
-  }
-
-  get _meta(): SdkRequestMeta {
-    return this.mcp.extra._meta!
-  }
-
-  get requestInfo(): SdkRequestInfo {
-    return this.mcp.extra.requestInfo!
-  }
-
-  get sendNotification(): McpContext['sendNotification'] {
-    return this.mcp.extra.sendNotification
-  }
-
-  get sendRequest(): McpContext['sendRequest'] {
-    return this.mcp.extra.sendRequest
-  }
-
-  get mcpReq(): McpContext['mcpReq'] {
-    return this.mcp.extra.mcpReq
-  }
-
-  get http(): SdkHttp {
-    return this.mcp.extra.http!
-  }
-
-  // Used by tools of other frameworks.
   get requestContext(): RequestContextValues {
-    this.#values ??= new MastraRequestContext(this)
+    this.#values ??= new Map()
     return this.#values
   }
 
-  get stateless(): boolean {
-    return !this.conditions.hasSession
-  }
-
-  get toolCallId(): string {
-    return this.requestId
-  }
-
-  get messages(): readonly never[] {
-    return []
-  }
-
-  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>> {
-    return this.elicit(params, options)
+  /** The answers and the state of the questions that the tool has returned last. */
+  get round(): AnsweredRound | undefined {
+    const { rounds } = this.#wire
+    if (this.#round === undefined && rounds !== undefined)
+      this.#round = { inputResponses: rounds.responses, requestState: rounds.journal.state }
+    return this.#round
   }
 
   /**
-   * Asks the questions that a tool returned. Resolves if the tool must run again in this call, with the answers in `mcpReq`.
+   * Asks the questions that a tool returned. Resolves if the tool must run again in this call, with the answers in `round`.
    *
-   * @throws TypeError for a result with neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
+   * @throws TypeError for a context without them, and for a result with neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
    */
   async askReturned({ inputRequests, requestState }: InputRequired): Promise<void> {
+    if (!this.canReturnQuestions)
+      throw new TypeError(
+        'A tool that returns its questions could not read the answers: ask with ctx.elicit, or import MCPServer and createTool from mayfly-mcp/sdk.',
+      )
     const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
       key,
       question: sentQuestion(request.method, request.params ?? {}),
@@ -185,7 +153,12 @@ export class Context extends Taskless implements McpContext {
       throw new TypeError('An input_required result needs an input request, a requestState, or both.')
     const inputResponses = await this.#interaction.askReturned(questions, requestState)
     this.#round = { inputResponses, requestState }
-    this.#mcp = undefined
+  }
+
+  /** What members of other frameworks have made for this context. A `WeakMap` would keep it until a full garbage collection. */
+  get memo(): Map<unknown, unknown> {
+    this.#memo ??= new Map()
+    return this.#memo
   }
 
   can(feature: Feature): Availability {

@@ -6,10 +6,11 @@ import { type CompiledTool, compileTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption } from '../definition/task-option.ts'
-import { offerCall, type ToolConfig } from '../definition/tool.ts'
+import { type AnyTool, inPlaceOf, offerCall, type ToolConfig } from '../definition/tool.ts'
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
+import type { Context } from './context.ts'
 import { executeCompiled, type ToolCallContext } from './direct-call.ts'
 
 /** A tool that can also be called without a server. */
@@ -27,12 +28,12 @@ export type CreatedTool<
   execute: ExecuteTool<Input, Result>
 }
 
-type ExecuteTool<Input, Result> = Input extends Schema
-  ? (input: InferInput<Input>, context?: ToolCallContext) => Promise<Awaited<Result>>
-  : (input?: Record<string, unknown>, context?: ToolCallContext) => Promise<Awaited<Result>>
+export type ExecuteTool<Input, Result, Given = ToolCallContext> = Input extends Schema
+  ? (input: InferInput<Input>, context?: Given) => Promise<Awaited<Result>>
+  : (input?: Record<string, unknown>, context?: Given) => Promise<Awaited<Result>>
 
 /** Turns mistakes that the types would allow or report unclearly into readable type errors. */
-type Checked<Input, Result> = (Input extends PlainJsonSchema
+export type Checked<Input, Result> = (Input extends PlainJsonSchema
   ? Input extends Schema
     ? unknown
     : { inputSchema: 'Plain JSON Schema: write jsonSchema({ … }), imported from mayfly-mcp.' }
@@ -52,7 +53,7 @@ type IsMalformed<Result> =
     : false
 
 /** All options, to refuse a misspelt one or one from another framework. */
-const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
+export const TOOL_OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
   task: 1,
   id: 1,
   title: 1,
@@ -63,8 +64,6 @@ const OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 
   enabled: 1,
   scopes: 1,
   execute: 1,
-  onInputStart: 1,
-  onInputDelta: 1,
   onInputAvailable: 1,
   onOutput: 1,
 }
@@ -94,15 +93,32 @@ export function createTool<
 >(
   config: ToolConfig<Input, Output, Result, Task> & Checked<Input, Result>,
 ): CreatedTool<Input, Output, Result> {
-  const { execute } = config
+  return makeTool(config, TOOL_OPTIONS) as CreatedTool<Input, Output, Result>
+}
+
+/**
+ * A tool whose `execute` can be called without a server. `extend` adds what it reads to each context.
+ *
+ * @throws TypeError for an option that is not one of `known`.
+ */
+export function makeTool(
+  config: AnyTool & { readonly id: string },
+  known: { readonly [option: string]: 1 },
+  extend?: (context: Context) => void,
+): object {
   checkToolShape(config.id, config)
-  const unknown = unknownOption(config, OPTIONS)
+  const unknown = unknownOption(config, known)
   if (unknown !== undefined) throw new TypeError(`createTool has no option "${unknown}".`)
+  const execute = config.execute!
+  const extended = (input: unknown, context: Context): unknown => {
+    extend?.(context)
+    return execute(input, context)
+  }
+  const source = { ...config, execute: extend === undefined ? execute : inPlaceOf(execute, extended) }
   let compiled: CompiledTool | undefined
   const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
-    compiled ??= compileTool(config.id, config)
+    compiled ??= compileTool(config.id, source)
     return executeCompiled(compiled, input, context, console.error)
   }
-  const tool: object = { ...config, execute: offerCall(execute, call) }
-  return tool as CreatedTool<Input, Output, Result>
+  return { ...config, execute: offerCall(source.execute, call) }
 }

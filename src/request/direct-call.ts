@@ -5,8 +5,8 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
+import { isInputRequired } from '../definition/input-required.ts'
 import { describeIssues } from '../definition/schema.ts'
-import { isInputRequired } from '../definition/sdk-context.ts'
 import type { TaskContext } from '../definition/task-option.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
@@ -58,13 +58,10 @@ export interface ToolCallContext {
   auth?: AuthInfo | undefined
   /** Aborts `ctx.signal`; the tool decides how to react. If it is already aborted, the tool does not run. */
   signal?: AbortSignal | undefined
-  /** `signal`, under the name that other frameworks use. If both are given, the one that aborts first takes effect. */
+  /** `signal`, under the name that agents of other frameworks use. If both are given, the one that aborts first takes effect. */
   abortSignal?: AbortSignal | undefined
-  /** A `RequestContext` of Mastra, a `Map`, or any other object with `get(key)`. */
+  /** A `Map`, a `RequestContext` of Mastra, or any other object with `get(key)`. */
   requestContext?: { get(key: string): unknown } | undefined
-  toolCallId?: string | undefined
-  messages?: readonly unknown[] | undefined
-  mcp?: object | undefined
   /** `ctx.sleep` of a tool with `task`. Without a task, the default rejects with a `TaskNeededError`. */
   sleep?: TaskContext['sleep'] | undefined
   /** The same for `ctx.waitFor`. */
@@ -81,6 +78,7 @@ export async function executeCompiled(
   input: unknown,
   given: ToolCallContext = {},
   reportError: ReportError = console.error,
+  extend?: (context: Context) => void,
 ): Promise<unknown> {
   const { name, source } = tool
   const validation = await tool.input.validate(input ?? {})
@@ -88,6 +86,7 @@ export async function executeCompiled(
     throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
   const isOurs = given instanceof Context
   const context = isOurs ? given : createContext(name, given, reportError)
+  extend?.(context)
   const signal = isOurs ? undefined : joined(given.signal, given.abortSignal)
   signal?.throwIfAborted()
   const end = (): void => context.abort(() => signal?.reason)

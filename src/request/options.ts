@@ -6,6 +6,7 @@ import type { Bus, ChangeEvent } from '../events/bus.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Seal } from '../interaction/seal.ts'
 import type { SingleUseStore } from '../interaction/state.ts'
+import type { Context } from './context.ts'
 import type { RequestServer } from './request-server.ts'
 import type { CacheHints } from './result.ts'
 
@@ -25,6 +26,8 @@ export interface ServerOptions {
   readonly cache: { readonly ttlMs: number; readonly scope: CacheHints['scope'] | undefined }
   readonly reportError: ReportError
   readonly asking: AskingOptions
+  /** Adds members to each context, for tools written for another framework. */
+  readonly extendContext: ((context: Context) => void) | undefined
 }
 
 /** How calls ask the client. */

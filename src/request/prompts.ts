@@ -107,7 +107,7 @@ async function callbackPrompts(scope: RequestScope): Promise<readonly Prompt[]> 
 }
 
 function callbackRequest({ context }: RequestScope): PromptRequest {
-  return { context, extra: context.mcp.extra }
+  return { context }
 }
 
 function refuseMissing(name: string, required: readonly string[], args: Record<string, string>): void {

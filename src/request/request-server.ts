@@ -13,8 +13,8 @@ import type { Context } from './context.ts'
 import { createToolHandle, type ToolHandle } from './tool-handle.ts'
 
 /** What `setup` receives. */
-export interface RequestServer {
-  readonly context: McpContext
+export interface RequestServer<Ctx = McpContext> {
+  readonly context: Ctx
   /** The names of the tools this request could see, disabled ones included. */
   readonly toolNames: readonly string[]
   /** @throws TypeError if the tool does not exist. */
@@ -23,7 +23,7 @@ export interface RequestServer {
   registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
     name: string,
     config: RegisterToolConfig<Input, Output>,
-    callback: ToolCallback<Input, Output>,
+    callback: ToolCallback<Input, Output, Ctx>,
   ): ToolHandle
 }
 

@@ -182,7 +182,7 @@ export function guardedBy(name: string, config: { scopes?: readonly string[] } =
 }
 
 function callbackRequest({ context }: RequestScope): ResourceRequest {
-  return { context, extra: context.mcp.extra }
+  return { context }
 }
 
 function unknownResource(

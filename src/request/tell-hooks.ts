@@ -20,8 +20,8 @@ export function tellHooks(
   const isInput = 'input' in happening
   const hook = isInput ? source.onInputAvailable : source.onOutput
   if (hook === undefined) return
-  const { toolCallId, messages, signal: abortSignal, requestId } = context
-  const event = { ...happening, toolName: name, context, toolCallId, messages, abortSignal }
+  const { requestId } = context
+  const event = { ...happening, toolName: name, context }
   if (!isInput && source.outputSchema !== undefined) {
     Object.assign(event, { output: structuredOf(happening.output) })
   }

@@ -93,6 +93,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       () => own.signal,
     )
     const own: RunContext = new RunContext(facts, ownWire, () => run, runs.taskStore)
+    runs.options().extendContext?.(own)
     ownWire.interaction()
     const leave = (): void => run.leave(() => context.signal.reason)
     context.signal.addEventListener('abort', leave)

@@ -114,6 +114,7 @@ function createContext(
     () => context.signal,
   )
   const context: RunContext = new RunContext(factsOf(record, platform, report), wire, () => run, taskStore)
+  serverOptions.extendContext?.(context)
   wire.interaction()
   return context
 }

@@ -8,6 +8,8 @@ const deploy = readModules('deploy')
 
 /** What each layer may import besides itself: everything to its right, and events also interaction. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
+  mastra: ['sdk', 'http', 'auth', 'request', 'interaction', 'events', 'definition'],
+  'mcp-use': ['request', 'definition'],
   sdk: ['http', 'auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   auth: ['request', 'interaction', 'events', 'definition'],
@@ -45,9 +47,9 @@ const ROOMS = [
 /** What users import, the server and its configuration: they stand above the layers and may import them all. */
 const TOP = [
   ...new Set(
-    Object.values(manifest.exports).flatMap((entry) =>
-      typeof entry === 'string' ? [] : (/^\.\/dist\/(src\/[\w-]+)\.js$/.exec(entry.default)?.[1] ?? []),
-    ),
+    Object.values(manifest.exports)
+      .flatMap((entry) => (typeof entry === 'string' ? [] : Object.values(entry)))
+      .flatMap((file) => /^\.\/dist\/(src\/[\w-]+)\.js$/.exec(file)?.[1] ?? []),
   ),
   'src/server',
   'src/server-info',

@@ -1,5 +1,6 @@
 /** The Mastra project, imported as it is. */
-import { createMemoryRendezvous, MCPServer, type MCPServerConfig } from '../../src/index.ts'
+import { MCPServer, type MCPServerConfig } from '../../adapters/node-mastra.ts'
+import { createMemoryRendezvous } from '../../src/index.ts'
 import { agents, tools, workflows } from './mastra-project.ts'
 
 export function createConfig(): MCPServerConfig & { readonly secret: string } {

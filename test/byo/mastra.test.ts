@@ -1,8 +1,8 @@
 /** Tools, agents and workflows of a Mastra project in a Mayfly server, called by Mastra's clients and by the official ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type NodeServer, serve } from '../../adapters/node.ts'
+import { MCPServer } from '../../adapters/node-mastra.ts'
 import { staticTokens } from '../../src/auth.ts'
-import { MCPServer } from '../../src/index.ts'
 import { mastra1, mastra2, officialV1, officialV2, TOKEN } from './_clients.ts'
 import { type Reference, serveMastra1, serveMastra2 } from './_mastra-reference.ts'
 import { deliveries } from './mastra-project.ts'

@@ -1,7 +1,7 @@
 /** Tools as the AI SDK's documentation writes them, and the context that it gives them. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { createTool, MCPServer } from '../../src/index.ts'
+import { createTool, MCPServer } from '../../src/mastra.ts'
 import { call } from './_call.ts'
 
 /** What the AI SDK's `tool()` does: it returns what it is given. */

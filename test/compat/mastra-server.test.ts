@@ -7,17 +7,13 @@ import { z } from 'zod'
 import {
   createOAuthMiddleware,
   createStaticTokenValidator,
-  MCPServer as NodeServer,
-} from '../../adapters/node.ts'
-import type {
-  MCPServerPrompts,
-  MCPServerResourceContent,
-  MCPServerResources,
-  Prompt,
-  Resource,
-  ResourceTemplate,
-} from '../../src/index.ts'
-import { createTool, MCPServer } from '../../src/index.ts'
+  createTool,
+  MCPServer,
+  type MCPServerPrompts,
+  type MCPServerResourceContent,
+  type MCPServerResources,
+} from '../../adapters/node-mastra.ts'
+import type { Prompt, Resource, ResourceTemplate } from '../../src/index.ts'
 import { modernRequest } from '../unit/_client.ts'
 import { call, list, request } from './_call.ts'
 
@@ -411,7 +407,7 @@ describe('a Node process', () => {
     fetch(modernRequest('tools/call', BODY, { url, headers }))
 
   it('server.startHTTP', async () => {
-    const server = new NodeServer({ id: 'my-server', name: 'My Server', version: '1.0.0', tools, log: false })
+    const server = new MCPServer({ id: 'my-server', name: 'My Server', version: '1.0.0', tools, log: false })
     const { url, close } = await listen(async (req, res) => {
       await server.startHTTP({
         url: new URL(req.url || '', `http://localhost:1234`),
@@ -429,7 +425,7 @@ describe('a Node process', () => {
   })
 
   it('server.startHTTP with serverless over fetch-to-node', async () => {
-    const server = new NodeServer({
+    const server = new MCPServer({
       id: 'my-serverless-mcp',
       name: 'My Serverless MCP',
       version: '1.0.0',
@@ -460,7 +456,7 @@ describe('a Node process', () => {
   })
 
   it('an option that would be missed → TypeError that says where it is written', async () => {
-    const server = new NodeServer({ name: 'X', version: '1.0.0', tools, log: false })
+    const server = new MCPServer({ name: 'X', version: '1.0.0', tools, log: false })
     const { req, res } = toReqRes(new Request('https://mcp.example/mcp'))
     const options: object = { allowedHosts: ['mcp.example'] }
     await expect(
@@ -477,7 +473,7 @@ describe('a Node process', () => {
   })
 
   it('createOAuthMiddleware', async () => {
-    const mcpServer = new NodeServer({
+    const mcpServer = new MCPServer({
       id: 'protected-server',
       name: 'Protected MCP Server',
       version: '1.0.0',

@@ -1,7 +1,7 @@
 /** The tools of mcp-use's documentation, registered by `registerTool`. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { MCPServer } from '../../src/index.ts'
+import { MCPServer } from '../../src/mcp-use.ts'
 import { call } from './_call.ts'
 
 const create = (): MCPServer =>
@@ -68,4 +68,10 @@ it('ctx.elicit with a URL', async () => {
     return result.action
   })
   expect((await call(server, 'connect', {}, [{ action: 'accept' }])).text).toBe('accept')
+})
+
+it('ctx.stateless: nothing is kept between the requests of a client', async () => {
+  const server = create()
+  server.registerTool('stateless', {}, (ctx) => String(ctx.stateless))
+  expect((await call(server, 'stateless', {})).text).toBe('true')
 })

@@ -1,8 +1,10 @@
 /** The examples of the official SDK v1, with only the import and the construction changed. */
+
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createPrompt, createResource, MCPServer, ProtocolError } from '../../src/index.ts'
+import { createPrompt, createResource, ProtocolError } from '../../src/index.ts'
+import { MCPServer } from '../../src/sdk.ts'
 import { initialize, legacy } from '../unit/_client.ts'
 import { call, list, request } from './_call.ts'
 

@@ -180,7 +180,7 @@ export const REQUIREMENTS = {
     source: [`${RESOURCES}#resource-templates`, `${RFC}/rfc6570`],
   },
   'resources.callbacks': {
-    statement: 'Callbacks list, list templates and read, with the context and extra of the request.',
+    statement: 'Callbacks list, list templates and read, with the context of the request.',
     source: ['docs/resources-and-prompts.md'],
   },
   'resources.unknown-modern': {
@@ -208,7 +208,7 @@ export const REQUIREMENTS = {
     source: [`${PROMPTS}#error-handling`],
   },
   'prompts.callbacks': {
-    statement: 'Callbacks list and fill in prompts, with the context and extra of the request.',
+    statement: 'Callbacks list and fill in prompts, with the context of the request.',
     source: ['docs/resources-and-prompts.md'],
   },
   'prompts.versions': {
@@ -228,8 +228,9 @@ export const REQUIREMENTS = {
     source: [`${COMPLETION}#error-handling`],
   },
   'info.server': {
-    statement: 'getServerInfo and getServerDetail describe the server as a registry entry.',
-    source: ['docs/tools.md'],
+    statement:
+      'A server has its id, name, version and description; that of mayfly-mcp/mastra describes itself as those of Mastra do.',
+    source: ['docs/registry.md'],
   },
   'info.tools': {
     statement: 'getToolListInfo and getToolInfo show every tool with its schemas and what it was made from.',
@@ -268,7 +269,8 @@ export const REQUIREMENTS = {
     source: ['docs/context.md', `${BASIC}#meta`],
   },
   'context.extra': {
-    statement: 'ctx.mcp.extra holds the same under the names other frameworks use.',
+    statement:
+      'In the contexts of mayfly-mcp/sdk and mayfly-mcp/mastra, mcp.extra holds the same under the names of the SDK.',
     source: ['docs/context.md'],
   },
   'context.can': {

@@ -1,4 +1,5 @@
 /** How a server is mounted on Node: each front listens on a port of its own. */
+
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
@@ -9,10 +10,9 @@ import {
   type FetchServer,
   nodeListener,
   serve,
-  startHonoSSE,
   startHTTP,
-  startSSE,
 } from '../../adapters/node.ts'
+import { startHonoSSE, startSSE } from '../../adapters/node-mastra.ts'
 import type { MCPServer, RequestPlatform } from '../../src/index.ts'
 
 export interface Front {

@@ -1,4 +1,5 @@
 /** Ways to a server beside its messages: other methods of HTTP, the page, platforms that say odd things, hooks that throw. */
+
 import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
@@ -7,9 +8,9 @@ import {
   createTool,
   MCPServer,
   type MCPServerConfig,
-  type McpContext,
   type RequestPlatform,
 } from '../../src/index.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
 import { eventually } from '../_eventually.ts'
 import * as clients from './_clients.ts'
 import { IMPLEMENTED, listenTo, toCall } from './_entries.ts'
@@ -286,7 +287,7 @@ describe('what a caller makes up', () => {
 
   const sampled = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1n } }
   const form = { type: 'object', properties: { count: { type: 'number', default: 1n } } }
-  it.each<[string, (ctx: McpContext) => unknown]>([
+  it.each<[string, (ctx: SdkToolContext) => unknown]>([
     ['ctx.elicit', (ctx) => ctx.elicit({ message: 'How many?', requestedSchema: form as never })],
     ['ctx.createMessage', (ctx) => ctx.createMessage({ messages: [], maxTokens: 1n as never })],
     ['mcpReq.send', (ctx) => ctx.mcp.extra.mcpReq.send(sampled)],
@@ -296,7 +297,7 @@ describe('what a caller makes up', () => {
     const uncaught = vi.fn()
     process.on('uncaughtException', uncaught)
     onEnd(() => process.off('uncaughtException', uncaught))
-    const ask = createTool({ id: 'ask', execute: (_input, ctx) => execute(ctx) })
+    const ask = createSdkTool({ id: 'ask', execute: (_input, ctx) => execute(ctx) })
     const server = new MCPServer({
       id: 'asks',
       name: 'Asks',

@@ -6,6 +6,7 @@ import {
   type MCPServerConfig,
   type McpContext,
 } from '../../src/index.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
 import { eventually } from '../_eventually.ts'
 import {
   CLIENT,
@@ -22,14 +23,14 @@ import {
   textOf,
 } from './_client.ts'
 
-/** Calls a tool in the modern era and shows what `look` saw in its context. */
+/** Calls a tool in the modern era and shows what `look` saw in its context, which has what an SDK's has. */
 async function seen<Value>(
-  look: (ctx: McpContext) => Value,
+  look: (ctx: SdkToolContext) => Value,
   options: SendOptions = {},
   config: Partial<MCPServerConfig> = {},
 ): Promise<Value> {
   let found: { value: Value } | undefined
-  const tool: AnyTool = createTool({
+  const tool: AnyTool = createSdkTool({
     id: 'look',
     execute: (_input, ctx) => {
       found = { value: look(ctx) }
@@ -118,7 +119,7 @@ describe('ctx', () => {
     },
   )
 
-  it('mcp.extra: the same under other frameworks’ names [context.extra]', async () => {
+  it('mcp.extra of tools written for an SDK: the same under its names [context.extra]', async () => {
     const { extra, ctx } = await seen((context) => ({ extra: context.mcp.extra, ctx: context }), {
       id: 'rpc-7',
       meta: { 'mcp.example/k': 1 },

@@ -17,43 +17,15 @@ const rich = () =>
     name: 'Shop',
     version: '2.1.0',
     description: 'Sells things',
-    repository: { url: 'https://git.example/shop', source: 'git', id: '7' },
-    releaseDate: '2026-07-28T00:00:00Z',
-    isLatest: false,
-    packageCanonical: 'npm',
-    packages: [{ registry_name: 'npm', name: 'shop' }],
-    remotes: [{ transport_type: 'streamable', url: 'https://shop.example/mcp' }],
     tools: { add },
     agents: { helper: { description: 'Helps', generate: async () => 'x' } },
     workflows: { nightly: { description: 'Nightly', createRun: () => ({ start: async () => 'x' }) } },
   })
 
-describe('getServerInfo and getServerDetail', () => {
-  it('describe the server as a registry entry [info.server]', () => {
-    const info = {
-      id: 'shop',
-      name: 'Shop',
-      description: 'Sells things',
-      repository: { url: 'https://git.example/shop', source: 'git', id: '7' },
-      version_detail: { version: '2.1.0', release_date: '2026-07-28T00:00:00Z', is_latest: false },
-    }
-    expect(rich().getServerInfo()).toEqual(info)
-    expect(rich().getServerDetail()).toEqual({
-      ...info,
-      package_canonical: 'npm',
-      packages: [{ registry_name: 'npm', name: 'shop' }],
-      remotes: [{ transport_type: 'streamable', url: 'https://shop.example/mcp' }],
-    })
-  })
-
-  it('hold nothing that was not configured [info.server]', () => {
-    const info = { id: 'test', name: 'Test', version_detail: { version: '1.0.0', is_latest: true } }
-    expect(createServer().getServerInfo()).toEqual(info)
-    expect(createServer().getServerDetail()).toEqual(info)
-  })
-
-  it('id, name and version are on the server itself [info.server]', () => {
-    expect(rich()).toMatchObject({ id: 'shop', name: 'Shop', version: '2.1.0' })
+describe('a server', () => {
+  it('has its id, name, version and description [info.server]', () => {
+    const facts = { id: 'shop', name: 'Shop', version: '2.1.0', description: 'Sells things' }
+    expect(rich()).toMatchObject(facts)
   })
 })
 

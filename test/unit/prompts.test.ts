@@ -177,7 +177,6 @@ describe('callbacks', () => {
       version: '2',
       args: { who: 'Ada' },
       context: expect.objectContaining({ era: 'modern' }),
-      extra: expect.objectContaining({ requestId: 1 }),
     })
   })
 

@@ -215,10 +215,7 @@ describe('callbacks', () => {
     expect(namesIn(await modern(server, 'resources/list'), 'resources')).toEqual(['One'])
     expect(namesIn(await modern(server, 'resources/templates/list'), 'resourceTemplates')).toEqual(['Note'])
     expect(contentsOf(await read('notes://1', server))).toEqual([{ uri: 'notes://1', text: 'Buy milk' }])
-    const request = {
-      context: expect.objectContaining({ era: 'modern' }),
-      extra: expect.objectContaining({ requestId: 1 }),
-    }
+    const request = { context: expect.objectContaining({ era: 'modern' }) }
     expect(resources.listResources).toHaveBeenCalledExactlyOnceWith(request)
     expect(resources.resourceTemplates).toHaveBeenCalledExactlyOnceWith(request)
     expect(resources.getResourceContent).toHaveBeenCalledExactlyOnceWith({ uri: 'notes://1', ...request })

@@ -24,34 +24,10 @@ beforeEach(() => {
 describe('new MCPServer', () => {
   it('without id: its name, in lower case and without spaces [config.required]', () => {
     expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).id).toBe('my-shop')
-    expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).getServerInfo()).toMatchObject({
-      id: 'my-shop',
-    })
-  })
-
-  it('without releaseDate: no release date, rather than one that is none', () => {
-    expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).getServerDetail().version_detail).toEqual({
-      version: '1.0.0',
-      is_latest: true,
-    })
   })
 
   it('prompts with listPrompts alone → TypeError at once [config.required]', () => {
     expect(() => construct({ ...VALID, prompts: { listPrompts: () => [] } })).toThrow('getPromptMessages')
-  })
-
-  it.each(['startStdio', 'startHTTP', 'startSSE', 'startHonoSSE'] as const)(
-    '%s → TypeError that names the entry point which has it',
-    (method) => {
-      expect(() => construct(VALID)[method]({})).toThrow(
-        new TypeError(`${method} needs a process: import MCPServer from 'mayfly-mcp/node'.`),
-      )
-    },
-  )
-
-  it('elicitation.sendRequest → TypeError that names ctx.elicit', () => {
-    const params = { message: '?', requestedSchema: { type: 'object' as const, properties: {} } }
-    expect(() => construct(VALID).elicitation.sendRequest(params)).toThrow(/ctx\.elicit/)
   })
 
   it.each(['id', 'name', 'version'])(

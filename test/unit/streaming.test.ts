@@ -9,6 +9,7 @@ import {
   type McpContext,
   ProtocolError,
 } from '../../src/index.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
 import {
   callTool,
   createServer,
@@ -38,8 +39,8 @@ function driven(http: HttpConfig = {}) {
   return { server: createServer({ tools: { tool }, http }), answer, fail, context: started.promise }
 }
 
-function serverOf(execute: (ctx: McpContext) => unknown): MCPServer {
-  const tool: AnyTool = createTool({ id: 'tool', execute: (_input, ctx) => execute(ctx) })
+function serverOf(execute: (ctx: SdkToolContext) => unknown): MCPServer {
+  const tool: AnyTool = createSdkTool({ id: 'tool', execute: (_input, ctx) => execute(ctx) })
   return createServer({ tools: { tool } })
 }
 
@@ -467,7 +468,7 @@ describe('what a tool does after it has answered', () => {
         work(() => {
           ctx.log('error', 'late')
           ctx.reportProgress({ progress: 1 })
-          void ctx.mcp.extra.sendNotification({ method: 'notifications/message', params: {} }).catch(() => {})
+          void ctx.sendNotification({ method: 'notifications/message', params: {} }).catch(() => {})
           late.push(true)
         }),
       )

@@ -1,10 +1,12 @@
 /** `connect` of `mayfly-mcp/testing`: the official client on a server in the same process. */
+
 import { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { createSessions } from '../../adapters/node.ts'
-import { bearer, createGate, jwt, oauth, staticTokens } from '../../src/auth.ts'
+import { bearer, createGate, jwt, staticTokens } from '../../src/auth.ts'
 import { createMemoryBus, createMemoryRendezvous, createTool, MCPServer } from '../../src/index.ts'
+import { oauth } from '../../src/mastra.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import {
   type Answers,

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { type AnyTool, createTool, MCPServer, type McpContext } from '../../src/index.ts'
-import { callTool, createServer, ENDPOINT, META, modern, textOf } from './_client.ts'
+import { callTool, createServer, META, modern, textOf } from './_client.ts'
 
 const look = vi.fn((_input: { city: string; days: number }, _context: McpContext) => ({ degrees: 21 }))
 const weather = createTool({
@@ -17,7 +17,7 @@ describe('tool.execute(input)', () => {
     expect(await weather.execute({ city: 'Bern' })).toEqual({ degrees: 21 })
     const [input, context] = look.mock.lastCall!
     expect(input).toEqual({ city: 'Bern', days: 1 })
-    expect(context).toMatchObject({ era: 'modern', clientCapabilities: {}, messages: [], stateless: true })
+    expect(context).toMatchObject({ era: 'modern', clientCapabilities: {} })
     expect(context.signal.aborted).toBe(false)
     expect(await context.step('once', () => new Date(0))).toBe('1970-01-01T00:00:00.000Z')
     expect(context.can('elicitation.form').available).toBe(false)
@@ -58,12 +58,11 @@ describe('tool.execute(input)', () => {
 describe('tool.execute(input, context)', () => {
   it('each member takes the place of the context’s own', async () => {
     const auth = { token: 't', clientId: 'ci', scopes: [] }
-    const given = { requestContext: new Map([['tier', 'gold']]), auth, env: { A: 1 }, toolCallId: 'call-7' }
+    const given = { requestContext: new Map([['tier', 'gold']]), auth, env: { A: 1 } }
     await weather.execute({ city: 'Bern' }, given)
     const context = look.mock.lastCall![1]
     expect(context.requestContext.get('tier')).toBe('gold')
-    expect(context).toMatchObject({ auth, authInfo: auth, env: { A: 1 }, toolCallId: 'call-7' })
-    expect(context.mcp.extra.authInfo).toEqual(auth)
+    expect(context).toMatchObject({ auth, env: { A: 1 } })
   })
 
   it('does not run where it is aborted before', async () => {
@@ -85,10 +84,10 @@ describe('tool.execute(input, context)', () => {
       id: 'during',
       execute: (_input, ctx) => {
         controller.abort(new Error('enough'))
-        return [ctx.signal.aborted, ctx.abortSignal === ctx.signal]
+        return ctx.signal.aborted
       },
     })
-    expect(await during.execute({}, { [member]: controller.signal })).toEqual([true, true])
+    expect(await during.execute({}, { [member]: controller.signal })).toBe(true)
   })
 
   it('the context of another tool’s call: asks that tool’s user', async () => {
@@ -191,64 +190,4 @@ it('a block of a type that MCP has not → isError that says which there are', a
   expect(textOf(await callTool(createServer({ tools: { typo } }), 'typo'))).toBe(
     'Tool "typo" returned a result that cannot be sent: content of type "txt" (use text, image, audio, resource, resource_link)',
   )
-})
-
-describe('names that other frameworks use', () => {
-  const seen = async <Value>(see: (ctx: McpContext) => Value, meta: object = {}): Promise<Value> => {
-    let found: Value | undefined
-    const tool = createTool({
-      id: 'tool',
-      execute: (_input, ctx) => {
-        found = see(ctx)
-      },
-    })
-    await callTool(createServer({ tools: { tool } }), 'tool', {}, { meta: meta as Record<string, unknown> })
-    return found!
-  }
-
-  it('abortSignal, stateless, toolCallId, messages', async () => {
-    const { abortSignal, signal, stateless, toolCallId, requestId, messages } = await seen((ctx) => ctx)
-    expect(abortSignal).toBe(signal)
-    expect([stateless, toolCallId, messages]).toEqual([true, requestId, []])
-  })
-
-  it('requestContext has mcp.extra, whole and by member, and keeps what is set', async () => {
-    const ctx = await seen((context) => context)
-    expect(ctx.requestContext.get('mcp.extra')).toBe(ctx.mcp.extra)
-    expect(ctx.requestContext.get('requestInfo').url.href).toBe(ENDPOINT)
-    ctx.requestContext.set('tier', 'gold')
-    expect(ctx.requestContext.get('tier')).toBe('gold')
-  })
-
-  it('elicitInput asks with parameters as on the wire; notSecret counts', async () => {
-    const params = {
-      message: 'Which?',
-      requestedSchema: { type: 'object' as const, properties: { access_token: { type: 'string' } } },
-    }
-    const asking = createTool({
-      id: 'asking',
-      inputSchema: z.object({ way: z.number() }),
-      execute: ({ way }, ctx) =>
-        [
-          () => ctx.elicitInput(params, { notSecret: ['access_token'] }),
-          () => ctx.elicit(params, { notSecret: ['access_token'] }),
-          () => ctx.mcp.elicitation.sendRequest(params, { notSecret: ['access_token'] }),
-          () => ctx.mcpReq.elicitInput(params, { notSecret: ['access_token'] }),
-          () =>
-            ctx.sendRequest({ method: 'elicitation/create', params }, z.any(), {
-              notSecret: ['access_token'],
-            }),
-          () => ctx.elicitInput(params),
-        ][way]!(),
-    })
-    const meta = { [META.clientCapabilities]: { elicitation: { form: {} } } }
-    const server = createServer({ tools: { asking } })
-    for (const way of [0, 1, 2, 3, 4]) {
-      const { result } = await callTool(server, 'asking', { way }, { meta })
-      expect(Object.values(result?.inputRequests as object)).toEqual([
-        { method: 'elicitation/create', params: { mode: 'form', ...params } },
-      ])
-    }
-    expect(textOf(await callTool(server, 'asking', { way: 5 }, { meta }))).toContain('looks like a secret')
-  })
 })

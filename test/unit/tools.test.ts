@@ -204,9 +204,6 @@ describe('hooks', () => {
     const call = {
       toolName: 'double',
       context: expect.objectContaining({ era: 'modern' }),
-      toolCallId: expect.stringMatching(/./),
-      messages: [],
-      abortSignal: expect.any(AbortSignal),
     }
     expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith({ input: { n: 4 }, ...call })
     expect(onOutput).toHaveBeenCalledExactlyOnceWith({ output: { n: 8 }, ...call })
@@ -258,14 +255,7 @@ describe('hooks', () => {
     expect(onOutput).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ output: { n: 1 } }))
   })
 
-  it('onInputStart and onInputDelta are never called: arguments come at once [tools.hooks]', async () => {
-    const never = vi.fn()
-    const calm = createTool({ id: 'calm', onInputStart: never, onInputDelta: never, execute: () => 'fine' })
-    expect(textOf(await callTool(createServer({ tools: { calm } }), 'calm'))).toBe('fine')
-    expect(never).not.toHaveBeenCalled()
-  })
-
-  it('executeTool runs them, with the ids it is given [tools.hooks]', async () => {
+  it('executeTool runs them [tools.hooks]', async () => {
     const onInputAvailable = vi.fn()
     const onOutput = vi.fn()
     const echo = createTool({
@@ -275,13 +265,9 @@ describe('hooks', () => {
       onOutput,
       execute: ({ n }) => n,
     })
-    const messages = [{ role: 'user', content: 'one' }]
-    await createServer({ tools: { echo } }).executeTool('echo', { n: 1 }, { toolCallId: 'call-1', messages })
-    const call = { toolName: 'echo', toolCallId: 'call-1', messages }
-    expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ input: { n: 1 }, ...call }),
-    )
-    expect(onOutput).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ output: 1, ...call }))
+    await createServer({ tools: { echo } }).executeTool('echo', { n: 1 })
+    expect(onInputAvailable).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ input: { n: 1 } }))
+    expect(onOutput).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ output: 1, toolName: 'echo' }))
   })
 
   it('do not run for invalid arguments, nor onOutput after a throw [tools.hooks]', async () => {

@@ -1,9 +1,12 @@
 /** What a call leaves behind, a young collection removes: garbage that waits for a full one costs more time than the call itself. */
+
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../src/index.ts'
+import { createTool as createMastraTool } from '../../src/mastra.ts'
+import { createTool as createSdkTool } from '../../src/sdk.ts'
 import { createServer, legacyRequest, modernRequest } from './_client.ts'
 
 setFlagsFromString('--expose-gc')
@@ -21,10 +24,9 @@ const tools = {
     id: 'step',
     execute: (_, ctx) => ctx.step('one', ({ idempotencyKey }) => idempotencyKey),
   }),
-  reader: createTool({
-    id: 'reader',
-    execute: async (_, ctx) => [ctx.signal.aborted, ctx.request?.method, ctx.mcp === undefined],
-  }),
+  reader: createTool({ id: 'reader', execute: async (_, ctx) => [ctx.signal.aborted, ctx.request?.method] }),
+  mastra: createMastraTool({ id: 'mastra', execute: async (_, ctx) => ctx.mcp === undefined }),
+  sdk: createSdkTool({ id: 'sdk', execute: async (_, ctx) => ctx.mcpReq === undefined }),
 }
 
 const auth = bearer((_, { request }) => ({ clientId: request.method, scopes: [] }))
@@ -57,6 +59,8 @@ const CASES: readonly (readonly [name: string, config: Config, request: () => Re
   ['a modern call', {}, () => call('plain')],
   ['a legacy call', {}, () => legacyRequest('tools/call', { name: 'plain' })],
   ['a call of a tool that reads its context', {}, () => call('reader')],
+  ['a call of a tool written for Mastra', {}, () => call('mastra')],
+  ['a call of a tool written for an SDK', {}, () => call('sdk')],
   ['a call with a step', {}, () => call('step')],
   ['a call with a token', { auth }, () => call('plain', { authorization: 'Bearer token' })],
   ['a call with setup', { setup: (server) => void server.tool('step').disable() }, () => call('plain')],

@@ -1,4 +1,5 @@
 /** `req.auth`, set by middleware of Express, is `ctx.auth` where the server has no `auth` of its own. */
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
@@ -6,7 +7,8 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import express, { type Express, type RequestHandler } from 'express'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { hostCaller } from '../../../adapters/_node/host-auth.ts'
-import { nodeListener, startHTTP, startSSE } from '../../../adapters/node.ts'
+import { nodeListener, startHTTP } from '../../../adapters/node.ts'
+import { startSSE } from '../../../adapters/node-mastra.ts'
 import { staticTokens } from '../../../src/auth.ts'
 import { createMemoryRateLimiter, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { fromSdk } from '../../../src/sdk.ts'

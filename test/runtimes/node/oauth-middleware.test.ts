@@ -1,13 +1,10 @@
 /** `createOAuthMiddleware` in front of `startHTTP`, as its documentation puts the two together. */
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import {
-  closeSessions,
-  createOAuthMiddleware,
-  startHTTP,
-  type ValidateToken,
-} from '../../../adapters/node.ts'
+import { closeSessions, startHTTP } from '../../../adapters/node.ts'
+import { createOAuthMiddleware, type ValidateToken } from '../../../adapters/node-mastra.ts'
 import { createTool, MCPServer } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'
 

@@ -1,6 +1,7 @@
 /** What the clients of sessions hear of changes: as long as their token holds, what it allows, and never all at once. */
+
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { startHonoSSE } from '../../../adapters/node.ts'
+import { startHonoSSE } from '../../../adapters/node-mastra.ts'
 import { bearer } from '../../../src/auth.ts'
 import { createMemoryBus, createResource, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'

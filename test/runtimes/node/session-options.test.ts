@@ -1,12 +1,8 @@
 /** What docs/sessions.md promises of the options of `createSessions`, and of its end. */
+
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  closeSessions,
-  createSessions,
-  type Sessions,
-  type SessionsOptions,
-  startHonoSSE,
-} from '../../../adapters/node.ts'
+import { closeSessions, createSessions, type Sessions, type SessionsOptions } from '../../../adapters/node.ts'
+import { startHonoSSE } from '../../../adapters/node-mastra.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { withServerCard } from '../../../src/server-card.ts'
 import { createMemoryTasks, createTaskEndpoint } from '../../../src/tasks.ts'

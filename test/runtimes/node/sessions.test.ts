@@ -1,4 +1,5 @@
 /** A long-lived process, with the official clients of both eras. */
+
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect as connectSocket } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
@@ -25,12 +26,12 @@ import {
   type Sessions,
   type SessionsOptions,
   serve,
-  startHonoSSE,
   startHTTP,
-  startSSE,
 } from '../../../adapters/node.ts'
+import { startHonoSSE, startSSE } from '../../../adapters/node-mastra.ts'
 import { bearer, staticTokens } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
+import { createTool as createSdkTool } from '../../../src/sdk.ts'
 import { eventually } from '../../_eventually.ts'
 import { createFixture, type SessionFixture } from './_session-server.ts'
 
@@ -122,10 +123,14 @@ describe('a legacy client in a session', () => {
 
   it('is told of changes by callbacks written for an SDK, too', async () => {
     const fixture = createFixture()
-    fixture.server.registerTool('change', {}, async (extra) => {
-      await extra.sendNotification({ method: 'notifications/tools/list_changed' })
-      return 'changed'
+    const change = createSdkTool({
+      id: 'change',
+      execute: async (_input, extra) => {
+        await extra.sendNotification({ method: 'notifications/tools/list_changed' })
+        return 'changed'
+      },
     })
+    fixture.server.registerTool('change', {}, (ctx) => change.execute({}, ctx))
     const sessions = createSessions(fixture.server)
     const { url, close } = await serve(sessions, { port: 0 })
     cleanups.push(close)

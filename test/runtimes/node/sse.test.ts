@@ -1,10 +1,12 @@
 /** Clients of the deprecated HTTP+SSE transport that leave, or do not read. */
+
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { closeSessions, startHonoSSE, startSSE } from '../../../adapters/node.ts'
+import { closeSessions } from '../../../adapters/node.ts'
+import { startHonoSSE, startSSE } from '../../../adapters/node-mastra.ts'
 import { bearer } from '../../../src/auth.ts'
 import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'

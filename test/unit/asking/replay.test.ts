@@ -1,7 +1,9 @@
 /** Asking modern clients: replay, steps, validation of answers. MCP 2026-07-28, "Multi Round-Trip Requests". */
+
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createPrompt, createResource, createTool, type McpContext } from '../../../src/index.ts'
+import { createTool as createMastraTool } from '../../../src/mastra.ts'
 import { createServer, deferred, textOf } from '../_client.ts'
 import { accept, askedIn, converse, round } from './_rounds.ts'
 
@@ -149,7 +151,11 @@ describe('questions', () => {
       properties: { n: { type: 'integer' } },
       required: ['n'],
     }
-    const server = serverOf((ctx) => ctx.mcp.elicitation.sendRequest({ message: 'n?', requestedSchema }))
+    const tool = createMastraTool({
+      id: 't',
+      execute: (_input, ctx) => ctx.mcp.elicitation.sendRequest({ message: 'n?', requestedSchema }),
+    })
+    const server = createServer({ secret, tools: { t: tool } })
     const { answer } = await converse(server, { name: 't' }, () => accept({ n: 3 }))
     expect(answer.result?.structuredContent).toEqual({ action: 'accept', content: { n: 3 } })
   })

@@ -1,6 +1,7 @@
 /** Tools that return their questions (`input_required`) instead of waiting for them, as with the SDK v2. */
+
 import { describe, expect, it } from 'vitest'
-import { createTool, type McpContext } from '../../../src/index.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
 import { createServer, legacy, textOf } from '../_client.ts'
 import { accept, askedIn, converse, round } from './_rounds.ts'
 import { openSession } from './_session.ts'
@@ -24,14 +25,14 @@ const returns = (inputRequests: object | undefined, requestState?: string) => ({
   ...(requestState !== undefined && { requestState }),
 })
 
-const serverOf = (execute: (ctx: McpContext) => unknown, config = {}) =>
+const serverOf = (execute: (ctx: SdkToolContext) => unknown, config = {}) =>
   createServer({
     secret,
     tools: { t: createTool({ id: 't', execute: (_input, ctx) => execute(ctx) }) },
     ...config,
   })
 
-const greet = (ctx: McpContext) => {
+const greet = (ctx: SdkToolContext) => {
   const { name } = (ctx.mcpReq.inputResponses ?? {}) as { name?: { content?: { name: string } } }
   if (name === undefined) return returns({ name: ask('Your name?') }, 'asked')
   return `Hello ${name.content?.name} (${ctx.mcpReq.requestState()})`
@@ -48,7 +49,7 @@ describe('in a session', () => {
   )
 
   it('several at once → all asked', async () => {
-    const execute = ({ mcpReq }: McpContext) =>
+    const execute = ({ mcpReq }: SdkToolContext) =>
       mcpReq.inputResponses === undefined
         ? returns({ name: ask('Your name?'), where: roots })
         : JSON.stringify(mcpReq.inputResponses)
@@ -72,7 +73,7 @@ describe('in a session', () => {
 })
 
 describe('a state without a question', () => {
-  const counts = (limit: number) => (ctx: McpContext) => {
+  const counts = (limit: number) => (ctx: SdkToolContext) => {
     const phase = Number(ctx.mcpReq.requestState() ?? 0)
     return phase < limit ? returns(undefined, String(phase + 1)) : `phase ${phase}`
   }

@@ -1,9 +1,11 @@
 /** Sealed state: what is refused, and how little the client learns of why. */
+
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
-import { createTool, type MCPServerConfig, type McpContext } from '../../../src/index.ts'
+import type { MCPServerConfig } from '../../../src/index.ts'
 import { createSeal } from '../../../src/interaction/seal.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
 import { CLIENT, callTool, createServer, legacy, modern } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
 
@@ -11,7 +13,7 @@ const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const OTHER = 'another-secret-of-the-tests-long-enough'
 
 const inputSchema = z.object({ order: z.string().optional() })
-const asks = async (_input: unknown, ctx: McpContext) => {
+const asks = async (_input: unknown, ctx: SdkToolContext) => {
   await ctx.step('load', () => 'loaded')
   return ctx.elicit('?', z.object({ ok: z.boolean() }))
 }

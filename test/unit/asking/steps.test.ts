@@ -1,21 +1,22 @@
 /** Steps beside questions: once in all rounds, whatever runs in parallel, and never a hang. */
+
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createTool, type McpContext } from '../../../src/index.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
 import { createServer, deferred, textOf } from '../_client.ts'
 import { accept, converse, round } from './_rounds.ts'
 
 const secret = 'a-secret-of-the-tests-that-is-long-enough'
 const name = z.object({ name: z.string() })
 
-const serverOf = (execute: (ctx: McpContext) => unknown) =>
+const serverOf = (execute: (ctx: SdkToolContext) => unknown) =>
   createServer({ secret, tools: { t: createTool({ id: 't', execute: (_input, ctx) => execute(ctx) }) } })
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
 const ada = () => accept({ name: 'Ada' })
 
 describe('a question inside a step', () => {
-  it.each<[string, (ctx: McpContext) => Promise<unknown>]>([
+  it.each<[string, (ctx: SdkToolContext) => Promise<unknown>]>([
     ['as the step itself', (ctx) => ctx.elicit('?', name)],
     ['at its start', async (ctx) => (await ctx.elicit('?', name)).action],
     [
@@ -48,7 +49,7 @@ describe('a question inside a step', () => {
   })
 
   it('deep inside of its functions → the same, and stack traces stay as long as they were [ask.inside-step]', async () => {
-    const deep = async (ctx: McpContext, depth: number): Promise<unknown> => {
+    const deep = async (ctx: SdkToolContext, depth: number): Promise<unknown> => {
       if (depth === 0) return ctx.elicit('?', name)
       await turn()
       return await deep(ctx, depth - 1)
@@ -90,7 +91,7 @@ describe('a question inside a step', () => {
 })
 
 describe('a step that begins after its call was suspended', () => {
-  it.each<[string, (ctx: McpContext, work: Promise<unknown>, begin: () => Promise<unknown>) => unknown]>([
+  it.each<[string, (ctx: SdkToolContext, work: Promise<unknown>, begin: () => Promise<unknown>) => unknown]>([
     ['Promise.all', (ctx, work, begin) => Promise.all([ctx.elicit('?', name), work.then(begin)])],
     [
       'Promise.allSettled',

@@ -1,14 +1,15 @@
-/** What a question may be holds whichever way it is asked, and of clients of both eras. */
+/** What a question may be holds whichever way it is asked, also by tools of an SDK, and of clients of both eras. */
+
 import { describe, expect, it } from 'vitest'
-import { createTool, type McpContext } from '../../../src/index.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
 import { createServer, textOf } from '../_client.ts'
 import { askedIn, round } from './_rounds.ts'
 import { openSession } from './_session.ts'
 
 /** Every way to ask by parameters as they are on the wire. */
-const WAYS: readonly (readonly [string, (ctx: McpContext, params: never) => unknown])[] = [
+const WAYS: readonly (readonly [string, (ctx: SdkToolContext, params: never) => unknown])[] = [
   ['ctx.elicit', (ctx, params) => ctx.elicit(params)],
-  ['mcp.elicitation.sendRequest', (ctx, params) => ctx.mcp.elicitation.sendRequest(params)],
+  ['elicitInput', (ctx, params) => ctx.elicitInput(params)],
   ['mcpReq.elicitInput', (ctx, params) => ctx.mcpReq.elicitInput(params)],
   ['mcpReq.send', (ctx, params) => ctx.mcpReq.send({ method: 'elicitation/create', params })],
   ['sendRequest', (ctx, params) => ctx.sendRequest({ method: 'elicitation/create', params })],
@@ -34,7 +35,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ['a file', { mode: 'url', message: '?', url: 'file:///etc/passwd' }, /http\(s\) URL/],
 ]
 
-const serverOf = (ask: (ctx: McpContext) => unknown) =>
+const serverOf = (ask: (ctx: SdkToolContext) => unknown) =>
   createServer({
     secret: 'a-secret-of-the-tests-that-is-long-enough',
     tools: { t: createTool({ id: 't', execute: (_input, ctx) => ask(ctx) }) },

@@ -20,6 +20,7 @@ import {
   type McpContext,
   type RequestPlatform,
 } from '../../../src/index.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../../src/sdk.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from '../_client.ts'
 import { discover } from './_issuer.ts'
 
@@ -525,8 +526,8 @@ describe('scopes', () => {
   })
 
   it('with them it is served, and the tool knows who calls [auth.context]', async () => {
-    const seen = vi.fn((_input: unknown, _ctx: McpContext) => 'ok')
-    const tools = { who: createTool({ id: 'who', scopes: ['buy'], execute: seen }) }
+    const seen = vi.fn((_input: unknown, _ctx: SdkToolContext) => 'ok')
+    const tools = { who: createSdkTool({ id: 'who', scopes: ['buy'], execute: seen }) }
     const request = modernRequest('tools/call', { name: 'who' }, { headers: { authorization: 'Bearer buy' } })
     expect((await readAnswer(await protectedServer({}, { tools }).fetch(request))).error).toBeUndefined()
     const auth = { token: 'buy', clientId: 'client-buy', scopes: ['buy'] }

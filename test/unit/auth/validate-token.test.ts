@@ -1,13 +1,13 @@
 /** Authorization as Mastra configures it, on a server of ours. */
 import { describe, expect, it, vi } from 'vitest'
+import { createTool } from '../../../src/index.ts'
 import {
   createIntrospectionValidator,
   createStaticTokenValidator,
   type OAuthConfig,
   oauth,
   type TokenValidationResult,
-} from '../../../src/auth.ts'
-import { createTool } from '../../../src/index.ts'
+} from '../../../src/mastra.ts'
 import { callTool, createServer } from '../_client.ts'
 
 const resource = 'https://mcp.example/mcp'

@@ -18,14 +18,17 @@ import {
   createMemoryBus,
   createMemoryRendezvous,
   DEGRADED_META,
-  type MCPServer,
-  type McpContext,
+  type MCPServerConfig,
 } from '../../../src/index.ts'
-import { createServer, ENDPOINT, modern } from '../_client.ts'
+import { MCPServer, type SdkToolContext } from '../../../src/sdk.ts'
+import { ENDPOINT, modern } from '../_client.ts'
 import * as v1 from './_v1.ts'
 import * as v2 from './_v2.ts'
 
 type Fetch = (request: Request) => Promise<Response>
+
+const createServer = (config: Partial<MCPServerConfig<SdkToolContext>> = {}): MCPServer =>
+  new MCPServer({ id: 'test', name: 'Test', version: '1.0.0', log: false, ...config })
 
 const SECRET = 'a-secret-of-the-tests-long-enough-to-be-one'
 const HEADERS = { 'x-tenant': 'acme' }
@@ -312,7 +315,7 @@ describe('callbacks of SDK v2', () => {
 
   it('a question with nothing to remember needs no secret; one with a state says so [context.extra]', async () => {
     const server = createServer()
-    const ask = (requestState?: string) => (ctx: McpContext) =>
+    const ask = (requestState?: string) => (ctx: SdkToolContext) =>
       ctx.mcpReq.inputResponses ?? {
         resultType: 'input_required',
         inputRequests: { where: { method: 'roots/list' } },

@@ -3,10 +3,11 @@
  * that Mastra's own MCP servers add.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { errorResult } from './content.ts'
-import type { MastraMcp, McpContext, RequestContextValues } from './context.ts'
-import { compileSchema, isStandardSchema, type JsonSchema } from './schema.ts'
-import type { InputRequired, SdkElicitResult } from './sdk-context.ts'
+import { errorResult } from '../definition/content.ts'
+import type { InputRequired } from '../definition/input-required.ts'
+import { compileSchema, isStandardSchema, type JsonSchema } from '../definition/schema.ts'
+import type { SdkElicitResult } from '../sdk/sdk-context.ts'
+import type { MastraContext } from './context.ts'
 
 /** How Mastra itself recognizes its tools, also across copies of its package. */
 const marker = (): symbol => Symbol.for('mastra.core.tool.Tool')
@@ -21,13 +22,10 @@ interface MastraTool {
 /** The members that are replaced; the others are copied unchanged. */
 interface ConvertedTool {
   readonly inputSchema: unknown
-  readonly execute: (input: unknown, context: McpContext) => Promise<unknown>
+  readonly execute: (input: unknown, context: MastraContext) => Promise<unknown>
 }
 
-interface MastraContext {
-  readonly mcp: MastraMcp
-  readonly requestContext: RequestContextValues
-  readonly abortSignal: AbortSignal
+interface SuspendableContext extends Pick<MastraContext, 'mcp' | 'requestContext' | 'abortSignal'> {
   readonly suspend: (payload: unknown) => Promise<void>
   readonly resumeData: unknown
   readonly suspendPayload: unknown
@@ -51,7 +49,7 @@ export function fromMastraTool<Tool extends MastraTool>(name: string, tool: Tool
   const converted = {
     ...tool,
     inputSchema: checkedOnly(tool.inputSchema),
-    execute: (input: unknown, context: McpContext) => run(name, tool, form, input, context),
+    execute: (input: unknown, context: MastraContext) => run(name, tool, form, input, context),
   }
   // Without the marker, so that it is not converted again.
   Reflect.deleteProperty(converted, marker())
@@ -70,9 +68,10 @@ async function run(
   tool: MastraTool,
   requestedSchema: JsonSchema,
   input: unknown,
-  context: McpContext,
+  context: MastraContext,
 ): Promise<unknown> {
-  const { mcpReq, mcp, signal, requestContext } = context
+  const { mcp, signal, requestContext } = context
+  const { mcpReq } = mcp.extra
   const state = mcpReq.requestState()
   // Ignores an answer without the sealed state: its client skipped the part before the question.
   const answered = state === undefined ? undefined : mcpReq.inputResponses?.[QUESTION]
@@ -82,7 +81,7 @@ async function run(
   }
   const isResuming = action === 'accept'
   let suspension: { readonly payload: unknown } | undefined
-  const given: MastraContext = {
+  const given: SuspendableContext = {
     mcp,
     requestContext,
     abortSignal: signal,

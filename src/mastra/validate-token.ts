@@ -1,13 +1,18 @@
 /**
  * Authorization as configured in Mastra: a `validateToken(token, resource)` that returns `{ valid, … }`. Thin wrappers around the
- * verifiers of this folder.
+ * verifiers of `mayfly-mcp/auth`.
  */
-import type { Auth } from './auth.ts'
-import { createGate } from './gate.ts'
-import { createIntrospector } from './introspection.ts'
-import { locationOf } from './location.ts'
-import { createTokenFinder } from './static-tokens.ts'
-import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
+import type { Auth } from '../auth/auth.ts'
+import { createGate } from '../auth/gate.ts'
+import { createIntrospector } from '../auth/introspection.ts'
+import { locationOf } from '../auth/location.ts'
+import { createTokenFinder } from '../auth/static-tokens.ts'
+import {
+  InvalidTokenError,
+  type TokenAnswer,
+  type Verifier,
+  VerifierUnavailableError,
+} from '../auth/verifier.ts'
 
 /** The result of `validateToken`. */
 export interface TokenValidationResult {

@@ -1,40 +1,33 @@
 /**
- * Creates `ctx.mcp`: the context in the form of the official SDK and of other frameworks. Created on first use, so that other tools
- * do not pay for it.
+ * The second argument that the official SDK passes to callbacks, v1 and v2 combined. Created on first use, so that other tools do not
+ * pay for it.
  */
-import type { ElicitParams } from '../definition/ask.ts'
-import type { LogLevel, MastraMcp, McpContext, Progress } from '../definition/context.ts'
+import type { LogLevel, Progress } from '../definition/context.ts'
 import { isStandardSchema } from '../definition/schema.ts'
-import type { SdkMcpRequest, SdkRequestMeta, WireMessage } from '../definition/sdk-context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { ContextWire } from './wire.ts'
+import type { AnsweredRound, Context } from '../request/context.ts'
+import { splitMeta } from '../request/meta.ts'
+import type { ContextWire } from '../request/wire.ts'
+import type { SdkMcpRequest, SdkV1Extra, SdkV2Context, WireMessage } from './sdk-context.ts'
 
-/** The part of a context that is used here. */
-interface Context
-  extends Pick<
-    McpContext,
-    'signal' | 'sessionId' | 'auth' | 'request' | 'era' | 'log' | 'elicit' | 'reportProgress'
-  > {
-  askAsSent(method: string, params: object, options: object | undefined): Promise<unknown>
-  notify(method: string, params: Record<string, unknown>): void
+export type SdkExtra = SdkV1Extra & SdkV2Context
+
+interface Made {
+  readonly round: AnsweredRound | undefined
+  readonly extra: SdkExtra
 }
 
-/** The answers and the state from the last round of a tool that returns its questions. */
-export interface AnsweredRound {
-  readonly inputResponses: { readonly [key: string]: unknown }
-  readonly requestState: string | undefined
+/** One for each context, and a new one with each round of answers. */
+export function extraOf(context: Context): SdkExtra {
+  const { round, memo } = context
+  const made = memo.get(extraOf) as Made | undefined
+  if (made !== undefined && made.round === round) return made.extra
+  const extra = createExtra(context, context.parts.wire, round)
+  memo.set(extraOf, { round, extra } satisfies Made)
+  return extra
 }
 
-/** The answers and the state in the request itself. */
-export function roundOf({ rounds }: ContextWire): AnsweredRound | undefined {
-  return rounds && { inputResponses: rounds.responses, requestState: rounds.journal.state }
-}
-
-export function createMcpContext(
-  context: Context,
-  wire: ContextWire,
-  round: AnsweredRound | undefined,
-): MastraMcp {
+function createExtra(context: Context, wire: ContextWire, round: AnsweredRound | undefined): SdkExtra {
   const { signal, sessionId, auth, request, era } = context
   const { _meta, envelope } = splitMeta(wire.meta, era)
   // biome-ignore lint/suspicious/noExplicitAny: see SdkSendRequest.
@@ -57,43 +50,18 @@ export function createMcpContext(
     requestSampling: (params) => send({ method: 'sampling/createMessage', params }),
   }
   return {
-    extra: {
-      signal,
-      requestId: wire.rpcId,
-      ...(sessionId !== undefined && { sessionId }),
-      ...(auth !== undefined && { authInfo: auth }),
-      ...(_meta !== undefined && { _meta }),
-      ...(request !== undefined && {
-        requestInfo: { headers: Object.fromEntries(request.headers), url: new URL(request.url) },
-        http: { req: request, ...(auth !== undefined && { authInfo: auth }) },
-      }),
-      sendNotification: notify,
-      sendRequest: send,
-      mcpReq,
-    },
-    elicitation: {
-      sendRequest: (params: ElicitParams, options?: object) => context.elicit(params, options),
-    },
-    log: async (level, message, data) => context.log(level, { message, ...data }),
-    progress: async (progress) => context.reportProgress(progress),
-    ...(era === 'modern' && { protocolVersion: '2026-07-28' as const }),
-  }
-}
-
-/** Envelope keys in `_meta` (MCP 2026-07-28, "Per-request protocol fields"). The SDK keeps them apart from the rest. */
-const RESERVED = 'io.modelcontextprotocol/'
-
-function splitMeta(
-  meta: Record<string, unknown> | undefined,
-  era: Context['era'],
-): { _meta?: SdkRequestMeta; envelope?: Record<string, unknown> } {
-  if (meta === undefined) return {}
-  if (era === 'legacy') return { _meta: meta }
-  const entries = Object.entries(meta)
-  const isReserved = ([key]: [string, unknown]) => key.startsWith(RESERVED)
-  return {
-    _meta: Object.fromEntries(entries.filter((entry) => !isReserved(entry))),
-    envelope: Object.fromEntries(entries.filter(isReserved)),
+    signal,
+    requestId: wire.rpcId,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(auth !== undefined && { authInfo: auth }),
+    ...(_meta !== undefined && { _meta }),
+    ...(request !== undefined && {
+      requestInfo: { headers: Object.fromEntries(request.headers), url: new URL(request.url) },
+      http: { req: request, ...(auth !== undefined && { authInfo: auth }) },
+    }),
+    sendNotification: notify,
+    sendRequest: send,
+    mcpReq,
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * The `requestContext` that Mastra's tools, agents and workflows read: the methods of its `RequestContext`, without its class.
  */
-import type { McpContext } from './context.ts'
+import type { AuthInfo } from '../definition/context.ts'
+import type { SdkExtra } from '../sdk/extra.ts'
 
 /** Contains the members of `ctx.mcp.extra` by name, and `user` if the verifier attached one. */
 export class MastraRequestContext {
@@ -9,10 +10,9 @@ export class MastraRequestContext {
   /** The names set by tools. Only these are stored and traced, since the built-in values contain the caller's token. */
   readonly #given: Set<string>
 
-  constructor(context: McpContext) {
-    const { extra } = context.mcp
+  constructor(extra: SdkExtra, auth: AuthInfo | undefined) {
     this.#values = new Map(Object.entries({ ...extra, 'mcp.extra': extra }))
-    const user = context.auth?.extra?.user
+    const user = auth?.extra?.user
     if (user !== undefined) this.#values.set('user', user)
     this.#given = new Set(this.#values.keys())
   }

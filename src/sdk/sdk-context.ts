@@ -2,9 +2,9 @@
  * The context in the form that the official SDK passes to tool callbacks, so that those work unchanged: `RequestHandlerExtra` in
  * v1, `ServerContext` in v2. Structural types, without a dependency on either package.
  */
-import type { AuthInfo } from './auth-info.ts'
-import type { LogLevel } from './log-level.ts'
-import type { InferOutput } from './schema.ts'
+import type { AuthInfo } from '../definition/auth-info.ts'
+import type { LogLevel } from '../definition/log-level.ts'
+import type { InferOutput } from '../definition/schema.ts'
 
 /** A request or notification in wire form, without its JSON-RPC envelope. */
 export interface WireMessage {
@@ -111,15 +111,4 @@ export interface SdkMcpRequest {
   elicitInput: (params: { message: string }, options?: unknown) => Promise<SdkElicitResult>
   /** Takes the parameters of `sampling/createMessage` in wire form. */
   requestSampling: (params: { maxTokens: number }, options?: unknown) => Promise<SdkSamplingResult>
-}
-
-/** A callback of SDK v2 may return its questions instead of a result. It is called again with the answers. */
-export interface InputRequired {
-  resultType: 'input_required'
-  inputRequests?: { [key: string]: { method: string; params?: object | undefined } }
-  requestState?: string
-}
-
-export function isInputRequired(output: unknown): output is InputRequired {
-  return (output as { resultType?: unknown } | null | undefined)?.resultType === 'input_required'
 }

@@ -1,0 +1,102 @@
+/** The context of tools that were written for Mastra or the AI SDK: that of any tool, with the members that those have. */
+import type { ElicitAnswer, ElicitParams } from '../definition/ask.ts'
+import type {
+  LogLevel,
+  McpContext,
+  Progress,
+  RequestContextEntries,
+  RequestContextValues,
+} from '../definition/context.ts'
+import type { Context } from '../request/context.ts'
+import { addMembers, type Members } from '../request/members.ts'
+import { extraOf, type SdkExtra } from '../sdk/extra.ts'
+import { MastraRequestContext } from './request-context.ts'
+
+/** Mastra's `context.mcp`. */
+export interface MastraMcp {
+  /** The second argument of the official SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
+  readonly extra: SdkExtra
+  readonly elicitation: {
+    /** Sends `elicitation/create`. Of `options`, only those of `ctx.elicit` are used. */
+    sendRequest(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
+  }
+  /** Sends a log message to the client as `ctx.log` does, with `message` and `data` in one object. */
+  log(level: LogLevel, message: string, data?: Record<string, unknown>): Promise<void>
+  /** The same as `ctx.reportProgress`. */
+  progress(progress: Progress): Promise<void>
+  /** Only for modern requests. */
+  readonly protocolVersion?: '2026-07-28'
+}
+
+/** Mastra's `RequestContext`. */
+export interface MastraRequestValues extends RequestContextValues {
+  get(key: 'mcp.extra'): SdkExtra
+  get<Key extends keyof RequestContextEntries>(key: Key): RequestContextEntries[Key] | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: as in Mastra, the caller states the type of the value.
+  get(key: string): any
+  /** The number of values. A method, as in Mastra. */
+  size(): number
+}
+
+/** What a context has more. */
+export interface MastraMembers {
+  readonly mcp: MastraMcp
+  /** The members of `mcp.extra` by name, the whole of it as `mcp.extra`, and `user` if the verifier attached one. */
+  readonly requestContext: MastraRequestValues
+  /** The same as `signal`. */
+  readonly abortSignal: AbortSignal
+  /** As in the AI SDK: the `requestId`, since MCP has no other unique id of a call. */
+  readonly toolCallId: string
+  /** As in the AI SDK. Always empty: MCP clients do not send their conversation. */
+  readonly messages: readonly never[]
+}
+
+/** What tools written for Mastra receive, and the members of `McpContext`. */
+export type MastraContext = McpContext & MastraMembers
+
+const MEMBERS: Members = {
+  mcp() {
+    return mcpOf(this)
+  },
+  requestContext() {
+    return valuesOf(this)
+  },
+  abortSignal() {
+    return this.signal
+  },
+  toolCallId() {
+    return this.requestId
+  },
+  messages() {
+    return []
+  },
+}
+
+/** Adds what Mastra's tools read, but for what the context has already. */
+export function extendForMastra(context: Context): void {
+  context.canReturnQuestions = true
+  addMembers(context, MEMBERS)
+}
+
+function mcpOf(context: Context): MastraMcp {
+  const extra = extraOf(context)
+  const made = context.memo.get(mcpOf) as MastraMcp | undefined
+  if (made?.extra === extra) return made
+  const mcp: MastraMcp = {
+    extra,
+    elicitation: { sendRequest: (params, options) => context.elicit(params, options) },
+    log: async (level, message, data) => context.log(level, { message, ...data }),
+    progress: async (progress) => context.reportProgress(progress),
+    ...(context.era === 'modern' && { protocolVersion: '2026-07-28' as const }),
+  }
+  context.memo.set(mcpOf, mcp)
+  return mcp
+}
+
+function valuesOf(context: Context): MastraRequestContext {
+  const made = context.memo.get(valuesOf) as MastraRequestContext | undefined
+  if (made !== undefined) return made
+  const values = new MastraRequestContext(extraOf(context), context.auth)
+  context.memo.set(valuesOf, values)
+  return values
+}

@@ -1,0 +1,68 @@
+/** The context of tools that were written for the official SDK: that of any tool, with the members that the SDK has. */
+import type { ElicitAnswer, ElicitParams } from '../definition/ask.ts'
+import type { AuthInfo, McpContext } from '../definition/context.ts'
+import type { Context } from '../request/context.ts'
+import { addMembers, type Members } from '../request/members.ts'
+import { extraOf, type SdkExtra } from './extra.ts'
+import type {
+  SdkHttp,
+  SdkMcpRequest,
+  SdkRequestInfo,
+  SdkRequestMeta,
+  SdkSendNotification,
+  SdkSendRequest,
+} from './sdk-context.ts'
+
+/** What callbacks of SDK v1 and of v2 receive, and the members of `McpContext`. */
+export interface SdkToolContext extends McpContext {
+  /** SDK v1: the same as `auth`. */
+  readonly authInfo?: AuthInfo
+  readonly _meta?: SdkRequestMeta
+  /** SDK v1: headers and URL of the HTTP request. */
+  readonly requestInfo?: SdkRequestInfo
+  /** SDK v1: sends a notification to the client. */
+  readonly sendNotification: SdkSendNotification
+  /** SDK v1: sends a request to the client. */
+  readonly sendRequest: SdkSendRequest
+  /** SDK v2: the MCP request. */
+  readonly mcpReq: SdkMcpRequest
+  /** SDK v2: the HTTP request. */
+  readonly http?: SdkHttp
+  /** `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. */
+  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
+  /** `extra`: the second argument of the SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
+  readonly mcp: { readonly extra: SdkExtra }
+}
+
+const MEMBERS: Members = {
+  authInfo() {
+    return this.auth
+  },
+  requestInfo() {
+    return extraOf(this).requestInfo
+  },
+  sendNotification() {
+    return extraOf(this).sendNotification
+  },
+  sendRequest() {
+    return extraOf(this).sendRequest
+  },
+  mcpReq() {
+    return extraOf(this).mcpReq
+  },
+  http() {
+    return extraOf(this).http
+  },
+  elicitInput() {
+    return (params: ElicitParams, options?: object) => this.elicit(params, options)
+  },
+  mcp() {
+    return { extra: extraOf(this) }
+  },
+}
+
+/** Adds what the SDK's callbacks read, but for what the context has already. */
+export function extendForSdk(context: Context): void {
+  context.canReturnQuestions = true
+  addMembers(context, MEMBERS)
+}
