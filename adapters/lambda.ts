@@ -7,7 +7,7 @@
  */
 import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
 import { type Background, createBackground } from './_lambda/background.ts'
-import { type LambdaCall, readCall } from './_lambda/call.ts'
+import { type LambdaCall, readCall } from './_lambda/event-to-request.ts'
 import {
   type LambdaResult,
   MAX_STREAMED_BYTES,

@@ -8,8 +8,8 @@ export type {
 } from './client/config.ts'
 export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
-export type { DiscoveryErrors, DiscoveryOptions } from './client/discovery.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
+export type { DiscoveryErrors, DiscoveryOptions } from './client/lists-with-errors.ts'
 export {
   type MastraPrompts as ClientPrompts,
   type MastraResources as ClientResources,

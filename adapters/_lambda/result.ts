@@ -3,7 +3,7 @@
  */
 import { Buffer, isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import type { EventShape } from './call.ts'
+import type { EventShape } from './event-to-request.ts'
 
 /** Status and headers, which are the prelude of a streamed response. */
 export interface ResponseHead {

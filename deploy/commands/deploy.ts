@@ -8,7 +8,7 @@ import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { quoted } from '../terminal/console.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
-import { checkEndpoint, findEndpoint } from './_endpoint.ts'
+import { checkEndpoint, findDeployedUrl } from './_deployed-url.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 
 const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--preview] [--check] [--dry-run]
@@ -96,7 +96,7 @@ async function deployProject(
     }
     told = ran.told
   }
-  const url = await findEndpoint(deployment, told, tool)
+  const url = await findDeployedUrl(deployment, told, tool)
   return finish(url, deployment, values.check === true)
 }
 

@@ -97,7 +97,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'A reason is told only after a refusal, which has one.',
   },
   {
-    file: 'src/http/guard.ts',
+    file: 'src/http/host-and-origin.ts',
     within: 'isOwnOrigin',
     line: "const from = WEB_ORIGIN.exec(origin)?.[1] ?? ''",
     original: "''",

@@ -75,7 +75,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'guard',
     title: 'hosts and origins',
-    sources: ['src/http/guard.ts', 'src/http/hosts.ts', 'src/request/address.ts'],
+    sources: ['src/http/host-and-origin.ts', 'src/http/hosts.ts', 'src/request/address.ts'],
     tests: [...GUARDING, 'test/unit/platform-hosts', 'test/property/host'],
     atLeast: 90,
   },

@@ -5,15 +5,15 @@ import { Call } from './call.ts'
 import { Changes } from './changes.ts'
 import type { Channel } from './channel.ts'
 import { MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
+import { connect, finishAuth } from './connect.ts'
 import { withDeadline } from './deadline.ts'
 import { MCPClientError, toClientError } from './errors.ts'
-import { type Peer, peerOf } from './peer.ts'
 import { type ElicitationHandler, Questions } from './questions.ts'
 import { createRate } from './rate.ts'
 import { ReconnectingClient } from './reconnecting-client.ts'
+import { factsOf, type ServerFacts } from './server-facts.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
 import { TASKS_EXTENSION } from './task.ts'
-import { connect, finishAuth } from './transport.ts'
 
 /** The progress of a call. */
 export interface ProgressUpdate extends Progress {
@@ -58,7 +58,7 @@ export class Connection {
   /** The output schemas of the tools that were listed last, by name. */
   outputSchemas: ReadonlyMap<string, JsonSchema> = new Map()
   /** Facts of the last connection; undefined before the first. */
-  peer: Peer | undefined
+  peer: ServerFacts | undefined
   readonly questions: Questions
   readonly maxTaskMs: number
   /** Whether the server is told that this client handles tasks. */
@@ -217,7 +217,7 @@ export class Connection {
           const details = { server: this.server, operation: 'logging/setLevel' }
           if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
         })
-        this.peer = peerOf(client)
+        this.peer = factsOf(client)
         return client
       })
     } catch (error) {

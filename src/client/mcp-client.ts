@@ -4,8 +4,8 @@ import { type ClientTasks, createClientTasks } from './client-tasks.ts'
 import type { MCPClientConfig } from './config.ts'
 import type { ProgressUpdate } from './connection.ts'
 import { listDefinitions, type ToolCatalog, type ToolDefinition, toolOf } from './definitions.ts'
-import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
 import type { MCPClientError } from './errors.ts'
+import { askAllServers, type DiscoveryErrors, type DiscoveryOptions } from './lists-with-errors.ts'
 import type { ElicitationHandler } from './questions.ts'
 import {
   type ClientPrompts,
@@ -114,7 +114,7 @@ export class MCPClient<Name extends string = string> {
   async listToolsWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ tools: Record<string, ClientTool> } & DiscoveryErrors<Name>> {
-    const { byName, failures } = await discover(this.#servers, listTools, options)
+    const { byName, failures } = await askAllServers(this.#servers, listTools, options)
     return {
       tools: byId(Object.values<ClientTool[] | undefined>(byName).flatMap((tools) => tools ?? [])),
       ...failures,
@@ -126,7 +126,7 @@ export class MCPClient<Name extends string = string> {
     options?: DiscoveryOptions,
   ): Promise<{ toolsets: { [name in Name]?: Record<string, ClientTool> } } & DiscoveryErrors<Name>> {
     const ask = async (...asked: Parameters<typeof listTools>) => byOwnName(await listTools(...asked))
-    const { byName, failures } = await discover(this.#servers, ask, options)
+    const { byName, failures } = await askAllServers(this.#servers, ask, options)
     return { toolsets: byName, ...failures }
   }
 
@@ -139,7 +139,7 @@ export class MCPClient<Name extends string = string> {
   async listToolDefinitionsWithErrors(
     options?: DiscoveryOptions,
   ): Promise<{ definitions: ToolCatalog } & DiscoveryErrors<Name>> {
-    const { byName, failures } = await discover(this.#servers, listDefinitions, options)
+    const { byName, failures } = await askAllServers(this.#servers, listDefinitions, options)
     return { definitions: byName as ToolCatalog, ...failures }
   }
 

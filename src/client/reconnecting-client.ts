@@ -1,6 +1,6 @@
 /** The client of a server: connects at the first use, reconnects after a lost connection, and closes the old one when it is idle. */
 import { type Client, SseError } from '@modelcontextprotocol/client'
-import { disconnect, isSessionLost, isSessionUnknown } from './transport.ts'
+import { disconnect, isSessionLost, isSessionUnknown } from './connect.ts'
 
 export interface ReconnectingClientEvents {
   connect(): Promise<Client>

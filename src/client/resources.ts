@@ -8,7 +8,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { ResourceUpdate } from './changes.ts'
 import type { Connection, RequestSettings } from './connection.ts'
-import { type DiscoveryErrors, type DiscoveryOptions, discover } from './discovery.ts'
+import { askAllServers, type DiscoveryErrors, type DiscoveryOptions } from './lists-with-errors.ts'
 import type { Servers } from './servers.ts'
 
 /** Settings of `prompts.get`. */
@@ -64,12 +64,12 @@ export function createClientResources<Name extends string>(servers: Servers<Name
   return {
     list: () => servers.byName((connection) => listResources(connection)),
     listWithErrors: async (options) => {
-      const { byName, failures } = await discover(servers, listResources, options)
+      const { byName, failures } = await askAllServers(servers, listResources, options)
       return { resources: byName, ...failures }
     },
     templates: () => servers.byName((connection) => listTemplates(connection)),
     templatesWithErrors: async (options) => {
-      const { byName, failures } = await discover(servers, listTemplates, options)
+      const { byName, failures } = await askAllServers(servers, listTemplates, options)
       return { templates: byName, ...failures }
     },
     read: async (server, uri, settings) => readResource(servers.of(server), uri, settings),
@@ -85,7 +85,7 @@ export function createClientPrompts<Name extends string>(servers: Servers<Name>)
   return {
     list: () => servers.byName((connection) => listPrompts(connection)),
     listWithErrors: async (options) => {
-      const { byName, failures } = await discover(servers, listPrompts, options)
+      const { byName, failures } = await askAllServers(servers, listPrompts, options)
       return { prompts: byName, ...failures }
     },
     get: async (server, name, args, settings) => getPrompt(servers.of(server), name, args, settings),

@@ -1,7 +1,8 @@
 /** Notifies the client of a session of changes: each once, however often it is published before the transport sends it. */
 import type { Definition } from '../definition/compile.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import { type Key, keyOf, listsOf, toNotification, wantedBy } from '../events/subscription.ts'
+import { type Key, keyOf, toNotification, wantedBy } from '../events/coalesced-changes.ts'
+import { listsOf } from '../events/listen-filter.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { mayRead } from '../request/resources.ts'
 import { expiryOf, type StreamOwner } from './stream-owner.ts'

@@ -4,8 +4,8 @@
 
 import type { Meta } from '../definition/content.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
+import type { Wanted } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
-import type { Wanted } from '../events/subscription.ts'
 import type { Access } from '../request/access.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'

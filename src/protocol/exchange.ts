@@ -33,7 +33,8 @@ export const SSE_HEADERS = {
 /** The status that proxies log when the client closed the connection. */
 export const CLIENT_GONE = 499
 
-const KEEP_ALIVE = ': keep-alive\n\n'
+/** A comment, which keeps proxies from ending a quiet stream. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
 
 export interface AcceptedTypes {
   /** The client accepts `text/event-stream`. */

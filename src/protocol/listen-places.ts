@@ -1,6 +1,6 @@
 /** Limits the streams of changes in one process or isolate, for every kind of server: their number and their memory. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import type { Key } from '../events/subscription.ts'
+import type { Key } from '../events/coalesced-changes.ts'
 import type { CallLimits } from './engine-options.ts'
 
 export interface ListenPlaces {

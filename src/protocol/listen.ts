@@ -6,14 +6,8 @@
 import type { Meta } from '../definition/content.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import {
-  honoured,
-  parseFilter,
-  type Subscription,
-  subscribe,
-  toNotification,
-  wantedBy,
-} from '../events/subscription.ts'
+import { type Subscription, subscribe, toNotification, wantedBy } from '../events/coalesced-changes.ts'
+import { honoured, parseFilter } from '../events/listen-filter.ts'
 import { advertise } from '../interaction/matrix.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { subscribable } from '../request/resources.ts'
@@ -22,7 +16,7 @@ import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
-import { SSE_HEADERS, sseEvent } from './exchange.ts'
+import { KEEP_ALIVE, SSE_HEADERS, sseEvent } from './exchange.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import { createListenPlaces } from './listen-places.ts'
 import { jsonReply, type Reply } from './reply.ts'
@@ -38,8 +32,6 @@ export interface Listen {
 }
 
 const DOWN = 'The bus does not answer: try again later.'
-export const KEEP_ALIVE = ': keep-alive\n\n'
-
 export function createListen(options: EngineOptions): Listen {
   const { definition, bus, feed } = options
   const streams = new Set<ListenStream>()

@@ -1,7 +1,7 @@
 /** The subscriptions of a client in a session, and their limits. */
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { CompiledResources } from '../definition/resource.ts'
-import { charactersIn } from '../events/subscription.ts'
+import { charactersIn } from '../events/listen-filter.ts'
 import type { Subscriber } from '../request/platform.ts'
 import { subscribable } from '../request/resources.ts'
 

@@ -3,7 +3,7 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { AuthInfo, ClientCapabilities, Era } from '../definition/context.ts'
 import type { AnyTool } from '../definition/tool.ts'
-import type { Key } from '../events/subscription.ts'
+import type { Key } from '../events/coalesced-changes.ts'
 import type { Context } from './context.ts'
 import type { ServerOptions } from './options.ts'
 import type { Params } from './params.ts'

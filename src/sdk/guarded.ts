@@ -5,7 +5,7 @@
 import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { isPlainUri } from '../definition/uri.ts'
-import { parseFilter } from '../events/subscription.ts'
+import { parseFilter } from '../events/listen-filter.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { type ResourceKey, toResourceKey } from './resource-keys.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createBackground } from '../../adapters/_lambda/background.ts'
-import { readCall } from '../../adapters/_lambda/call.ts'
+import { readCall } from '../../adapters/_lambda/event-to-request.ts'
 import { maxBodyBytes, toHead, toResult } from '../../adapters/_lambda/result.ts'
 import { type ResponseStream, writeResponse } from '../../adapters/_lambda/stream.ts'
 import { lambda, streamingLambda } from '../../adapters/lambda.ts'

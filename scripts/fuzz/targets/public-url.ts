@@ -1,7 +1,7 @@
 /** The URL that a server says it has, and which hosts and origins it serves: `[path, forwarded host, proto, prefix, for, Host, Origin, platform's prefix]`. */
 import { isDeepStrictEqual } from 'node:util'
 import { preflightResponse } from '../../../src/http/cors.ts'
-import { isAllowed } from '../../../src/http/guard.ts'
+import { isAllowed } from '../../../src/http/host-and-origin.ts'
 import { renderPage } from '../../../src/http/page.ts'
 import {
   callerAddress,

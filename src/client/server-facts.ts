@@ -1,13 +1,13 @@
 /** What a server reported of itself when it was connected. */
 import type { Client } from '@modelcontextprotocol/client'
 
-export interface Peer {
+export interface ServerFacts {
   readonly version: string | undefined
   readonly instructions: string | undefined
   readonly protocolVersion: string | undefined
 }
 
-export function peerOf(client: Client): Peer {
+export function factsOf(client: Client): ServerFacts {
   return {
     version: client.getServerVersion()?.version,
     instructions: client.getInstructions(),

@@ -20,7 +20,7 @@ export interface DiscoveryErrors<Name extends string> {
 }
 
 /** The result of `ask` for each server that answered, and the errors of the others, which `onError` does not receive. */
-export async function discover<Name extends string, T>(
+export async function askAllServers<Name extends string, T>(
   servers: Servers<Name>,
   ask: (connection: Connection, settings: RequestSettings) => Promise<T>,
   { perServerTimeoutMs }: DiscoveryOptions = {},

@@ -10,7 +10,7 @@ const REQUEST_TIMEOUT_MS = 10_000
 const POLL_MS = 1000
 
 /** The URL of the MCP endpoint; undefined if the platform's tool did not report it. `told` is the output of the last step. */
-export async function findEndpoint(
+export async function findDeployedUrl(
   { endpoint }: Deployment,
   told: string,
   tool: DeployTool,
