@@ -24,6 +24,9 @@ const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
     'README.md',
     { tool: 'weather', args: { city: 'Rome' }, text: '{"city":"Rome","sky":"clear","celsius":21}' },
   ],
+  ['docs/tools.md', { tool: 'convert', args: { celsius: 20 }, text: '{"fahrenheit":68}' }],
+  ['docs/mounting.md', { tool: 'where', text: 'none' }],
+  ['docs/bring-your-own.md', { tool: 'region', env: { REGION: 'eu' }, text: 'eu' }],
   ['docs/asking.md', { tool: 'book', form: { guests: 4 }, text: 'Booked for 4' }],
   ['docs/events.md', { tool: 'publish', text: 'published' }],
   [
