@@ -2,15 +2,15 @@
  * A subscription over a WebSocket that is opened again when it is lost. All of it runs in the request that subscribed: workerd binds
  * sockets and timers to the request that made them.
  */
+import { createRetry } from '../../src/definition/backoff.ts'
 import type { WorkerSocket } from './durable-object.ts'
 
 /** The object's runtime answers a ping without waking the object. */
 export const PING = 'ping'
 export const PONG = 'pong'
 
-/** Milliseconds until a lost connection is opened again; doubled for each further attempt. */
-const FIRST_RETRY_MS = 1000
-const LAST_RETRY_MS = 60_000
+/** The delays until a lost connection is opened again. */
+const RETRIES = { firstMs: 1000, maxMs: 60_000 }
 
 export interface SubscriptionOptions {
   /** Rejects within a time limit if it cannot connect. */
@@ -35,40 +35,35 @@ export interface SubscriptionOptions {
 export async function subscribeBySocket(options: SubscriptionOptions): Promise<() => void> {
   const { connect, onLost, onBack } = options
   let hangUp = (): void => {}
-  let timer: ReturnType<typeof setTimeout> | undefined
   let isOver = false
-  let retryMs = FIRST_RETRY_MS
 
   const open = async (): Promise<void> => {
     const socket = await connect()
     const openedAt = Date.now()
     hangUp = holdSocket(socket, options, (error) => {
       // A connection that is lost again and again is opened ever more slowly.
-      if (Date.now() - openedAt > LAST_RETRY_MS) retryMs = FIRST_RETRY_MS
+      if (Date.now() - openedAt > RETRIES.maxMs) retry.reset()
       onLost(error)
-      retryLater()
+      retry.later()
     })
     if (isOver) hangUp()
   }
-  const retryLater = (): void => {
-    // Streams that lost their connections together come back spread over time.
-    timer = setTimeout(retry, retryMs * (0.5 + Math.random() / 2))
-    retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
-  }
-  const retry = async (): Promise<void> => {
+  const openAgain = async (): Promise<void> => {
     try {
       await open()
     } catch {
-      if (!isOver) retryLater()
+      retry.later()
       return
     }
     if (!isOver) onBack()
   }
+  // Streams that lost their connections together come back spread over time.
+  const retry = createRetry(openAgain, RETRIES, (delayMs) => delayMs * (0.5 + Math.random() / 2))
 
   await open()
   return () => {
     isOver = true
-    clearTimeout(timer)
+    retry.stop()
     hangUp()
   }
 }

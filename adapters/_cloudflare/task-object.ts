@@ -2,6 +2,7 @@
  * The Durable Object of a task, whose alarm is the clock that runs it; and the object of an owner, which counts the open ones. Both are of
  * one class, so that one binding will do.
  */
+import { backoffMs } from '../../src/definition/backoff.ts'
 import { type Report, toReport } from '../../src/events/outage.ts'
 import type { StoredTask } from '../../src/tasks/store.ts'
 import { isExpired } from '../../src/tasks/stored.ts'
@@ -12,9 +13,8 @@ import type { Answers, Order } from './task-wire.ts'
 /** An alarm that rings early is set again. */
 const LATEST_ALARM_MS = 365 * 86_400_000
 
-/** Milliseconds until a run that did nothing is tried again; doubled for each further one. */
-const FIRST_RETRY_MS = 1000
-const LAST_RETRY_MS = 60_000
+/** The delays until a run that did nothing is tried again. */
+const RETRIES = { firstMs: 1000, maxMs: 60_000 }
 
 /** Milliseconds until a run that has died, and with it its alarm, is tried again. */
 const REVIVE_MS = 10_000
@@ -65,7 +65,7 @@ export class MayflyTaskObject {
     if (then === undefined) return
     if (then.version !== task.version) this.#failures = 0
     else this.#failures++
-    await this.#schedule(then, this.#failures === 0 ? 0 : Date.now() + retryMs(this.#failures))
+    await this.#schedule(then, this.#failures === 0 ? 0 : Date.now() + backoffMs(this.#failures, RETRIES))
   }
 
   async #answer(order: Order): Promise<Answers[Order['do']]> {
@@ -146,10 +146,6 @@ export class MayflyTaskObject {
 /** workerd refuses the year 1970, and what is too far away. */
 function toAlarm(at: number): number {
   return Math.max(Math.min(at, Date.now() + LATEST_ALARM_MS), 1)
-}
-
-function retryMs(failures: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS)
 }
 
 function isDue({ isOpen, dueAt }: StoredTask, now: number): boolean {

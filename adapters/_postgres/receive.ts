@@ -1,6 +1,7 @@
 /**
  * `LISTEN` with either library: `postgres` reconnects by itself, a pool of `pg` gives a connection that is replaced when it is lost.
  */
+import { createRetry } from '../../src/definition/backoff.ts'
 import { withTimeout } from '../../src/definition/timeout.ts'
 import type { WireEvents } from '../_bus/wire-bus.ts'
 
@@ -38,8 +39,7 @@ export interface PgConnection {
 
 type Receive = (events: WireEvents) => () => void
 
-const FIRST_RETRY_MS = 100
-const LAST_RETRY_MS = 10_000
+const RETRIES = { firstMs: 100, maxMs: 10_000 }
 
 /** Milliseconds after which a connection that does not answer is closed instead of returned. */
 const UNLISTEN_MS = 2000
@@ -83,8 +83,6 @@ export function receiveWithSql(sql: PostgresSql, channel: string): Receive {
 export function receiveWithPool(pool: PgPool, channel: string): Receive {
   return ({ onText, onReady, onLost }) => {
     let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let retryMs = FIRST_RETRY_MS
     let held: Held | undefined
 
     const attempt = async (): Promise<void> => {
@@ -96,8 +94,7 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
         held = undefined
         if (isOver) return
         onLost(error)
-        timer = setTimeout(attempt, retryMs)
-        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
+        retry.later()
       }
       try {
         const connection = await pool.connect()
@@ -105,17 +102,18 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
         if (isOver) return mine.drop()
         held = mine
         await connection.query(`LISTEN "${channel}"`)
-        retryMs = FIRST_RETRY_MS
+        retry.reset()
         if (!isLost && !isOver) onReady()
       } catch (error) {
         lose(error)
       }
     }
 
+    const retry = createRetry(attempt, RETRIES)
     void attempt()
     return () => {
       isOver = true
-      clearTimeout(timer)
+      retry.stop()
       held?.giveBack()
       held = undefined
     }

@@ -1,10 +1,10 @@
 /** Limits requests to an issuer that may be down: after a failure most are refused immediately, however many tokens arrive. */
+import { backoffMs } from '../definition/backoff.ts'
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError } from './verifier.ts'
 
-/** Milliseconds after a failure until the next request; doubled after each consecutive failure. */
-const FIRST_PAUSE_MS = 1000
-const MAX_PAUSE_MS = 5000
+/** The delays between a failure and the next request. */
+const PAUSES = { firstMs: 1000, maxMs: 5000 }
 
 export type CircuitBreaker = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
@@ -27,7 +27,7 @@ export function createCircuitBreaker(): CircuitBreaker {
       return answer
     } catch (error) {
       failures = isAboutQuestion(error) ? 0 : failures + 1
-      nextAt = failures === 0 ? 0 : Date.now() + Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS)
+      nextAt = failures === 0 ? 0 : Date.now() + backoffMs(failures, PAUSES)
       throw error
     }
   }

@@ -2,7 +2,9 @@
  * Change notifications in both eras: one `subscriptions/listen` stream with everything wanted (modern), or `resources/subscribe`
  * and all list changes that the server sends (legacy). Continued after lost connections and ended streams.
  */
+
 import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
+import { backoffMs } from '../definition/backoff.ts'
 import { callListener, MCPClientError } from './errors.ts'
 import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
 
@@ -34,7 +36,7 @@ const LIST_CHANGED = {
 /** After a stream or connection that lasted this long, the next one is opened without delay. */
 const GOOD_STREAM_MS = 5000
 const MAX_FAILURES = 7
-const MAX_DELAY_MS = 30_000
+const RETRIES = { firstMs: 1000, maxMs: 30_000 }
 
 export class Changes {
   readonly #host: ChangesHost
@@ -198,7 +200,7 @@ export class Changes {
     const isWanted = this.#uris.size > 0 || this.#onListChanged.size > 0
     if (this.#isStopped || this.#timer !== undefined || !isWanted) return
     // The first retry is immediate, since sessions end and processes restart in normal operation.
-    const delayMs = this.#failures <= 1 ? 0 : Math.min(1000 * 2 ** (this.#failures - 2), MAX_DELAY_MS)
+    const delayMs = this.#failures <= 1 ? 0 : backoffMs(this.#failures - 1, RETRIES)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#host

@@ -1,11 +1,13 @@
 /** Repeats a request of a task that failed in a way that may pass: a task outlives a server that is restarted. */
+
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { backoffMs } from '../definition/backoff.ts'
 import { MCPClientError } from './errors.ts'
 import { MalformedTask } from './task.ts'
 
 /** Repetitions, after growing delays. */
 const MAX_REPEATS = 5
-const RETRY_MS = 500
+const RETRIES = { firstMs: 500, maxMs: 30_000 }
 /** What may pass: the server's own failure, and one of the transport that became an error of the protocol. */
 const PASSING_CODES = [-32603, -32000]
 
@@ -17,7 +19,7 @@ export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<
     } catch (error) {
       if (signal.aborted || repeats >= MAX_REPEATS || !mayPass(error)) throw error
     }
-    await sleep(RETRY_MS * 2 ** repeats, signal)
+    await sleep(backoffMs(repeats + 1, RETRIES), signal)
   }
 }
 

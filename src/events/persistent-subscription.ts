@@ -1,12 +1,11 @@
 /** A subscription to the bus for the lifetime of a session; a failed one is retried. */
+import { createRetry } from '../definition/backoff.ts'
 import { add, type ChangeEvent, deliver } from './bus.ts'
 import type { Feed } from './feed.ts'
 
 type Listener = (event: ChangeEvent) => void
 
-/** Milliseconds until a failed subscription is tried again; doubled each time. */
-const FIRST_RETRY_MS = 1000
-const LAST_RETRY_MS = 60_000
+const RETRIES = { firstMs: 1000, maxMs: 60_000 }
 
 /** By feed: its sessions share one attempt to subscribe. */
 const known = new WeakMap<Feed['join'], (listener: Listener) => () => void>()
@@ -35,8 +34,6 @@ function createPersistent(join: Feed['join']): (listener: Listener) => () => voi
 
 function begin(join: Feed['join'], listener: Listener): () => void {
   let leave = (): void => {}
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let retryMs = FIRST_RETRY_MS
   let isOver = false
   const attempt = async (): Promise<void> => {
     try {
@@ -44,15 +41,14 @@ function begin(join: Feed['join'], listener: Listener): () => void {
       if (isOver) leave()
     } catch {
       // The feed already reported it.
-      if (isOver) return
-      timer = setTimeout(attempt, retryMs)
-      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)
+      retry.later()
     }
   }
+  const retry = createRetry(attempt, RETRIES)
   void attempt()
   return () => {
     isOver = true
-    clearTimeout(timer)
+    retry.stop()
     leave()
   }
 }

@@ -2,6 +2,7 @@
  * Writes the progress of a run while it has the lease: one write after another, and renews the lease, so that no other process takes the
  * task.
  */
+import { backoffMs } from '../definition/backoff.ts'
 import type { Journal } from '../interaction/journal.ts'
 import { tooLarge } from './changes.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
@@ -18,9 +19,8 @@ export interface WriterOptions {
 /** Milliseconds between two writes of progress. */
 const PROGRESS_MS = 1000
 
-/** Milliseconds between two attempts to write to a store that is down: initial and maximum. */
-const FIRST_RETRY_MS = 100
-const LAST_RETRY_MS = 5000
+/** The delays between attempts to write to a store that is down. */
+const RETRIES = { firstMs: 100, maxMs: 5000 }
 
 /** Characters of a status message. */
 const MAX_STATUS_CHARACTERS = 2000
@@ -115,12 +115,13 @@ export class RunWriter {
    */
   async write(change: (record: TaskRecord) => Changed): Promise<void> {
     const giveUpAt = Date.now() + this.#options.leaseMs
-    for (let waitMs = FIRST_RETRY_MS; !this.#isClosed; waitMs = Math.min(2 * waitMs, LAST_RETRY_MS)) {
+    for (let failures = 1; !this.#isClosed; failures++) {
+      const waitMs = backoffMs(failures, RETRIES)
       try {
         return await this.#writeOnce(change)
       } catch (error) {
         if (error instanceof TaskTooLargeError || Date.now() + waitMs > giveUpAt) throw error
-        if (waitMs === FIRST_RETRY_MS) this.#options.report(error)
+        if (failures === 1) this.#options.report(error)
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs))
     }
