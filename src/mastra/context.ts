@@ -72,7 +72,7 @@ const MEMBERS: Members = {
   },
 }
 
-/** Adds what Mastra's tools read, but for what the context has already. */
+/** Adds the members that Mastra's tools read, except those that the context has already. */
 export function extendForMastra(context: Context): void {
   context.canReturnQuestions = true
   addMembers(context, MEMBERS)

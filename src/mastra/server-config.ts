@@ -26,7 +26,7 @@ type Tools = { readonly [name: string]: AnyTool } | undefined
 
 /** Tools as the native server takes them. @throws TypeError for an invalid `resumeSchema` of a tool of Mastra. */
 export function toNativeTools(tools: Tools): Tools {
-  // What is no record of tools is refused by the server.
+  // A list is refused by the server.
   if (tools === undefined || Array.isArray(tools)) return tools
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toNativeTool(name, tool)]))
 }

@@ -1,7 +1,7 @@
 /** A server as Mastra's servers describe themselves. */
 import { present } from '../definition/present.ts'
 
-/** What a server of Mastra says of its publication. Nothing of it reaches a client. */
+/** What a server of Mastra says about its publication. Clients do not see it. */
 export interface Publication {
   repository?: { url: string; source?: string; id?: string }
   /** ISO 8601. */

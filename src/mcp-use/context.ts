@@ -41,7 +41,7 @@ const MEMBERS: Members = {
   },
 }
 
-/** Adds what mcp-use's tools read, but for what the context has already. */
+/** Adds the members that mcp-use's tools read, except those that the context has already. */
 export function extendForMcpUse(context: Context): void {
   addMembers(context, MEMBERS)
 }

@@ -61,7 +61,7 @@ const MEMBERS: Members = {
   },
 }
 
-/** Adds what the SDK's callbacks read, but for what the context has already. */
+/** Adds the members that the SDK's callbacks read, except those that the context has already. */
 export function extendForSdk(context: Context): void {
   context.canReturnQuestions = true
   addMembers(context, MEMBERS)
