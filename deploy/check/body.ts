@@ -27,7 +27,7 @@ export const MAX_BODY_BYTES = 1_048_576
 export const MAX_EVENTS = 10_000
 
 /** Never rejects. */
-export function readBody(
+export function readResponseBody(
   incoming: IncomingMessage,
   headers: Headers,
   timedOut: AbortSignal,

@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { AddressRefused } from './addresses.ts'
-import { type Body, type IsEnough, readBody } from './body.ts'
+import { type Body, type IsEnough, readResponseBody } from './body.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -66,7 +66,7 @@ export async function exchange(request: HttpRequest): Promise<Answer> {
       ...(socket.remoteAddress !== undefined && { address: socket.remoteAddress }),
       ...(socket instanceof TLSSocket && { tls: tlsFacts(socket) }),
     }
-    const body = await readBody(incoming, headers, clock.signal, request.isEnough ?? (() => false))
+    const body = await readResponseBody(incoming, headers, clock.signal, request.isEnough ?? (() => false))
     return { ...facts, ...body, totalMs: elapsed() }
   } catch (error) {
     if (error instanceof NoAnswer) throw error

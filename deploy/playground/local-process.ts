@@ -5,8 +5,10 @@
  * Other web pages in the same browser must not use it. The `Host` must be this machine (against DNS rebinding), a request that does
  * something must come from the page's own origin and have the token, and everything else is refused with 403.
  */
+
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readBody } from '../run/read-body.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
 import { ASSETS, PREFIX, playgroundHeaders, readAsset, renderPlayground } from './page.ts'
@@ -21,7 +23,7 @@ export interface LocalProcess {
   readonly forwards?: { readonly headers: Readonly<Record<string, string>> }
 }
 
-const MAX_BODY = 64 * 1024
+const MAX_BODY_BYTES = 64 * 1024
 
 /** Headers that the page may send to the server. */
 const SENT = /^(?:accept|authorization|content-type|last-event-id|mcp-.+)$/
@@ -94,7 +96,9 @@ async function serveFetch(
   { server }: LocalProcess,
 ): Promise<void> {
   try {
-    const asked = parseAsked(await readBody(request))
+    const body = await readBody(request, MAX_BODY_BYTES)
+    if (body === undefined) throw new Refused(`more than ${MAX_BODY_BYTES} bytes`)
+    const asked = parseAsked(body.toString('utf8'))
     const answer = JSON.stringify(await fetchOutside(asked, server))
     response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
     response.end(answer)
@@ -102,15 +106,6 @@ async function serveFetch(
     if (!(error instanceof Refused)) throw error
     refuse(response, 502, error.message)
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) {
-    text += chunk
-    if (text.length > MAX_BODY) throw new Refused(`more than ${MAX_BODY} characters`)
-  }
-  return text
 }
 
 function parseAsked(text: string): OutsideRequest {

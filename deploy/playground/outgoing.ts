@@ -1,4 +1,5 @@
 /** Requests of the local process for the playground: to the server that the user chose, and to URLs from that server. */
+
 import { once } from 'node:events'
 import {
   type ClientRequest,
@@ -9,6 +10,7 @@ import {
 import { request as httpsRequest } from 'node:https'
 import { isLoopback, mayReach } from '../../src/client/reach.ts'
 import { addressIn, guardedLookup, kindOf } from '../check/addresses.ts'
+import { readBody } from '../run/read-body.ts'
 
 /** A refused request of the page; the message is shown to the user. */
 export class Refused extends Error {
@@ -70,12 +72,8 @@ export async function fetchOutside(asked: OutsideRequest, server: URL): Promise<
 }
 
 async function readText(response: IncomingMessage, url: URL): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Refused(`${url.origin} answered with more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const body = await readBody(response, MAX_BYTES)
+  if (body !== undefined) return body.toString('utf8')
+  response.destroy()
+  throw new Refused(`${url.origin} answered with more than ${MAX_BYTES} bytes`)
 }

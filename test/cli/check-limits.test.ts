@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createSessions, nodeListener, serve } from '../../adapters/node.ts'
-import { readBody } from '../../deploy/check/body.ts'
+import { readResponseBody } from '../../deploy/check/body.ts'
 import { defaultDeadlineMs, type Report, runProbes } from '../../deploy/check/run.ts'
 import { createMemoryBus, createPrompt, createResource, createTool } from '../../src/index.ts'
 import { broken, createMayfly, listen, methodOf } from './_check-servers.ts'
@@ -124,7 +124,7 @@ test('after 64 MiB of answers the rest is skipped, and that is told', async () =
 
 const bodyOf = async (chunks: Iterable<Uint8Array>, type: string) => {
   const incoming = new PassThrough()
-  const body = readBody(
+  const body = readResponseBody(
     incoming as never,
     new Headers({ 'content-type': type }),
     new AbortController().signal,

@@ -1,7 +1,9 @@
 /** A local HTTP trigger: turns requests into events, and the function's answers into responses. */
+
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { readBody } from '../../run/read-body.ts'
 import type { Environments } from './environments.ts'
 import { type FunctionResult, fromHead, fromResult, type Trigger, toEvent } from './events.ts'
 import type { Answer } from './runtime-api.ts'
@@ -115,19 +117,6 @@ function refuse(response: ServerResponse, status: number, message: string): void
 function isOnStage(target: string, trigger: Trigger, stage: string): boolean {
   if (trigger !== 'rest-api' && (trigger !== 'http-api' || stage === '$default')) return true
   return target === `/${stage}` || target.startsWith(`/${stage}/`) || target.startsWith(`/${stage}?`)
-}
-
-/** Undefined if it is larger. */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // The connection stays open: the refusal is sent over it.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function wireOf({ method = 'GET', rawHeaders, socket }: IncomingMessage): {
