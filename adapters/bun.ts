@@ -7,7 +7,7 @@
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 
-/** The members of `Bun.serve`'s result that are used here; inlined, so that no package is needed for the type. */
+/** The used members of `Bun.serve`'s result; inlined, so that the type needs no package. */
 export interface BunServer {
   readonly port?: number | undefined
   readonly hostname?: string | undefined
@@ -120,7 +120,7 @@ function platform(): BunGlobal {
   return globalThis as unknown as BunGlobal
 }
 
-/** In a loop, since running requests may register more `waitUntil` work meanwhile. */
+/** In a loop, since running requests may register more `waitUntil` work. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

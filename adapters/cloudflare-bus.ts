@@ -1,6 +1,6 @@
 /**
- * A bus on Durable Objects, one per server: the object passes each event on to the WebSockets of its subscribers. They hibernate, so an
- * object whose subscribers are idle is not in memory. Nothing is stored.
+ * A bus on Durable Objects, one per server: the object passes each event on to the WebSockets of its subscribers. They hibernate, so that
+ * an object with idle subscribers is not in memory. Nothing is stored.
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
@@ -15,13 +15,13 @@ declare const WebSocketRequestResponsePair: new (request: string, response: stri
 
 /** Options of `durableObjectBus`. */
 export interface DurableObjectBusOptions extends OutageOptions {
-  /** Names the object: pass the server's `id`, so that each server has an object of its own. Default `mayfly`. */
+  /** The object's name: pass the server's `id`, so that each server has its own object. Default `mayfly`. */
   readonly name?: string
   /** Milliseconds between pings that check a stream's connection to the object. Cloudflare answers them at no charge. Default 30 000. */
   readonly pingMs?: number
 }
 
-const NO_EVENT = 'The Durable Object sent what is not a change event.'
+const NO_EVENT = 'The Durable Object sent something other than a change event.'
 
 const OBJECT_URL = 'https://bus/'
 
@@ -65,7 +65,7 @@ export class MayflyBus {
     return empty(204)
   }
 
-  /** Subscribers send pings alone, which do not arrive here. */
+  /** Subscribers send only pings, which do not arrive here. */
   webSocketMessage(socket: WebSocket): void {
     socket.close(1008)
   }
@@ -85,9 +85,8 @@ export class MayflyBus {
 }
 
 /**
- * Creates a bus from the binding of `MayflyBus`. A subscription ends with the request that made it. If it loses its connection, this is
- * reported and a new one is opened, and then the listener gets the event `gap`. While the object fails, publishing and subscribing
- * reject, within `timeoutMs`.
+ * Creates a bus from the binding of `MayflyBus`. A subscription ends with its request. If it loses its connection, this is reported and a
+ * new one is opened; then the listener gets the event `gap`. While the object fails, publishing and subscribing reject, within `timeoutMs`.
  *
  * @throws TypeError without a binding.
  *
@@ -141,7 +140,7 @@ export function durableObjectBus(
           foreign.end()
           listener(event)
         },
-        // Not when it connects: an object that drops each connection at once is still down.
+        // Not when it connects: an object that drops each connection immediately is still down.
         onAlive: outage.end,
         onLost: outage.begin,
         onBack: () => listener({ type: 'gap' }),
@@ -174,5 +173,5 @@ function send(socket: WebSocket, message: string): void {
 function toSocket(response: Response): WorkerSocket {
   const { webSocket } = response as Response & { readonly webSocket?: WorkerSocket | null }
   if (webSocket) return webSocket
-  throw new TypeError('The Durable Object opened no WebSocket: bind the class MayflyBus.')
+  throw new TypeError('The Durable Object did not open a WebSocket: bind the class MayflyBus.')
 }

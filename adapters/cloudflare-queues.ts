@@ -12,7 +12,7 @@ import {
   WAKE_TIMEOUT_MS,
 } from './_tasks/wakes.ts'
 
-/** A queue's binding; inlined, so that no platform package is needed for the type. */
+/** A queue's binding; inlined, so that the type needs no platform package. */
 export interface TaskQueue {
   send(message: unknown, options?: { delaySeconds?: number }): Promise<unknown>
 }
@@ -24,7 +24,7 @@ export interface TaskMessageBatch {
 
 export interface TaskMessage {
   readonly body: unknown
-  /** 1 at first. */
+  /** 1 for the first delivery. */
   readonly attempts: number
   ack(): void
   retry(options?: { delaySeconds?: number }): void
@@ -39,16 +39,16 @@ export interface QueueRunner extends TaskRunner {
   ): Promise<void>
 }
 
-/** The longest that a queue holds a message back, 12 hours. */
+/** The maximum delay of a queue's message, 12 hours. */
 const MAX_DELAY_SECONDS = 43_200
 
 /** Milliseconds that a consumer's invocation may take, 15 minutes. */
 const MAX_INVOCATION_MS = 900_000
 
 /**
- * Creates a runner from the binding of a queue: each time at which a task is due is a message, held back until then. One that is held for
- * less than that, 12 hours at most, is sent again when it comes. A run that could not begin is tried again, after 2 seconds at first and
- * 15 minutes at most, as often as the queue's `max_retries` allows.
+ * Creates a runner from the binding of a queue: each due time of a task is a message, delayed until then. A message for a later time than
+ * the maximum of 12 hours is sent again on delivery. A run that could not start is retried, after 2 seconds initially and at most 15
+ * minutes, as often as the queue's `max_retries` allows.
  *
  * ```ts
  * const runner = queueRunner(env.TASK_QUEUE)

@@ -1,5 +1,5 @@
 /**
- * A rendezvous with Durable Objects, one per question: the waiting call holds a response of the object open, and the request with the
+ * A rendezvous with Durable Objects, one per question: the waiting call keeps a response of the object open, and the request with the
  * answer makes the object write it there. Nothing is stored.
  */
 
@@ -32,7 +32,7 @@ export class MayflyRendezvous {
     return request.url === WAIT ? this.#wait(request) : this.#receive(request)
   }
 
-  /** Responds at once, which shows that the wait has begun; the body follows with the answer. */
+  /** Responds immediately, which shows that the wait has started; the body follows with the answer. */
   async #wait(request: Request): Promise<Response> {
     const { deadline } = (await request.json()) as { deadline: number }
     let end = (): void => {}
@@ -53,7 +53,7 @@ export class MayflyRendezvous {
       },
       cancel: () => end(),
     })
-    // Identity: a hop that compresses would hold the body back.
+    // Identity: a proxy that compresses would buffer the body.
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream', 'content-encoding': 'identity' },
     })
@@ -101,7 +101,7 @@ export function durableObjectRendezvous(
       const over = new AbortController()
       const { answer, settle } = createWait(deadline, signal, () => over.abort())
       const fail = (error: unknown): void => {
-        // An error after the wait was ended is not a fault.
+        // Errors after the end of the wait are ignored.
         if (!over.signal.aborted) report(error)
         settle(undefined)
       }

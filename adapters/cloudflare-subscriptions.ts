@@ -1,6 +1,4 @@
-/**
- * What legacy clients subscribe to, in a Durable Object, one per server: a table of URIs by session in its own SQLite.
- */
+/** Subscriptions of legacy clients in a Durable Object, one per server: a table of URIs by session in its own SQLite. */
 
 import type { OutageOptions } from '../src/events/outage.ts'
 import {
@@ -16,13 +14,13 @@ import type { DurableObjectNamespace, StorageState } from './_cloudflare/durable
 export interface DurableObjectSubscriptionsOptions
   extends SubscriptionStoreOptions,
     Pick<OutageOptions, 'timeoutMs'> {
-  /** Names the object: pass the server's `id`, so that each server has an object of its own. Default `mayfly`. */
+  /** The object's name: pass the server's `id`, so that each server has its own object. Default `mayfly`. */
   readonly name?: string
 }
 
 const OBJECT_URL = 'https://subscriptions/'
 
-/** Expired sessions that are forgotten with each URI that is added. */
+/** Maximum expired sessions that are deleted with each added URI. */
 const SWEPT = 100
 
 const TABLES = `
@@ -30,7 +28,7 @@ CREATE TABLE IF NOT EXISTS sessions (session TEXT PRIMARY KEY, expiresAt INTEGER
 CREATE INDEX IF NOT EXISTS byExpiry ON sessions (expiresAt);
 CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, PRIMARY KEY (session, uri)) WITHOUT ROWID;`
 
-/** What is asked of the object. */
+/** A request to the object. */
 interface Asked {
   readonly what: keyof SubscriptionStore
   readonly session: string
@@ -72,7 +70,7 @@ export class MayflySubscriptions {
     return Response.json(rows.map((row) => row.uri))
   }
 
-  /** What has expired is forgotten when something is added: an alarm would be billed, also where nothing happens. */
+  /** Expired sessions are deleted when a URI is added, since an alarm would be billed even for an idle object. */
   #add(session: string, uri: string, ttlMs: number): void {
     const now = Date.now()
     const expired = this.#run('SELECT session FROM sessions WHERE expiresAt <= ? LIMIT ?', now, SWEPT)
@@ -88,8 +86,7 @@ export class MayflySubscriptions {
 }
 
 /**
- * Stores what legacy clients subscribe to, for all isolates of a stateless server, in the object of the binding of
- * `MayflySubscriptions`.
+ * Stores subscriptions of legacy clients, for all isolates of a stateless server, in the object of the binding of `MayflySubscriptions`.
  *
  * @throws TypeError without a binding.
  *

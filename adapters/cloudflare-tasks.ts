@@ -1,6 +1,6 @@
 /**
- * Tasks in Durable Objects, one per task: what is written there is durable and consistent, and the object's alarm runs the task when it is
- * due. One more object per owner counts the open tasks.
+ * Tasks in Durable Objects, one per task: writes are durable and consistent, and the object's alarm runs the task when it is due. One
+ * object per owner counts the open tasks.
  */
 import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskStore } from '../src/tasks/store.ts'
@@ -15,7 +15,7 @@ export { MayflyTaskObject } from './_cloudflare/task-object.ts'
 
 /** Options of `durableObjectTaskStore`. */
 export interface DurableObjectTaskStoreOptions {
-  /** The first part of the objects' names, if several servers share one binding. Default `mayfly`. */
+  /** The prefix of the objects' names, if several servers share one binding. Default `mayfly`. */
   readonly name?: string
   /** Milliseconds after which an object that does not answer counts as down. Default 5000. */
   readonly timeoutMs?: number
@@ -26,13 +26,13 @@ export interface TaskServer {
   readonly tasks: { run(id: string, platform?: { readonly env?: unknown }): PromiseLike<unknown> }
 }
 
-/** Bytes of one task. An object keeps 2 MB in a value, and characters as two bytes each where one needs it. */
+/** Maximum bytes of one task. An object stores up to 2 MB in a value, with two bytes per character if needed. */
 const MAX_STATE_BYTES = 1_000_000
 
 const OBJECT_URL = 'https://tasks/'
 
 /**
- * Creates the Durable Object class of the tasks: export it from your Worker and bind it.
+ * Creates the Durable Object class for tasks: export it from your Worker and bind it.
  *
  * ```ts
  * export class MayflyTasks extends taskObject(() => server) {}
@@ -48,7 +48,7 @@ const OBJECT_URL = 'https://tasks/'
  * new_sqlite_classes = ["MayflyTasks"]
  * ```
  *
- * @param server called for each run with the bindings, so that it may be declared below the class.
+ * @param server Called for each run with the bindings, so that it may be declared below the class.
  */
 export function taskObject(server: (env: unknown) => TaskServer): typeof MayflyTaskObject {
   return class extends MayflyTaskObject {
@@ -59,8 +59,8 @@ export function taskObject(server: (env: unknown) => TaskServer): typeof MayflyT
 }
 
 /**
- * Creates a store of tasks from the binding of the class that `taskObject` creates. The alarms of the objects run the tasks, so there are
- * none to be told that are due. While an object fails, its calls reject, within `timeoutMs`; a write that was rejected may yet be done.
+ * Creates a task store from the binding of the class that `taskObject` creates. The objects' alarms run the tasks, so the store lists no
+ * due tasks. While an object fails, its calls reject within `timeoutMs`; a rejected write may still succeed.
  *
  * @throws TypeError without a binding.
  */
@@ -130,6 +130,6 @@ async function toAnswer<Kind extends Order['do']>(response: Response): Promise<A
     return (await response.json()) as Answers[Kind]
   await response.body?.cancel()
   throw new Error(
-    `The Durable Object answered ${response.status}, and no task: bind the class of taskObject, and see its log.`,
+    `The Durable Object answered ${response.status} instead of a task: bind the class of taskObject, and see its log.`,
   )
 }

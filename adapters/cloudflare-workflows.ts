@@ -11,7 +11,7 @@ import {
   wakeName,
 } from './_tasks/wakes.ts'
 
-/** A workflow's binding; inlined, so that no platform package is needed for the type. */
+/** A workflow's binding; inlined, so that the type needs no platform package. */
 export interface TaskWorkflow {
   create(options: { id: string; params: TaskWake }): Promise<unknown>
   get(id: string): Promise<unknown>
@@ -32,21 +32,21 @@ export interface WorkflowRunner extends TaskRunner {
   run(event: { readonly payload: unknown }, step: TaskWorkflowStep, env: unknown): Promise<void>
 }
 
-/** For a run that could not begin: tried for nearly four days. */
+/** For a run that could not start: retried for nearly four days. */
 const RETRIES = { limit: 15, delay: 10_000, backoff: 'exponential' } as const
 
-/** The most that Cloudflare advises for a step, 30 minutes. */
+/** The maximum that Cloudflare recommends for a step, 30 minutes. */
 const STEP_TIMEOUT_MS = 1_800_000
 
-/** Cloudflare refuses to sleep until a time that has passed when it hears of it. */
+/** Cloudflare refuses to sleep until a time in the past. */
 const MIN_SLEEP_MS = 1000
 
 /** The longest sleep of a workflow, a year. */
 const MAX_SLEEP_MS = 365 * 86_400_000
 
 /**
- * Creates a runner from the binding of a workflow: each time at which a task is due is an instance, which sleeps until then, runs the task for
- * one slice, and ends. So a task may have any number of slices, and may be due earlier than was thought.
+ * Creates a runner from the binding of a workflow: each due time of a task is an instance, which sleeps until then, runs one slice of the
+ * task, and ends. A task may have any number of slices, and its due time may move forward.
  *
  * ```ts
  * const runner = workflowRunner(env.TASK_WORKFLOW)
@@ -74,7 +74,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
     try {
       await workflow.create({ id, params: wake })
     } catch (error) {
-      // One for the same time is as good.
+      // An existing instance for the same time is equivalent.
       await workflow.get(id).catch(() => {
         throw error
       })
@@ -87,7 +87,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
     async run({ payload }, step, env) {
       const wake = toTaskWake(payload)
       if (wake === undefined)
-        throw new TypeError('This workflow runs tasks, and its instances are made by its runner.')
+        throw new TypeError('This workflow runs tasks, and only its runner creates its instances.')
       const tasks = attached.tasks()
       // An instance that wakes early sleeps again.
       for (let n = 1; wake.at > Date.now(); n++) {
@@ -101,7 +101,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
         const platform = { env, deadline, waitUntil: (work: Promise<unknown>) => void background.push(work) }
         const isDone = await deliver(wake, { tasks, attempt, platform, send })
         await Promise.allSettled(background)
-        if (!isDone) throw new Error('The task is still due: its run could not begin, or had no time left.')
+        if (!isDone) throw new Error('The task is still due: its run could not start, or had no time left.')
         return true
       })
     },

@@ -40,7 +40,7 @@ export {
   workflowRunner,
 } from './cloudflare-workflows.ts'
 
-/** A rate limiting binding; inlined, so that no platform package is needed for the type. */
+/** A rate limiting binding; inlined, so that the type needs no platform package. */
 export interface RateLimitBinding {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
@@ -52,7 +52,7 @@ export interface RateLimitBinding {
  * rateLimiter: (env) => bindingRateLimiter(env.RATE_LIMITER)
  * ```
  *
- * @param periodSeconds the binding's `period`, 10 or 60, which the binding does not expose. Default 60.
+ * @param periodSeconds The binding's `period`, 10 or 60, which the binding does not expose. Default 60.
  */
 export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60): RateLimiter {
   return {
@@ -61,7 +61,7 @@ export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60
   }
 }
 
-/** The context that workerd passes to `fetch`; inlined, so that no platform package is needed for the type. */
+/** The context that workerd passes to `fetch`; inlined, so that the type needs no platform package. */
 export interface ExecutionContext {
   waitUntil(promise: Promise<unknown>): void
 }

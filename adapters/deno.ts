@@ -1,6 +1,6 @@
 /**
  * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter creates a handler for
- * `Deno.serve`, which also knows the caller's address.
+ * `Deno.serve`, which also provides the caller's address.
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'

@@ -1,4 +1,4 @@
-/** A store of tasks on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes have. */
+/** A task store on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
 import type { OutageOptions } from '../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
@@ -18,16 +18,16 @@ export interface DynamoTaskStoreOptions extends Pick<OutageOptions, 'timeoutMs'>
   readonly prefix?: string
 }
 
-/** Bytes of one task: an item has at most 409 600, with the names of its attributes. */
+/** Maximum bytes of one task: an item has at most 409 600, including the names of its attributes. */
 const MAX_STATE_BYTES = 400_000
 
-/** Partitions of the index of what is due, each of which takes 1000 writes a second. Fixed: other ones would not be looked at. */
+/** Partitions of the index of due tasks, each with up to 1000 writes per second. Fixed, since other partitions would not be read. */
 const SHARDS = 4
 
 /**
- * Creates a store of tasks in a DynamoDB table, which `dynamoTaskTable` describes. Reads are consistent, and every write is conditional.
- * What is due is read from an index, which follows the table within a second or so. With a limit, an owner has at most 3000 open tasks.
- * While DynamoDB is down, it rejects within `timeoutMs` (default 5000); a write that was rejected may yet be done.
+ * Creates a task store in a DynamoDB table, which `dynamoTaskTable` describes. Reads are consistent, and every write is conditional.
+ * Due tasks are read from an index, which follows the table within about a second. With a limit, an owner has at most 3000 open tasks.
+ * While DynamoDB is down, it rejects within `timeoutMs` (default 5000); a rejected write may still succeed.
  *
  * @param client `new DynamoDB({})`.
  */
@@ -37,14 +37,14 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
   const table = openTable(client, options.table, prefix, ask)
   const slots = createSlots(table)
 
-  /** Resolves with what was there before; false if the condition does not hold. */
+  /** Resolves with the previous attributes; false if the condition does not hold. */
   const write = async (
     task: StoredTask,
     condition: string,
     names: Names,
     more?: Values,
   ): Promise<Slot | false> => {
-    // The client sends a request again if it gets no answer: the condition fails then, though the first was done.
+    // The client repeats a request without an answer. The condition then fails although the first request succeeded.
     const writer = crypto.randomUUID()
     const values = { ':now': { N: String(Date.now()) }, ...more }
     const allNames = { '#expiresAt': 'expiresAt', ...names }
@@ -91,14 +91,14 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
 type Names = Record<string, string>
 type Values = Record<string, DynamoValue>
 
-/** What was there before, where the answer was lost: the slot is written anew. */
+/** The previous attributes after a lost answer: the slot is written again. */
 const UNKNOWN: Slot = { isOpen: true, expiresAt: Number.NaN }
 
 function keyOf(id: string): string {
   return `task#${id}`
 }
 
-/** In the index is what has both of its attributes: an open task that waits for a time. */
+/** The index contains items with both of its attributes: open tasks with a due time. */
 function toItem(task: StoredTask, prefix: string, writer: string): Values {
   const { id, owner, version, isOpen, dueAt, expiresAt, state } = task
   return {
@@ -137,7 +137,7 @@ async function readShard(table: Table, shard: number, now: number, limit: number
   const found: Due[] = []
   let start: object | undefined
   do {
-    // Of each page, those that have expired are left out.
+    // Skips expired tasks of each page.
     const { items, next } = await table.due(`due#${shard}`, now, limit, start)
     found.push(...items)
     start = next

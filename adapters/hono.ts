@@ -21,19 +21,23 @@ import { platformOfApp } from './_hono/platform.ts'
 // biome-ignore lint/suspicious/noExplicitAny: as in Hono's own handlers, an app whose types are not named.
 export interface HonoMcpOptions<E extends Env = any> {
   /**
-   * The caller that an earlier middleware has authenticated: `(c) => c.get('user')`. Its result becomes `ctx.auth`: `{ token, clientId, scopes }`, or
-   * the claims of a JWT. Nothing (undefined, null, false) is a caller without scopes. It is trusted. Not called if the server has
-   * its own `auth`, nor for what everybody may see: preflights, metadata, the health check. What it throws is for `app.onError`. Default: no caller.
+   * The caller from an earlier authentication middleware: `(c) => c.get('user')`. Its result becomes `ctx.auth`: `{ token, clientId, scopes
+   * }`, or the claims of a JWT. Nothing (undefined, null, false) is a caller without scopes. The result is trusted. Not called if the
+   * server has its own `auth`, or for public requests: preflights, metadata, the health check. Errors go to `app.onError`. Default: no
+   * caller.
    */
   auth?: (c: Context<E>) => unknown
-  /** What becomes `ctx.env`, or a promise of it. Default: `c.env`; on Node, Deno and Bun the variables of the process, with the bindings in `c.env` over them. */
+  /**
+   * The value of `ctx.env`, or a promise. Default: `c.env`; on Node, Deno and Bun the variables of the process, with the bindings in
+   * `c.env` over them.
+   */
   env?: (c: Context<E>) => unknown
   /**
-   * The path that every request of the app begins with, if nothing outside of it reaches the app: `/api` in a catch-all route of another
-   * framework. OAuth metadata is then announced below it. Default: what the adapter of the platform says, else none.
+   * The path prefix of every request of the app, if the app only gets requests below it: `/api` in a catch-all route of another
+   * framework. OAuth metadata is then announced below it. Default: from the platform's adapter, otherwise none.
    */
   basePath?: string
-  /** Who answers CORS: `app` if Hono's `cors()` is in front, whose origins then count alone. Default `server`: any origin, no credentials. */
+  /** Who handles CORS: `app` if Hono's `cors()` is in front; then only its origins apply. Default `server`: any origin, no credentials. */
   cors?: 'server' | 'app'
   /** `app`: each response of status 400 or more is thrown as an `HTTPException` that contains it, for `app.onError`. Default `server`. */
   errors?: 'server' | 'app'
@@ -65,7 +69,7 @@ const OPTIONS: { readonly [option in keyof HonoMcpOptions]-?: readonly string[] 
   errors: ['server', 'app'],
 }
 
-/** By the request that the server received. */
+/** Keyed by the request that the server received. */
 const contexts = new WeakMap<Request, Context>()
 
 /**
@@ -76,10 +80,10 @@ const contexts = new WeakMap<Request, Context>()
  * app.get(METADATA_ROUTE, mcp(server)) // for a server with `auth`; `metadataRoute('/mcp')` beside other servers
  * ```
  *
- * Bodies that a middleware has read by `c.req` are passed on. Forwarded headers are not trusted: that is `http.trustProxy` of the server.
+ * Bodies that a middleware read by `c.req` are passed on. Forwarded headers are not trusted: see `http.trustProxy` of the server.
  *
- * @param server an `MCPServer`, what `fromSdk` or `fromNode` returns, or a task endpoint.
- * @throws TypeError for an option that does not exist, or for a value that it does not allow.
+ * @param server An `MCPServer`, the result of `fromSdk` or `fromNode`, or a task endpoint.
+ * @throws TypeError for an unknown option or an invalid value.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the same.
 export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOptions<E> = {}): Handler<E> {
@@ -109,7 +113,7 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
     const request = withPrefix(await unreadRequest(c), known.prefix)
     contexts.set(request, c)
     const response = await serveRequest(server, request, platform)
-    // The app's own code has thrown: the app answers.
+    // The app's own code threw, so the app answers.
     if (failed !== undefined) throw failed.error
     if (cors === 'app') withoutCors(response.headers)
     if (errors === 'app' && response.status >= 400) {
@@ -125,8 +129,8 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
 /**
  * The app's context in a tool, a resource, a prompt or `setup`: its variables are `honoContext<AppEnv>(ctx).var`.
  *
- * @param source the context of a request, or its `Request`, as `setup` receives it.
- * @throws TypeError outside of a request of the app, such as in a task that goes on after it.
+ * @param source The context of a request, or its `Request`, as `setup` receives it.
+ * @throws TypeError outside of a request of the app, for example in a task that continues after it.
  */
 export function honoContext<E extends Env = Env>(
   source: Request | { readonly request?: Request | undefined },
@@ -135,7 +139,7 @@ export function honoContext<E extends Env = Env>(
   const found = request && contexts.get(request)
   if (found === undefined)
     throw new TypeError(
-      'honoContext found no request of a Hono app: mount the server with mcp(server), and read what a task needs before it sleeps.',
+      'honoContext was called outside a request of a Hono app: mount the server with mcp(server), and read the context in a task before it sleeps.',
     )
   return found
 }
@@ -144,14 +148,14 @@ function checkOptions(server: FetchServer, options: object): void {
   if (typeof server?.fetch !== 'function')
     throw new TypeError('mcp takes a server: mcp(new MCPServer({ … })), or mcp(fromSdk(() => …)).')
   const unknown = unknownOption(options, OPTIONS)
-  // With a misspelt `auth` ignored, all callers would be anonymous.
+  // Ignoring a misspelt `auth` would make all callers anonymous.
   if (unknown !== undefined) throw new TypeError(`mcp has no option "${unknown}".`)
   const { auth, env, basePath } = options as HonoMcpOptions
   for (const [name, value] of Object.entries({ auth, env }))
     if (value !== undefined && typeof value !== 'function')
       throw new TypeError(`"${name}" of mcp must be a function of the context: (c) => …`)
   if (basePath !== undefined && !/^(?:\/[^/?#]+)+$/.test(basePath))
-    throw new TypeError('"basePath" of mcp must be a path such as "/api", without a slash at its end.')
+    throw new TypeError('"basePath" of mcp must be a path such as "/api", without a trailing slash.')
   for (const [name, allowed] of Object.entries(OPTIONS)) {
     const value: unknown = Reflect.get(options, name)
     if (allowed !== undefined && value !== undefined && !allowed.includes(String(value)))
@@ -159,19 +163,19 @@ function checkOptions(server: FetchServer, options: object): void {
   }
 }
 
-/** Nothing is a caller without scopes, not one that may use everything. */
+/** No result means a caller without scopes, not one that may use everything. */
 async function readCaller(said: unknown): Promise<Caller> {
   try {
     return (await toCaller(said)) ?? unknownCaller()
   } catch (cause) {
     throw new TypeError(
-      'What "auth" of mcp returned names no client and no subject: return { token, clientId, scopes }, the claims of a JWT, or nothing.',
+      'The result of "auth" of mcp has neither a client nor a subject: return { token, clientId, scopes }, the claims of a JWT, or nothing.',
       { cause },
     )
   }
 }
 
-/** Where the metadata is mounted below a path, its resource is, too; but below an endpoint, where nothing follows, there is none. */
+/** If the metadata is mounted below a path, so is its resource. Below an endpoint there is no resource. */
 function metadataPrefix(url: string, basePath: string | undefined): string | undefined {
   if (!url.includes(METADATA_PATH)) return undefined
   const { pathname } = new URL(url)
@@ -190,13 +194,13 @@ function withPrefix(request: Request, prefix = ''): Request {
   return new Request(url, request)
 }
 
-/** The request with its body, also if a middleware has read it by `c.req`. */
+/** The request with its body, even if a middleware read it by `c.req`. */
 async function unreadRequest<E extends Env>({ req }: Context<E>): Promise<Request> {
   const { raw } = req
   if (!raw.bodyUsed) return raw
   const headers = new Headers(req.header())
   headers.delete('content-length')
-  // Hono keeps what it has read, in whatever form.
+  // Hono caches what it read, in any form.
   const body = await req.arrayBuffer()
   return new Request(raw.url, { method: raw.method, headers, body, signal: raw.signal })
 }

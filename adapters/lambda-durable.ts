@@ -1,6 +1,6 @@
 /**
  * Runs tasks by Lambda durable functions, with `@aws/durable-execution-sdk-js` around the handler and `@aws-sdk/client-lambda` as the
- * client, which Lambda's Node runtimes have.
+ * client, which Lambda's Node runtimes include.
  */
 import { withTimeout } from '../src/definition/timeout.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
@@ -27,7 +27,7 @@ export interface DurableInvoker {
   }): Promise<unknown>
 }
 
-/** The parts of the SDK's `DurableContext` that are used here; inlined, so that no package is needed for the type. */
+/** The parts of the SDK's `DurableContext` that are used here; inlined, so that the type needs no package. */
 export interface DurableTaskContext {
   readonly lambdaContext: { getRemainingTimeInMillis(): number }
   wait(name: string, duration: { seconds: number }): PromiseLike<unknown>
@@ -59,11 +59,11 @@ export interface DurableRunner extends TaskRunner {
 /** The longest wait, a year. */
 const MAX_WAIT_SECONDS = 31_536_000
 
-/** Attempts of a run that cannot begin: nearly a day. */
+/** Attempts of a run that cannot start: nearly a day. */
 const MAX_ATTEMPTS = 100
 
 /**
- * Creates a runner: each time at which a task is due is a durable execution, which waits until then, runs the task for one slice, and ends.
+ * Creates a runner: each due time of a task is a durable execution, which waits until then, runs one slice of the task, and ends.
  * Runs end before the function's timeout.
  *
  * ```ts
@@ -87,7 +87,7 @@ export function durableRunner(
     const invocation = {
       FunctionName: functionName,
       InvocationType: 'Event',
-      // A second one of the same name is the first.
+      // A second execution with the same name is the first one.
       DurableExecutionName: wakeName(wake),
       Payload: JSON.stringify(wake),
     } as const
@@ -99,10 +99,10 @@ export function durableRunner(
     async handler(event, context) {
       const wake = toTaskWake(event)
       if (wake === undefined)
-        throw new TypeError('This function runs tasks, and its executions are begun by its runner.')
+        throw new TypeError('This function runs tasks, and only its runner starts its executions.')
       const tasks = attached.tasks()
       for (let n = 1; ; n++) {
-        // In a step, since each replay must take the same way.
+        // In a step, since each replay must take the same path.
         const seconds = await context.step(`seconds left ${n}`, async () =>
           delaySecondsUntil(wake.at, MAX_WAIT_SECONDS),
         )
@@ -115,7 +115,7 @@ export function durableRunner(
         const platform = { env, deadline, waitUntil }
         const isDone = await deliver(wake, { tasks, attempt, platform, send })
         await settled(deadline)
-        if (!isDone) throw new Error('The task is still due: its run could not begin, or had no time left.')
+        if (!isDone) throw new Error('The task is still due: its run could not start, or had no time left.')
         return true
       }
       await context.step('run', run, {

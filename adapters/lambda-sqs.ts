@@ -1,4 +1,4 @@
-/** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes have. */
+/** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes include. */
 
 import { withTimeout } from '../src/definition/timeout.ts'
 import { toReport } from '../src/events/outage.ts'
@@ -27,7 +27,7 @@ export interface SqsClient {
 
 /** Options of `sqsRunner`. */
 export interface SqsRunnerOptions {
-  /** Of a standard queue: one that is FIFO delays no single message. */
+  /** The URL of a standard queue, since a FIFO queue cannot delay single messages. */
   readonly queueUrl: string
   /** The environment for `ctx.env`. Default `process.env`. */
   readonly env?: unknown
@@ -58,13 +58,13 @@ export interface SqsRunner extends TaskRunner {
   ) => Promise<SqsBatchResult>
 }
 
-/** The longest that SQS holds a message back, 15 minutes. */
+/** The maximum delay of an SQS message, 15 minutes. */
 const MAX_DELAY_SECONDS = 900
 
 /**
- * Creates a runner: each time at which a task is due is a message, held back until then. One that is held for less than that, 15 minutes
- * at most, is sent again when it comes. Runs end before the function's timeout. A run that could not begin is tried again, after 2
- * seconds at first and 15 minutes at most, as often as the queue's redrive policy allows.
+ * Creates a runner: each due time of a task is a message, delayed until then. A message for a later time than the maximum of 15 minutes is
+ * sent again on delivery. Runs end before the function's timeout. A run that could not start is retried, after 2 seconds initially and at
+ * most 15 minutes, as often as the queue's redrive policy allows.
  *
  * ```ts
  * const runner = sqsRunner(new SQS({}), { queueUrl })
@@ -85,7 +85,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
     const message = { QueueUrl: queueUrl, MessageBody: JSON.stringify(wake), DelaySeconds }
     await withTimeout(client.sendMessage(message), WAKE_TIMEOUT_MS, 'SQS queue')
   }
-  /** Resolves with false if the message must come again. */
+  /** Resolves with false if the message must be delivered again. */
   const take = async (record: SqsRecord, platform: Delivery['platform']): Promise<boolean> => {
     const attempt = Number(record.attributes?.ApproximateReceiveCount ?? 1)
     if (await takeMessage(parse(record.body), { attempt, platform, send })) return true
@@ -94,7 +94,7 @@ export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: Sq
       ReceiptHandle: record.receiptHandle,
       VisibilityTimeout: retrySeconds(attempt),
     }
-    // Otherwise it comes when the queue's own visibility timeout is over.
+    // Otherwise it is delivered after the queue's own visibility timeout.
     await withTimeout(client.changeMessageVisibility(again), WAKE_TIMEOUT_MS, 'SQS queue').catch(report)
     return false
   }

@@ -42,7 +42,7 @@ export interface LambdaOptions {
   env?: unknown
 }
 
-/** The members of Lambda's context that are used here; inlined, so that no package is needed for the type. */
+/** The used members of Lambda's context; inlined, so that the type needs no package. */
 export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
@@ -63,7 +63,7 @@ interface AwsLambda {
   readonly HttpResponseStream: { from(stream: ResponseStream, head: ResponseHead): ResponseStream }
 }
 
-/** Milliseconds before the function's timeout at which `waitUntil` work is no longer awaited, so that the response is still sent. */
+/** How many milliseconds before the function's timeout `waitUntil` work is no longer awaited, so that the response is still sent. */
 const RETURN_MARGIN_MS = 500
 
 /**
@@ -92,9 +92,9 @@ export function lambda(server: FetchServer, options: LambdaOptions = {}): Lambda
 }
 
 /**
- * Creates a handler that streams, for a Function URL with invoke mode RESPONSE_STREAM or a REST API with response transfer mode
- * STREAM. `waitUntil` work continues after the response has ended. Lambda does not report that a client has disconnected, so
- * `ctx.signal` aborts only at the deadline. Throws `TypeError` outside of Lambda's Node runtimes.
+ * Creates a handler that streams, for a Function URL with invoke mode RESPONSE_STREAM or a REST API with response transfer mode STREAM.
+ * `waitUntil` work continues after the response has ended. Lambda does not report disconnects, so `ctx.signal` aborts only at the deadline.
+ * Throws `TypeError` outside of Lambda's Node runtimes.
  *
  * ```ts
  * export const handler = streamingLambda(server)
@@ -105,7 +105,7 @@ export function streamingLambda(server: FetchServer, options: LambdaOptions = {}
   return streamifyResponse(async (event, responseStream, context) => {
     const call = readCall(event)
     if (call.shape === 'alb' || call.shape === 'alb-multi-value')
-      throw new TypeError('A load balancer accepts buffered responses only: use lambda() for it.')
+      throw new TypeError('A load balancer accepts only buffered responses: use lambda() for it.')
     const background = createBackground()
     const deadline = deadlineOf(context)
     const response = await answer(server, call, {
@@ -151,7 +151,7 @@ function deadlineOf(context: LambdaContext): number {
 }
 
 function awsLambda(): AwsLambda {
-  // A global of the platform, without a type here.
+  // A global of the platform, which has no type here.
   const { awslambda } = globalThis as { awslambda?: AwsLambda }
   if (awslambda?.streamifyResponse === undefined)
     throw new TypeError(

@@ -22,20 +22,20 @@ export interface NatsClient {
 
 /** Options of `natsBus`. */
 export interface NatsBusOptions extends OutageOptions {
-  /** `await connect({ servers, maxReconnectAttempts: -1 })`: by default the library gives up after ten attempts, for good. */
+  /** `await connect({ servers, maxReconnectAttempts: -1 })`: by default the library gives up after ten attempts. */
   readonly client: NatsClient
   /** Prefix of the subject, if several servers share one NATS. Default `mayfly`. */
   readonly prefix?: string
 }
 
-/** Microtask turns within which a refusal is known once the flush is answered. */
+/** Microtask turns after the flush within which a refusal arrives. */
 const STATUS_TURNS = 12
 
 /**
  * Creates a bus that carries change notifications between processes. While NATS is down, publishing and subscribing reject within a time
- * limit; when it is back, listeners are told of a gap.
+ * limit; when it is back, listeners get the event `gap`.
  *
- * @throws TypeError for a prefix that is no part of a subject.
+ * @throws TypeError for a prefix that is not a valid part of a subject.
  */
 export function natsBus(options: NatsBusOptions): Bus {
   const { client, prefix = 'mayfly' } = options
@@ -49,12 +49,12 @@ export function natsBus(options: NatsBusOptions): Bus {
   return createWireBus(
     {
       async send(text) {
-        // The library would keep what is published meanwhile, without a limit.
+        // The library would buffer published events without a limit.
         if (connection.lost !== undefined) throw connection.lost
         const before = connection.refusals
         client.publish(subject, text)
         await client.flush()
-        // The server refuses before it answers the flush, and the refusal takes some steps through the library's iterator.
+        // The server refuses before it answers the flush, and the refusal takes a few steps through the library's iterator.
         for (let turn = 0; turn < STATUS_TURNS && connection.refusals === before; turn++) await undefined
         if (connection.refusals > before) throw connection.refused
       },
@@ -102,13 +102,13 @@ function begin(
 interface Watched {
   /** Why nothing can be sent now. */
   readonly lost: Error | undefined
-  /** How often the server did not permit to publish, and why the last time. */
+  /** How often the server refused to publish, and the last reason. */
   readonly refusals: number
   readonly refused: unknown
   follow(events: WireEvents): () => void
 }
 
-/** Follows the connection for as long as there is one. It subscribes again by itself. */
+/** Follows the state of the connection, which resubscribes by itself. */
 function watchStatus(client: NatsClient, subject: string): Watched {
   const closed = (): Error =>
     new Error('The connection to NATS is closed: pass maxReconnectAttempts: -1 to connect.')
@@ -130,7 +130,7 @@ function watchStatus(client: NatsClient, subject: string): Watched {
       if (type === 'close') lose(closed())
       if (type !== 'reconnect') continue
       lost = undefined
-      // Once this is answered, the subscriptions that were sent before it hold.
+      // Once this is answered, earlier subscriptions are active.
       for (const { onReady, onLost } of followers) client.flush().then(onReady, onLost)
     }
   }
@@ -152,7 +152,7 @@ function watchStatus(client: NatsClient, subject: string): Watched {
   }
 }
 
-/** Whether the server does not permit to publish on `subject`. It says so to the connection alone, not to who published. */
+/** Whether the server refuses to publish on `subject`. It reports this on the connection, not to the publisher. */
 function isRefusal(error: unknown, subject: string): boolean {
   const violation = (error ?? {}) as { operation?: unknown; subject?: unknown }
   return violation.operation === 'publish' && violation.subject === subject

@@ -92,7 +92,7 @@ async function closeGracefully(
   await Promise.all([closed, ended])
 }
 
-/** In a loop, since running requests may register more `waitUntil` work meanwhile. */
+/** In a loop, since running requests may register more `waitUntil` work. */
 async function settled(running: Set<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

@@ -1,6 +1,6 @@
 /**
- * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights beyond
- * connecting; and a store of tasks in a table.
+ * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
+ * and a task store in a table.
  */
 import { type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
@@ -22,7 +22,7 @@ export {
 /** Options of `postgresBus`. */
 export interface PostgresBusOptions extends OutageOptions {
   /**
-   * `postgres(url)` of the library `postgres`, or a `Pool` of `pg`. While something listens, one connection is held. A pooler in
+   * `postgres(url)` of the library `postgres`, or a `Pool` of `pg`. While there are listeners, one connection stays open. A pooler in
    * transaction mode, such as PgBouncer, cannot listen: connect to Postgres itself.
    */
   readonly client: PostgresSql | PgPool
@@ -30,21 +30,21 @@ export interface PostgresBusOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-/** Postgres cuts longer names. */
+/** Postgres truncates longer names. */
 const MAX_CHANNEL_BYTES = 63
 
 /**
- * Milliseconds for connecting, just within what the server waits for a bus: both libraries connect with their first statement, and a
- * database that scales to zero, or a busy machine, takes seconds for it.
+ * Milliseconds for connecting, slightly less than the server waits for a bus: both libraries connect with their first statement, which
+ * takes seconds on a busy machine or for a database that scales to zero.
  */
 const FIRST_MS = 4500
 
-/** Text, so that neither library converts it; with one statement, events that wait leave together and in order. */
+/** Text, so that neither library converts it. With one statement, queued events are sent together and in order. */
 const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::text::json) AS payload'
 
 /**
  * Creates a bus that carries change notifications between processes. Events over Postgres' limit of 8000 bytes are sent in parts. While
- * Postgres is down, publishing and subscribing reject within a time limit; when it is back, listeners are told of a gap.
+ * Postgres is down, publishing and subscribing reject within a time limit; when it is back, listeners get the event `gap`.
  *
  * @throws TypeError for a prefix that is too long.
  */
@@ -72,7 +72,7 @@ export function postgresBus(options: PostgresBusOptions): Bus {
   )
 }
 
-/** Sends one statement at a time, each with all that came meanwhile: a pool would send several at once, in any order. */
+/** Sends one statement at a time, each with all queued events, since a pool would send several concurrently in any order. */
 function createSender(query: (payloads: string) => PromiseLike<unknown>): (text: string) => Promise<void> {
   let waiting: string[] = []
   let sending: Promise<unknown> = Promise.resolve()

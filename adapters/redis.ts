@@ -1,6 +1,6 @@
 /**
- * A rendezvous, a bus, a rate limiter and a store of tasks on Redis, with `redis` or `ioredis` as the client. Only tasks and the counts
- * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait here has a limit.
+ * A rendezvous, a bus, a rate limiter and a task store on Redis, with `redis` or `ioredis` as the client. Only tasks and the counts
+ * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
 import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
@@ -31,7 +31,7 @@ export {
   redisTaskStore,
 } from './_redis/task-store.ts'
 
-/** The members of a client for publishing, of either library. */
+/** The used members of a client for publishing, from either library. */
 export interface RedisPublisher {
   publish(channel: string, message: string): unknown
 }
@@ -44,13 +44,13 @@ export interface RedisClients extends OutageOptions {
   readonly prefix?: string
 }
 
-/** The members of a client for counting, of either library. */
+/** The used members of a client for counting, from either library. */
 export type RedisCounter = NodeRedisCounter | IoRedisCounter
 
 /** The library `redis`. */
 export interface NodeRedisCounter {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Only this library spells it like this, which distinguishes the two. */
+  /** Only this library uses this spelling, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -70,7 +70,7 @@ export interface RedisRateLimiterOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-/** A script, so that it is one command: a process that ends between counting and setting the expiry would leave the count for ever. */
+/** A script, so that it is one command: a process that ends between counting and setting the expiry would leave the count forever. */
 const COUNT = `
 local count = redis.call('INCR', KEYS[1])
 if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -135,13 +135,13 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
 
 /**
  * Creates a bus that carries change notifications between processes. Delivery is at most once, as with every bus. While Redis is down,
- * publishing and subscribing reject within a time limit; when it is back, listeners are told of a gap.
+ * publishing and subscribing reject within a time limit; when it is back, listeners get the event `gap`.
  */
 export function redisBus(clients: RedisClients): Bus {
   const { publisher, subscriber, prefix = 'mayfly' } = clients
   if (publisher === undefined || subscriber === undefined)
     throw new TypeError(
-      'redisBus needs two connected clients, "publisher" and "subscriber": a client that subscribes can do nothing else.',
+      'redisBus needs two connected clients, "publisher" and "subscriber": a subscribing client cannot do anything else.',
     )
   const { channels, report, outages } = connect(clients)
   const channel = `${prefix}:changes`
@@ -157,14 +157,14 @@ export function redisBus(clients: RedisClients): Bus {
 
 /** Options of `redisSubscriptions`. */
 export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionStoreOptions {
-  /** Not the client that subscribes: it can send no other command. */
+  /** Not the subscribing client, which cannot send other commands. */
   readonly client: RedisStoreClient
   /** Prefix of the keys, if several servers share one Redis. Default `mayfly`. */
   readonly prefix?: string
 }
 
 /**
- * Stores what legacy clients subscribe to, for all processes of a stateless server: one set of URIs for each session, which expires.
+ * Stores subscriptions of legacy clients, for all processes of a stateless server: one expiring set of URIs per session.
  *
  * ```ts
  * new MCPServer({ id, name, version, bus: redisBus({ publisher, subscriber }), subscriptions: redisSubscriptions({ client: publisher }) })
@@ -192,7 +192,7 @@ function connect(clients: RedisClients): Connection {
   return { channels: channelsFor(subscriber), report, outages, ask: createAsk(clients, 'Redis') }
 }
 
-/** Reads messages as JSON. Invalid ones are reported: an error thrown here would end the process. */
+/** Parses messages as JSON. Reports invalid ones, since an error thrown here would end the process. */
 function createReader(onValue: (value: unknown) => void, report: Report): (message: string) => void {
   return (message) => {
     try {

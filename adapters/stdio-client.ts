@@ -1,6 +1,6 @@
 /**
- * MCP servers as processes, for `MCPClient` on Node and compatible runtimes. Each is the leader of a process group (POSIX), so that
- * the processes it starts end with it. Windows has no such groups: there the official transport is used.
+ * MCP servers as processes, for `MCPClient` on Node and compatible runtimes. Each is the leader of a process group (POSIX), so that its
+ * child processes end with it. Windows has no process groups, so the official transport is used there.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { afterDeath } from './_stdio/after-death.ts'
 export interface StdioTransportOptions {
   command: string
   args?: readonly string[]
-  /** Environment variables, besides a few that every process needs, such as `PATH`. No others of this process are passed on. */
+  /** Environment variables, besides a few that every process needs, such as `PATH`. Other variables of this process are not passed on. */
   env?: { readonly [name: string]: string }
   cwd?: string
   /** What happens to the process's error output. Default `inherit`. */
@@ -27,7 +27,7 @@ export interface StdioTransportOptions {
 /** Milliseconds for each step of ending a process: by itself, by SIGTERM, by SIGKILL. */
 const GRACE_MS = 2000
 const POLL_MS = 20
-/** Milliseconds for which the output may stay open after the process has ended: processes that it started may hold it. */
+/** Milliseconds for which the output may stay open after the process has ended, since its child processes may keep it open. */
 const OUTPUT_MS = 500
 const NEWLINE = 10
 
@@ -59,7 +59,7 @@ class ProcessTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    // Nobody would end the process.
+    // Otherwise the process would never end.
     if (this.#ended !== undefined) throw new Error('The transport was closed before it was started.')
     const { command, args = [], env, cwd, stderr = 'inherit' } = this.#options
     const child = spawn(command, args, {
@@ -94,7 +94,7 @@ class ProcessTransport implements Transport {
     })
   }
 
-  /** Resolves when the process and everything it has started in its group have ended. */
+  /** Resolves when the process and everything in its group have ended. */
   close(): Promise<void> {
     this.#ended ??= endGroup(this.#child)
     return this.#ended
@@ -127,19 +127,19 @@ class ProcessTransport implements Transport {
     try {
       this.onmessage?.(deserializeMessage(line))
     } catch (error) {
-      // Text that is not JSON was printed by a tool or its loader, and is ignored.
+      // Ignores text that is not JSON, which a tool or its loader printed.
       if (!(error instanceof SyntaxError)) this.onerror?.(error as Error)
     }
   }
 }
 
-/** Ends a group whose input is closed, as `endGroup` does; `$1` is the group. */
+/** Ends a group whose input is closed, like `endGroup`; `$1` is the group. */
 const END_GROUP = `sleep 2; kill -s TERM -- "-$1" || exit; sleep 2; kill -s KILL -- "-$1"`
 
-/** Running process groups, each with what forgets it after the death of this process. */
+/** Running process groups, each with a function that cancels its cleanup after this process. */
 const running = new Map<number, () => void>()
 
-/** For when this process ends without closing its transports, for example by `process.exit()`. */
+/** In case this process ends without closing its transports, for example by `process.exit()`. */
 const killAll = (): void => {
   for (const pid of running.keys()) signalGroup(pid, 'SIGKILL')
 }
@@ -147,11 +147,11 @@ const killAll = (): void => {
 function keepTrack(pid: number | undefined): void {
   if (pid === undefined) return
   if (running.size === 0) process.on('exit', killAll)
-  // Of a signal that ends this process, no listener is told; and Ctrl-C does not reach other groups.
+  // Listeners are not called if a signal ends this process, and Ctrl-C does not reach other groups.
   running.set(pid, afterDeath(END_GROUP, [String(pid)]))
 }
 
-/** Its input has been closed: waits for the process to end, then sends SIGTERM to the group, then SIGKILL. */
+/** After its input was closed: waits for the process to end, then sends SIGTERM to the group, then SIGKILL. */
 async function endGroup(child: ChildProcess | undefined): Promise<void> {
   const pid = child?.pid
   if (child === undefined || pid === undefined) return

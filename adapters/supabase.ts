@@ -46,7 +46,7 @@ export function supabase(
       env,
       prefix,
       vouchesForHost,
-      // Plain Deno has no such limit.
+      // Plain Deno has no limit.
       deadline:
         EdgeRuntime === undefined ? now + maxDurationMs : workerEnd(workerStartedAt, now, maxDurationMs),
       deadlineName: 'the wall clock limit of the Edge Function',
@@ -57,14 +57,14 @@ export function supabase(
 }
 
 /**
- * When a call must end. A worker accepts calls until half of its time is over, and its end also ends running calls. So, while it
- * accepts calls, as much time again is left; this also holds on a paid plan that is not configured here.
+ * When a call must end. A worker accepts calls until half of its time is over, and its end also ends running calls. So a new call always
+ * has at least half of the time, even on a paid plan that is not configured here.
  */
 function workerEnd(startedAt: number, now: number, maxDurationMs: number): number {
   return startedAt + Math.max(maxDurationMs, 2 * (now - startedAt))
 }
 
-/** The URL as clients write it: the gateway removes its own prefix, so the function's name is the first segment left. */
+/** The URL as clients use it: the gateway removes its own prefix, so the function's name is the first remaining segment. */
 function publicAddress(
   seen: string,
   projectUrl: string | undefined,
@@ -74,7 +74,7 @@ function publicAddress(
     ? url.pathname.slice(GATEWAY_PREFIX.length)
     : url.pathname
   const name = path.split('/', 2)[1] ?? ''
-  // In a local stack it names a host inside the stack's network, `http://kong:8000`, which clients cannot reach.
+  // In a local stack it is a host inside the stack's network, `http://kong:8000`, which clients cannot reach.
   const publicOrigin = projectUrl?.startsWith('https://') ? new URL(projectUrl).origin : undefined
   const origin = publicOrigin ?? url.origin
   return {

@@ -1,6 +1,4 @@
-/**
- * Handles a server behind a client that is lost or silent. The clients queue commands until it is back, which may be never.
- */
+/** Handles an unreachable or silent server behind a client. The clients queue commands until it is back, which may be never. */
 
 import { withTimeout } from '../../src/definition/timeout.ts'
 import type { OutageOptions } from '../../src/events/outage.ts'
@@ -9,7 +7,7 @@ import type { OutageOptions } from '../../src/events/outage.ts'
 export type Ask = <Reply>(command: () => Reply | PromiseLike<Reply>) => Promise<Reply>
 
 export interface AskOptions {
-  /** The limit until the server has answered once, for a client that connects with its first command. Default `timeoutMs`. */
+  /** The limit for the first answer, for a client that connects with its first command. Default `timeoutMs`. */
   readonly firstMs?: number
   /** Rejects when a reply is late. Default: after the limit. */
   readonly wait?: typeof withTimeout
@@ -17,9 +15,9 @@ export interface AskOptions {
 
 /**
  * Sends commands with the limit `timeoutMs` (milliseconds, default 2000). While the server does not answer, one command per such period
- * tests whether it is back, and all others are refused at once: so commands do not pile up, and later requests need not wait.
+ * tests whether it is back, and all others are refused immediately, so that commands do not pile up and later requests do not wait.
  *
- * @param name of the server, for errors.
+ * @param name The server's name, for errors.
  */
 export function createAsk(
   { timeoutMs: usualMs = 2000 }: OutageOptions,
@@ -31,7 +29,9 @@ export function createAsk(
   return async (command) => {
     const now = Date.now()
     if (now < silentUntil)
-      throw new Error(`${name} did not answer within ${timeoutMs} ms, and is not asked again for a moment.`)
+      throw new Error(
+        `${name} did not answer within ${timeoutMs} ms; further commands are refused for a moment.`,
+      )
     if (silentUntil > 0) silentUntil = now + timeoutMs
     const reply = Promise.resolve(command())
     let isSettled = false

@@ -1,11 +1,9 @@
-/**
- * Outages of a server behind a client, or several: reported once, from the first part that fails until the last is back.
- */
+/** Outages of a server behind one or more clients: reported once, from the first failure until all parts are back. */
 import { createOutage, markReported, type Report } from '../../src/events/outage.ts'
 
 export interface Outages {
   /**
-   * Counts a part as down: a client, or what one does.
+   * Counts a part as down: a client, or one of its operations.
    *
    * @param startedAt when the failed call began (epoch ms): one that began before the end of an outage begins no other.
    */
@@ -13,7 +11,7 @@ export interface Outages {
   end(part: unknown): void
 }
 
-/** By client: whatever uses it, an outage is reported once. */
+/** By client, so that an outage is reported once for all its users. */
 const known = new WeakMap<object, Outages>()
 
 export function outagesOf(client: object, report: Report): Outages {
@@ -28,7 +26,7 @@ function createOutages(report: Report): Outages {
   let endedAt = 0
   return {
     begin(part, error, startedAt = Number.POSITIVE_INFINITY) {
-      // The server that hears of it as well need not report it either.
+      // The server also gets this error and does not have to report it again.
       if (startedAt <= endedAt) return markReported(error)
       outage.begin(error)
       down.add(part)
@@ -48,8 +46,8 @@ interface Emitter {
 }
 
 /**
- * Counts a lost connection as an outage until it is back. A client without a listener for its errors would end the process; if it already
- * has one, nothing is added.
+ * Counts a lost connection as an outage until it is back. Adds an error listener if the client has none, since its errors would end the
+ * process.
  */
 export function watchConnection(client: object, outages: Outages): void {
   const emitter = client as Emitter

@@ -1,6 +1,6 @@
 /**
- * A bus over anything that broadcasts text between processes: what Redis, Postgres and NATS share. The wire reconnects by itself; the
- * bus says so to its listeners, reports each outage once, and drops what is not ours.
+ * A bus over any broadcast of strings between processes, shared by Redis, Postgres and NATS. The wire reconnects by itself. The bus
+ * notifies its listeners of this, reports each outage once, and drops foreign messages.
  */
 
 import { withTimeout } from '../../src/definition/timeout.ts'
@@ -10,7 +10,7 @@ import { type Ask, createAsk } from './ask.ts'
 import type { Outages } from './outages.ts'
 
 export interface Wire {
-  /** Sends a text to every process. Rejects, or never settles, while it is cut off. */
+  /** Sends a string to every process. Rejects or never settles while disconnected. */
   send(text: string): unknown
   /** Connects, and reconnects after each loss, until the returned function is called. Never throws. */
   receive(events: WireEvents): () => void
@@ -18,9 +18,9 @@ export interface Wire {
 
 export interface WireEvents {
   onText(text: string): void
-  /** Called whenever texts arrive from now on: at first, and after each loss. */
+  /** Called when messages start to arrive: initially, and after each lost connection. */
   onReady(): void
-  /** Called when texts do not arrive any more, or not yet. */
+  /** Called when messages do not arrive, or not yet. */
   onLost(error: unknown): void
 }
 
@@ -33,7 +33,7 @@ export interface WireBusOptions extends OutageOptions {
   readonly firstMs?: number
 }
 
-/** Characters of a text. Longer ones are neither sent nor read: no filter can name a URI of that length. */
+/** Maximum characters of a message. Longer ones are neither sent nor read, since no filter can contain a URI of that length. */
 const MAX_CHARACTERS = 1_000_000
 
 export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
@@ -122,7 +122,7 @@ function startReceiver(
   }
 }
 
-/** Reads texts as change events. What is none is dropped, and reported once: a flood on the channel must not be one in the log. */
+/** Parses messages as change events. Others are dropped and reported once, so that a flood on the channel does not flood the log. */
 function createReader(
   onEvent: (event: ChangeEvent) => void,
   name: string,
@@ -134,7 +134,7 @@ function createReader(
     if (isChangeEvent(event)) return onEvent(event)
     if (!hasReported)
       report(
-        new TypeError(`${name} delivers something on the channel for changes that is not a change event.`),
+        new TypeError(`${name} delivers messages on the channel for changes that are not change events.`),
       )
     hasReported = true
   }

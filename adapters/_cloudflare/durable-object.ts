@@ -1,6 +1,4 @@
-/**
- * The parts of workerd's Durable Objects that this adapter uses; inlined, so that no platform package is needed for the types.
- */
+/** The used parts of workerd's Durable Objects; inlined, so that the types need no platform package. */
 
 /** A Durable Object binding. */
 export interface DurableObjectNamespace {
@@ -22,7 +20,7 @@ export interface WorkerSocket extends WebSocket {
 
 type SqlValue = string | number | null
 
-/** The state that workerd passes to a Durable Object: its storage, of SQLite. */
+/** The state that workerd passes to a Durable Object: its SQLite storage. */
 export interface StorageState {
   readonly storage: ObjectStorage
 }

@@ -1,4 +1,4 @@
-/** The slots of an owner's open tasks in the storage of a Durable Object. Nothing here waits, so nothing comes between. */
+/** The slots of an owner's open tasks in the storage of a Durable Object. Synchronous, so that no other code runs in between. */
 import { SUSPECT_AFTER_MS, SUSPECTS, type Taken } from '../_tasks/slots.ts'
 import type { ObjectStorage } from './durable-object.ts'
 import type { SlotOf } from './task-wire.ts'
@@ -8,7 +8,7 @@ export interface OpenTasks {
   keep(task: SlotOf, now: number): void
   /** Returns how many are left. */
   free(ids: readonly string[]): number
-  /** Forgets what has expired. Returns when the last of the others does; undefined if there is none. */
+  /** Deletes expired slots. Returns when the last remaining one expires; undefined if there is none. */
   clean(now: number): number | undefined
 }
 
@@ -19,7 +19,7 @@ export function createOpenTasks({ sql }: ObjectStorage): OpenTasks {
     )
   const removeExpired = (now: number) =>
     sql.exec('DELETE FROM open WHERE expires_at <= ? RETURNING id', now).toArray().length
-  /** Counted once in the life of the object: reading rows costs. */
+  /** Counted once in the life of the object, since reading rows costs. */
   let open: number | undefined
   const count = (): number => Number(sql.exec('SELECT count(*) AS count FROM open').toArray()[0]!.count)
 

@@ -1,6 +1,6 @@
 /**
- * A subscription over a WebSocket that is opened again when it is lost. All of it runs in the request that subscribed: workerd binds
- * sockets and timers to the request that made them.
+ * A subscription over a WebSocket that reconnects. It runs in the request that subscribed, since workerd binds sockets and timers to the
+ * request that created them.
  */
 import { createRetry } from '../../src/definition/backoff.ts'
 import type { WorkerSocket } from './durable-object.ts'
@@ -15,13 +15,13 @@ const RETRIES = { firstMs: 1000, maxMs: 60_000 }
 export interface SubscriptionOptions {
   /** Rejects within a time limit if it cannot connect. */
   readonly connect: () => Promise<WorkerSocket>
-  /** Called with each message but pongs. */
+  /** Called with each message except pongs. */
   readonly onMessage: (data: unknown) => void
   /** Called with each pong. */
   readonly onAlive: () => void
-  /** Called when the connection is lost, but not for failed attempts to open it again. */
+  /** Called when the connection is lost, but not for failed attempts to reopen it. */
   readonly onLost: (error: Error) => void
-  /** Called when a lost connection was opened again. */
+  /** Called when a lost connection was reopened. */
   readonly onBack: () => void
   /** Milliseconds between pings. A connection without a pong at the next ping is lost. */
   readonly pingMs: number
@@ -41,7 +41,7 @@ export async function subscribeBySocket(options: SubscriptionOptions): Promise<(
     const socket = await connect()
     const openedAt = Date.now()
     hangUp = holdSocket(socket, options, (error) => {
-      // A connection that is lost again and again is opened ever more slowly.
+      // A connection that is lost repeatedly is reopened with growing delays.
       if (Date.now() - openedAt > RETRIES.maxMs) retry.reset()
       onLost(error)
       retry.later()
@@ -57,7 +57,7 @@ export async function subscribeBySocket(options: SubscriptionOptions): Promise<(
     }
     if (!isOver) onBack()
   }
-  // Streams that lost their connections together come back spread over time.
+  // Streams that lost their connections together reconnect at different times.
   const retry = createRetry(openAgain, RETRIES, (delayMs) => delayMs * (0.5 + Math.random() / 2))
 
   await open()

@@ -1,6 +1,6 @@
 /**
- * The Durable Object of a task, whose alarm is the clock that runs it; and the object of an owner, which counts the open ones. Both are of
- * one class, so that one binding will do.
+ * The Durable Object of a task, whose alarm runs it, and the object of an owner, which counts its open tasks. Both use one class, so that
+ * one binding is enough.
  */
 import { backoffMs } from '../../src/definition/backoff.ts'
 import { type Report, toReport } from '../../src/events/outage.ts'
@@ -10,18 +10,18 @@ import type { StorageState } from './durable-object.ts'
 import { createOpenTasks, type OpenTasks } from './open-tasks.ts'
 import type { Answers, Order } from './task-wire.ts'
 
-/** An alarm that rings early is set again. */
+/** An alarm that fires early is set again. */
 const LATEST_ALARM_MS = 365 * 86_400_000
 
 /** The delays until a run that did nothing is tried again. */
 const RETRIES = { firstMs: 1000, maxMs: 60_000 }
 
-/** Milliseconds until a run that has died, and with it its alarm, is tried again. */
+/** Milliseconds until a run that died together with its alarm is retried. */
 const REVIVE_MS = 10_000
 
 const TASK = 'task'
 
-/** The class of the objects. `taskObject` makes the one to export, which knows your server. */
+/** The base class of the objects. `taskObject` creates the class to export, which knows your server. */
 export class MayflyTaskObject {
   readonly #state: StorageState
   readonly #env: unknown
@@ -36,18 +36,21 @@ export class MayflyTaskObject {
     this.#report = toReport({}, 'Tasks')
   }
 
-  /** Runs the task as far as it gets. Called by the alarm at `dueAt`; the task may be read and replaced meanwhile, by the run itself, too. */
+  /**
+   * Runs the task as far as possible. Called by the alarm at `dueAt`. The task may be read and replaced during the run, also by the run
+   * itself.
+   */
   async run(_id: string, _env: unknown): Promise<unknown> {
     throw new Error('No server runs this task: export a class that extends taskObject(() => server).')
   }
 
-  /** Answers the store. Every Worker with the binding may ask. */
+  /** Handles the store's requests. Every Worker with the binding may send them. */
   async fetch(request: Request): Promise<Response> {
     const order = (await request.json()) as Order
     return Response.json(await this.#answer(order), { headers: { 'x-mayfly': 'task' } })
   }
 
-  /** At `dueAt` runs the task, at `expiresAt` deletes all there is. It never throws: workerd would give up after a few times. */
+  /** Runs the task at `dueAt`, and deletes all data at `expiresAt`. Never throws, since workerd would give up after a few attempts. */
   async alarm(): Promise<void> {
     const { storage } = this.#state
     const task = await storage.get<StoredTask>(TASK)
@@ -84,7 +87,7 @@ export class MayflyTaskObject {
         if ((await this.#state.storage.getAlarm()) !== null) this.#open.keep(order.task, order.now)
         return { isDone: true }
       case 'free': {
-        // Without an alarm nothing was ever taken, as where there is no limit: then nothing is kept, either.
+        // Without an alarm no slot was ever taken, for example without a limit; then nothing is stored.
         const isUsed = (await this.#state.storage.getAlarm()) !== null
         if (isUsed && this.#open.free(order.ids) === 0) await this.#deleteAll()
         return { isDone: true }
@@ -92,7 +95,7 @@ export class MayflyTaskObject {
     }
   }
 
-  /** Between reading and writing the storage lets nothing else in. */
+  /** The storage runs no other request between a read and a write. */
   async #create(task: StoredTask, now: number): Promise<Answers['create']> {
     const kept = await this.#state.storage.get<StoredTask>(TASK)
     if (kept !== undefined && !isExpired(kept, now)) return { isDone: false }
@@ -108,11 +111,11 @@ export class MayflyTaskObject {
   }
 
   async #write(task: StoredTask): Promise<void> {
-    // Together: workerd writes at once what is not waited for one by one.
+    // Not awaited one by one, so that workerd writes them together.
     await Promise.all([this.#state.storage.put(TASK, task), this.#schedule(task)])
   }
 
-  /** @param notBefore the earliest time for a run. */
+  /** @param notBefore The earliest time for a run. */
   async #schedule(task: StoredTask, notBefore = 0): Promise<void> {
     const { storage } = this.#state
     const { isOpen, dueAt, expiresAt } = task
@@ -122,7 +125,7 @@ export class MayflyTaskObject {
     else await storage.setAlarm(toAlarm(at))
   }
 
-  /** An owner's object has one alarm, at the latest end that it knows of: what ends earlier is found when it matters. */
+  /** An owner's object has one alarm, at the latest known expiry. Earlier ones are found when needed. */
   async #take(order: Order & { do: 'take' }): Promise<Answers['take']> {
     const { task, maxOpen, now } = order
     const taken = this.#open.take(task, maxOpen, now)
@@ -143,7 +146,7 @@ export class MayflyTaskObject {
   }
 }
 
-/** workerd refuses the year 1970, and what is too far away. */
+/** workerd refuses the year 1970 and times too far in the future. */
 function toAlarm(at: number): number {
   return Math.max(Math.min(at, Date.now() + LATEST_ALARM_MS), 1)
 }

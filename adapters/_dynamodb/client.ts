@@ -1,4 +1,4 @@
-/** The parts of AWS's client that the store uses; inlined, so that no package is needed for the types. */
+/** The used parts of AWS's client; inlined, so that the types need no package. */
 
 export type DynamoValue = { readonly S: string } | { readonly N: string } | { readonly BOOL: boolean }
 

@@ -1,13 +1,13 @@
 /**
- * The slots of an owner's open tasks: one item an owner, with an attribute for each task, and their number. Both change in one write, so
- * the number is right.
+ * The slots of an owner's open tasks: one item per owner, with an attribute for each task and their number. Both change in one write, so
+ * the number is always correct.
  */
 import type { StoredTask } from '../../src/tasks/store.ts'
 import { type Slots, SUSPECT_AFTER_MS, SUSPECTS, type Taken } from '../_tasks/slots.ts'
 import type { DynamoValue, KeptItem } from './client.ts'
 import type { Table } from './table.ts'
 
-/** Tasks of which an item has room for the slots. */
+/** Maximum slots that fit into an item. */
 const MAX_SLOTS = 3000
 
 const PREFIX = 'task#'

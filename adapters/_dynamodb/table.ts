@@ -1,4 +1,4 @@
-/** The table of the tasks, and the operations on it that the store needs: each is one write with a condition, or one consistent read. */
+/** The table for tasks, and the store's operations on it: each is one conditional write or one consistent read. */
 import type { Ask } from '../_bus/ask.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './client.ts'
 
@@ -9,7 +9,7 @@ export const DUE_INDEX = 'due'
 
 export interface Table {
   get(key: string): Promise<KeptItem | undefined>
-  /** Resolves with what was there before, empty if nothing was; false if the condition does not hold. */
+  /** Resolves with the previous attributes, which may be empty; false if the condition does not hold. */
   put(key: string, item: Values, condition: string, names: Names, values: Values): Promise<KeptItem | false>
   /** Resolves with the attributes that were written; false if the condition does not hold. */
   update(
@@ -35,7 +35,7 @@ export interface Due {
 }
 
 /**
- * What `createTable` of AWS's client takes for the table of `dynamoTaskStore`. Besides, let the table delete items by the attribute `ttl`
+ * The argument of `createTable` of AWS's client for the table of `dynamoTaskStore`. Also enable deletion by the attribute `ttl`
  * (`updateTimeToLive`).
  */
 export function dynamoTaskTable(table: string) {
@@ -61,7 +61,7 @@ export function dynamoTaskTable(table: string) {
   }
 }
 
-/** @param prefix stands before every key. */
+/** @param prefix The prefix of every key. */
 export function openTable(client: DynamoClient, TableName: string, prefix: string, askClient: Ask): Table {
   const keyOf = (key: string): Values => ({ pk: { S: `${prefix}#${key}` } })
   const ask: Ask = async (command) => {
@@ -70,7 +70,7 @@ export function openTable(client: DynamoClient, TableName: string, prefix: strin
     } catch (error) {
       if ((error as Error).name !== 'ResourceNotFoundException') throw error
       throw new Error(
-        `The DynamoDB table "${TableName}" of the tasks, or its index "${DUE_INDEX}", is missing: create it as dynamoTaskTable() says.`,
+        `The DynamoDB table "${TableName}" of the tasks, or its index "${DUE_INDEX}", is missing: create it with dynamoTaskTable().`,
         { cause: error },
       )
     }
@@ -141,7 +141,7 @@ export function openTable(client: DynamoClient, TableName: string, prefix: strin
           ExpressionAttributeNames: { '#shard': 'dueShard', '#dueAt': 'dueAt', '#expiresAt': 'expiresAt' },
           ExpressionAttributeValues: { ':shard': { S: `${prefix}#${shard}` }, ':now': { N: String(now) } },
           Limit: limit,
-          // As it came from the page before.
+          // From the previous page, unchanged.
           ...(start !== undefined && { ExclusiveStartKey: start as Record<string, never> }),
         }),
       )

@@ -1,9 +1,9 @@
-/** What is known of the platform in an app: all that Mayfly's adapter passed through it, else what Hono and the runtime tell. */
+/** The platform in an app: as passed by Mayfly's adapter, otherwise from Hono and the runtime. */
 import type { Context, Env } from 'hono'
 import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 
-/** `env`: replaces what is passed on as the environment. */
+/** `env`: replaces the environment. */
 export async function platformOfApp<E extends Env>(
   c: Context<E>,
   env: ((c: Context<E>) => unknown) | undefined,
@@ -21,7 +21,7 @@ export async function platformOfApp<E extends Env>(
   }
 }
 
-/** Hono throws where there is none. */
+/** Hono throws if there is none. */
 function executionContextOf(c: Pick<Context, 'executionCtx'>): unknown {
   try {
     return c.executionCtx
@@ -30,7 +30,7 @@ function executionContextOf(c: Pick<Context, 'executionCtx'>): unknown {
   }
 }
 
-/** What the servers of Node, Deno and Bun pass in place of bindings. */
+/** What the servers of Node, Deno and Bun pass instead of bindings. */
 interface Connection {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
   readonly remoteAddr?: { readonly hostname?: string }

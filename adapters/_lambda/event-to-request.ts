@@ -18,7 +18,7 @@ export interface LambdaCall {
   readonly request: Request | undefined
   /** The stage, if it is part of the path that clients use: `/prod`. May be empty. */
   readonly prefix: string
-  /** Whether the host is the one that AWS routed by. Otherwise it is the one that the client sent. */
+  /** Whether the host comes from AWS's routing. Otherwise it comes from the client. */
   readonly vouchesForHost: boolean
   readonly clientAddress: string | undefined
 }
@@ -37,7 +37,7 @@ interface Parts {
 
 type Json = { readonly [name: string]: unknown }
 
-/** `host` or `host:port`, an IPv6 address in brackets included. */
+/** `host` or `host:port`, including an IPv6 address in brackets. */
 const PLAIN_HOST = /^(?:[a-z\d_.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /** Throws `TypeError` for an event that is not from an HTTP trigger. */
@@ -64,7 +64,7 @@ function readV2(event: Json, context: Json): Parts {
   const rawPath = text(event.rawPath) ?? '/'
   const stagePath = stage === '$default' || typeof stage !== 'string' ? '' : `/${stage}`
   const isStaged = stagePath !== '' && startsWithPath(rawPath, stagePath)
-  // `rawPath` has the stage even if clients do not write it: on a custom domain, whose first label is not the API's id.
+  // `rawPath` has the stage even if clients do not send it: on a custom domain, whose first label is not the API's id.
   const isPublic = domainPrefix === apiId
   return {
     shape: 'v2',
@@ -81,7 +81,7 @@ function readV2(event: Json, context: Json): Parts {
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html */
 function readV1(event: Json, context: Json): Parts {
   const path = text(event.path) ?? '/'
-  // The event's path lacks the stage, the context's is the one that clients use; on a custom domain both are equal.
+  // The event's path lacks the stage, while the context's path is what clients use. On a custom domain both are equal.
   const publicPath = text(context.path) ?? path
   const stagePath = `/${text(context.stage) ?? ''}`
   const isStaged = publicPath !== path && startsWithPath(publicPath, stagePath)
@@ -141,7 +141,7 @@ function toRequest(
   }
 }
 
-/** The host that the platform reports, else the one that the client addressed. */
+/** The host that the platform reports, otherwise the one that the client sent. */
 function plainHost(host: string | undefined, headers: Parts['headers']): string {
   const named = host ?? headerOf(headers, 'host')
   return isPlainHost(named) ? named : 'localhost'

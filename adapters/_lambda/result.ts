@@ -37,7 +37,7 @@ export const MAX_STREAMED_BYTES = 200_000_000
 /**
  * Maximum bytes of a JSON body that always fits, whatever it contains. As text inside the result, each of its quotes takes two bytes,
  * so a body that does not fit as text is sent as Base64, four bytes for three. A REST API decodes Base64 only for media types
- * configured as binary, so there only half is certain to fit.
+ * configured as binary, so there only half is guaranteed to fit.
  */
 export function maxBodyBytes(shape: EventShape): number {
   const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
@@ -86,7 +86,7 @@ function asText(bytes: Buffer, shape: EventShape): string | undefined {
   if (!isUtf8(bytes)) return undefined
   const text = bytes.toString('utf8')
   const room = MAX_RESULT_BYTES[shape] - HEAD_BYTES
-  // A byte takes at most 6 (\u0001), so most bodies need no exact count.
+  // A byte becomes at most 6 (\u0001), so most bodies need no exact count.
   if (bytes.byteLength * 6 <= room || shape === 'v1') return text
   return Buffer.byteLength(JSON.stringify(text)) <= room ? text : undefined
 }

@@ -42,7 +42,7 @@ export function createSessionStore(store: EventStore, onFault: (error: unknown) 
         toOwn(await attempt(() => getStreamIdForEventId.call(store, eventId))),
     }),
     async replayEventsAfter(lastEventId, { send }) {
-      // Held back until the store has told whose stream it was.
+      // Buffered until the store reports whose stream it was.
       const events: [string, never][] = []
       const shared = await attempt(() =>
         store.replayEventsAfter(lastEventId, {
@@ -50,7 +50,7 @@ export function createSessionStore(store: EventStore, onFault: (error: unknown) 
         }),
       )
       const own = toOwn(shared)
-      if (own === undefined) throw new Error('The event id is not known to this server.')
+      if (own === undefined) throw new Error('The event id is unknown to this server.')
       for (const [eventId, message] of events) await send(eventId, message)
       return own
     },

@@ -1,9 +1,9 @@
-/** Reads `req.auth`: the caller, as middleware of the host has identified it. */
+/** Reads `req.auth`: the caller, as identified by the host's middleware. */
 import { toCaller, unknownCaller } from '../../src/auth/host-caller.ts'
 import type { Caller } from '../../src/request/access.ts'
 
 const UNREADABLE =
-  'req.auth names no client and no subject, so its caller has no name and no scopes here: set { token, clientId, scopes } or the claims of a JWT.'
+  'req.auth has neither a client nor a subject, so its caller has no name and no scopes: set { token, clientId, scopes } or the claims of a JWT.'
 
 /** By the prototype of requests, which each Express app creates for itself. */
 const reported = new WeakSet<object>()

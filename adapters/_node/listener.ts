@@ -41,22 +41,22 @@ export function createListener(
   const loopback = hostname !== undefined && isLoopbackAddress(hostname)
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
-  // so the request is kept as long as its response.
+  // so the request is referenced as long as its response.
   const requests = new WeakMap<object, Request>()
 
   const listener = getRequestListener(
     async (incomingRequest, { incoming, outgoing }) => {
       // A Request cannot have these methods (Fetch standard, forbidden methods).
       if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
-      // The absolute form may name another host (RFC 9112 §3.2.2), which no guard has checked.
+      // The absolute form may name another host (RFC 9112 §3.2.2), which no guard checked.
       if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
-      // The client disconnected while the host's code ran: no later event would tell.
+      // The client disconnected while the host's code ran, and no later event would report it.
       if (outgoing.closed) return new Response(null, { status: 499 })
       const keep = (request: Request): Request => {
         requests.set(outgoing, request)
         return request
       }
-      // Hono's request is a look-alike that `new Request(it)` refuses, unless Hono replaces the globals; but then
+      // Hono's request is a substitute that `new Request(it)` refuses, unless Hono replaces the globals; but then
       // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
       const isLean = server.leanHandle !== undefined && server.leanHandle === server.handle
       const isCheap = isLean && isUntouched(incoming)

@@ -3,8 +3,8 @@ import { type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
 type Outline = { readonly jsonrpc: '2.0'; readonly id?: RpcId; readonly [name: string]: unknown }
 
 /**
- * The outline of a body for the SDK's transport: enough to match answers with requests. The transport would refuse messages that its
- * own schemas do not know; the engine decides about those itself.
+ * The outline of a body for the SDK's transport: enough to match answers with requests. The transport would refuse messages that its own
+ * schemas do not support; the engine handles those itself.
  */
 export function outlineOf(body: unknown): Outline | Outline[] {
   return Array.isArray(body) ? body.map(outline) : outline(body)
@@ -23,7 +23,7 @@ function outline(value: unknown): Outline {
     case 'notification':
       return { jsonrpc, method: message.method }
     default:
-      // A response: the transport need not know which request it answers.
+      // A response: the transport does not have to know which request it answers.
       return { jsonrpc, id: 0, result: {} }
   }
 }

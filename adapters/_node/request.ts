@@ -1,4 +1,4 @@
-/** Converts the request of a Node listener, also inside an Express app that has changed it. */
+/** Converts the request of a Node listener, including inside an Express app that changed it. */
 import type { IncomingMessage } from 'node:http'
 
 /** The members of Node's request that are used here, and those that Express and its body parsers add. */
@@ -9,7 +9,7 @@ interface ExpressRequest extends Pick<IncomingMessage, 'readableDidRead'> {
   readonly body?: unknown
 }
 
-/** `request` is the look-alike of `@hono/node-server`, which `new Request(request)` refuses. */
+/** `request` is the substitute of `@hono/node-server`, which `new Request(request)` refuses. */
 export function toRequest(request: Request, incoming: ExpressRequest): Request {
   const { originalUrl, body } = incoming
   const url = typeof originalUrl === 'string' ? new URL(request.url).origin + originalUrl : request.url
@@ -18,7 +18,7 @@ export function toRequest(request: Request, incoming: ExpressRequest): Request {
   // A Request with these methods cannot have a body (Fetch standard).
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const headers = new Headers(request.headers)
-  // These headers describe the bytes that were sent; the body is written anew.
+  // These headers describe the original bytes; the body is serialized again.
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name)
   return new Request(url, { method, headers, signal, ...(hasBody && { body: toText(body) }) })
 }
@@ -28,7 +28,7 @@ export function isUntouched(incoming: ExpressRequest): boolean {
   return incoming.originalUrl === undefined && !isParsed(incoming)
 }
 
-/** A real Request without the body, which has been read already. */
+/** A real Request without the body, which was already read. */
 export function withoutBody({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }

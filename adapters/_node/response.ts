@@ -9,17 +9,17 @@ import { isEventStream } from '../../src/protocol/read-events.ts'
 export interface AnsweredOptions {
   /** The server's own headers. */
   readonly headers: { readonly [name: string]: string }
-  /** Whether the stream begins with the events that its client missed. These are buffered before anything is read. */
+  /** Whether the stream starts with the events that its client missed. These are buffered before anything is read. */
   readonly isReplayed: boolean
-  /** Watches for the time at which a stream ends at the latest; returns a function that stops. Default: none. */
+  /** Ends a stream at its latest time; returns a function that cancels this. Default: no limit. */
   readonly watchEnd?: (end: () => void) => () => void
   /** Called once, when the transport has ended the response or its reader has disconnected. */
   readonly onEnd: () => void
 }
 
 /**
- * The transport's response with the server's own headers, except for `Cache-Control` of a stream. A stream with too many unread bytes
- * is cut off.
+ * The transport's response with the server's own headers, except for `Cache-Control` of a stream. A stream with too many unread bytes is
+ * closed.
  */
 export function answered(response: Response, options: AnsweredOptions): Response {
   const { headers, onEnd } = options
@@ -45,7 +45,7 @@ function bounded(
   const stopWatching = watchEnd?.(() => void reader.cancel().catch(() => {}))
   const pump = async (): Promise<void> => {
     let force = isReplayed
-    // By then, the replayed events have been read.
+    // By then, the replayed events were read.
     setTimeout(() => {
       force = false
     })

@@ -21,7 +21,7 @@ export interface Entry {
   /** The owner: for another principal the session does not exist. */
   readonly principal: string
   readonly exchanges: Exchanges
-  /** Who opened the stream of notifications; undefined if there is none and missed events are not kept. */
+  /** The caller that opened the notification stream; undefined if there is none and missed events are not stored. */
   streamOwner: StreamOwner | undefined
   /** The number of open requests and streams. */
   open: number
@@ -39,13 +39,13 @@ export interface RegistryOptions {
 export interface Registry {
   readonly size: number
   find(id: string): Entry | undefined
-  /** Creates a session, which is found by its id after `initialize`. `platform` is that of the request that opens it. */
+  /** Creates a session, which is found by its id after `initialize`. `platform` is the platform of the opening request. */
   open(principal: string, platform: RequestPlatform): Promise<Entry>
-  /** Called when a stream of notifications was opened. Returns a function for when it has ended. */
+  /** Called when a notification stream was opened. Returns a function to call when it has ended. */
   listen(entry: Entry, streamOwner: StreamOwner): () => void
   /** Called when a request or a stream of the session begins. */
   enter(entry: Entry): void
-  /** Called when it has ended. After the last one, the idle time begins; a session that was not initialized ends at once. */
+  /** Called when it has ended. After the last one, the idle time starts; a session that was not initialized ends immediately. */
   leave(entry: Entry): void
   /** Waits for running calls, then ends every session. */
   close(graceMs: number): Promise<void>
@@ -100,7 +100,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       entry.streamOwner = streamOwner
       return () => {
         if (entry.streamOwner !== streamOwner) return
-        // With a store, what comes until the client is back with its next token is kept for it.
+        // With a store, events are stored until the client is back with its next token.
         entry.streamOwner = options.eventStore && { ...streamOwner, auth: undefined }
       }
     },

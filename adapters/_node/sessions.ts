@@ -27,7 +27,7 @@ export interface SessionsOptions extends Hooks {
   enableJsonResponse?: boolean
   /** Maximum concurrent sessions; beyond that, `initialize` is answered 503. Default 1000. */
   maxSessions?: number
-  /** Milliseconds after which a session ends that has neither a request nor an open stream. Default 1 800 000. */
+  /** Milliseconds after which a session without requests and open streams ends. Default 1 800 000. */
   idleMs?: number
 }
 
@@ -39,7 +39,7 @@ export interface Sessions extends FetchServer {
   getToolListInfo: MCPServer['getToolListInfo']
   /** The server that has the sessions. */
   readonly mayflyServer: MCPServer
-  /** Those of the server, for `createTaskEndpoint`. @throws TypeError if it has none. */
+  /** The server's tasks, for `createTaskEndpoint`. @throws TypeError if it has none. */
   readonly tasks: MCPServer['tasks']
   /** The number of sessions. */
   readonly size: number
@@ -52,8 +52,8 @@ const SHUTTING_DOWN = 'This server is shutting down.'
 
 /**
  * Serves an `MCPServer` with sessions for legacy clients: they can be asked, can subscribe, and are notified of changes. Modern clients
- * need no session and are served, too, as are the page and the health check. Sessions exist only in this process: all requests of a
- * client must reach it. The server's own guard, auth, limits and log apply.
+ * need no session and are also served, like the page and the health check. Sessions exist only in this process: all requests of a client
+ * must reach it. The server's own guard, auth, limits and log apply.
  *
  * ```ts
  * const { close } = await serve(createSessions(server), { port: 3000 })
@@ -61,12 +61,12 @@ const SHUTTING_DOWN = 'This server is shutting down.'
  *
  * Needs `@modelcontextprotocol/sdk` 1.25 or newer.
  *
- * @throws TypeError for anything but an `MCPServer`: a server card or an endpoint of tasks goes around the sessions.
+ * @throws TypeError for anything other than an `MCPServer`: wrap the sessions in a server card or a task endpoint, not the other way round.
  */
 export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
   if (!isMCPServer<MCPServer>(server))
     throw new TypeError(
-      'createSessions takes an MCPServer. What is around it goes around the sessions: withServerCard(createSessions(server), …).',
+      'createSessions takes an MCPServer: put wrappers around the sessions, as in withServerCard(createSessions(server), …).',
     )
   const { maxSessions = 1000, idleMs = 1_800_000, ...transport } = options
   const parts = server.getSessionParts()
@@ -97,7 +97,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       if (parsedBody === undefined || !isForSession) return endpoint.answer(body, admitted)
     }
     if (known === undefined && registry.size + opening >= maxSessions) {
-      const message = `This server has ${maxSessions} sessions, which is its limit: try again later.`
+      const message = `This server has reached its limit of ${maxSessions} sessions: try again later.`
       const more = { ...headers, 'retry-after': '10' }
       return endpoint.log(refuse(503, SERVER_BUSY, message, more), admitted)
     }
@@ -110,7 +110,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     opening++
     try {
       const opened = await registry.open(principal, platform)
-      // Opened while `close` was running, which does not know it.
+      // Opened while `close` was running, which did not see it.
       if (isClosing) {
         await opened.transport.close()
         return endpoint.log(refuse(503, SERVER_BUSY, SHUTTING_DOWN, headers), admitted)
@@ -143,7 +143,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     const isRefused = response.status >= 400
     // The request did not reach the session.
     if (isRefused) exchanges.release(parsedBody)
-    // The stream of notifications.
+    // The notification stream.
     const isListening = request.method === 'GET' && !isRefused
     const stopListening = isListening ? registry.listen(entry, admitted) : undefined
     const isReplayed = request.headers.has('last-event-id')

@@ -35,7 +35,7 @@ const MAX_STREAMS = 1000
 /** By server, then by session id. */
 const streamsOf = new WeakMap<MCPServer, Streams>()
 
-/** Answers a request for the stream, or one with a message for it. Never rejects. */
+/** Answers a request for the stream, or a message for it. Never rejects. */
 export async function serveSSE(
   server: MCPServer,
   { url, ssePath, messagePath }: SSERoute,
@@ -73,7 +73,7 @@ export function endStreams(server: MCPServer): void {
 function open(messagePath: string, streams: Streams, admitted: Admitted, parts: Parts): Response {
   const { headers, platform, request } = admitted
   const { signal } = request
-  // The client disconnected during admission: no later event would tell.
+  // The client disconnected during admission, and no later event would report it.
   if (signal.aborted) return parts.endpoint.log(new Response(null, { status: 499, headers }), admitted)
   if (streams.size >= MAX_STREAMS) {
     const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', headers)
@@ -103,7 +103,7 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
   return parts.endpoint.log(new Response(stream.body, { headers: { ...headers, ...SSE_HEADERS } }), admitted)
 }
 
-/** A message is acknowledged at once; its answer is sent on the stream. */
+/** A message is acknowledged immediately; its answer is sent on the stream. */
 async function receiveMessage(
   find: () => OpenStream | undefined,
   admitted: Admitted,

@@ -67,7 +67,7 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
 export async function startHTTP({ server, url, httpPath, req, res, options = {} }: StartHTTP): Promise<void> {
   checkOptions(options)
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
-  // A look-alike created from a fetch request may lack `host`, which every Node request has.
+  // A request created from a fetch request may lack `host`, which every Node request has.
   if (req.headers.host === undefined) {
     req.headers.host = url.host
     req.rawHeaders.push('host', url.host)
@@ -112,13 +112,13 @@ export async function closeSessions(server: MCPServer): Promise<void> {
   endStreams(server)
 }
 
-/** Only for reading: a POST to any path is for the endpoint, and the host may guard only the endpoint's own path. */
+/** Only for reads: a POST to any path is for the endpoint, and the host may guard only the endpoint's own path. */
 function isMetadata({ method }: IncomingMessage, { pathname }: URL): boolean {
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
   return isRead && isMetadataPath(pathname)
 }
 
-/** A look-alike emits `finish`, but never `close`. */
+/** A request created from a fetch request emits `finish`, but never `close`. */
 function ended(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     // The client may have disconnected while the host's own code ran.
@@ -150,7 +150,7 @@ const OPTIONS = [
 function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option))
   if (unknown === undefined) return
-  throw new TypeError(`startHTTP has no option "${unknown}": ${ELSEWHERE[unknown] ?? 'leave it out'}.`)
+  throw new TypeError(`startHTTP has no option "${unknown}": ${ELSEWHERE[unknown] ?? 'remove it'}.`)
 }
 
 function answer(res: ServerResponse, status: number, text: string): void {

@@ -17,7 +17,7 @@ export interface StdioOptions {
 /** A running stdio server. */
 export interface StdioServer {
   /**
-   * Resolves when the client has closed its end, or after `close`. Rejects if the client sends a line of more than 10 MB (or of more
+   * Resolves when the client closes its end, or after `close`. Rejects if the client sends a line of more than 10 MB (or of more
    * than `http.maxBodyBytes`, if that is larger): the client gets an error, the connection ends, and the error is logged.
    */
   readonly closed: Promise<void>
@@ -29,10 +29,10 @@ const MAX_LINE_BYTES = 10_000_000
 const INVALID_REQUEST = -32600
 
 /**
- * Serves one client over stdin and stdout until the client closes its end. stdout carries only messages: what the server's own code
- * prints with `console` or writes to `process.stdout` goes to stderr meanwhile. Writes to the file descriptor itself, such as by a
- * child process with `stdio: 'inherit'`, are diverted only under `mayfly stdio`. The user who runs the process is trusted: `auth` and
- * `http` are ignored, except for `maxBodyBytes`.
+ * Serves one client over stdin and stdout until the client closes its end. stdout carries only messages: output of the server's own code by
+ * `console` or `process.stdout` goes to stderr. Writes to the file descriptor itself, such as by a child process with `stdio: 'inherit'`,
+ * are diverted only under `mayfly stdio`. The user who runs the process is trusted: `auth` and `http` are ignored, except for
+ * `maxBodyBytes`.
  *
  * ```ts
  * const { closed } = await startStdio(server)
@@ -82,7 +82,7 @@ export async function serveStdio(
       if (line.trim() !== '') void session.receiveText(line)
     },
     onTooLong: () => {
-      const message = `A line of more than ${maxBytes} bytes arrived, which is over the limit: the connection is closed.`
+      const message = `A line exceeded the limit of ${maxBytes} bytes: the connection is closed.`
       output.write(`${errorMessage(undefined, { code: INVALID_REQUEST, message })}\n`)
       end(new Error(message))
     },

@@ -1,6 +1,4 @@
-/**
- * Keeps stdout free for protocol messages: what other code in the process writes there goes to stderr.
- */
+/** Reserves stdout for protocol messages: other output of the process goes to stderr. */
 import { Writable } from 'node:stream'
 
 export interface DivertedStdout {
@@ -16,7 +14,7 @@ type Replaced = Partial<Record<'write' | 'end' | 'destroy' | 'destroySoon' | 'co
 const diverted = new WeakMap<object, true>()
 
 /**
- * Diverts `process.stdout`, and with it `console`, to stderr. Throws if it is diverted already. Does not divert writes to the file
+ * Diverts `process.stdout`, and with it `console`, to stderr. Throws if it is already diverted. Does not divert writes to the file
  * descriptor itself: `fs.writeSync(1, …)`, or a child process with `stdio: 'inherit'`.
  */
 export function divertStdout(): DivertedStdout {

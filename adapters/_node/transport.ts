@@ -59,11 +59,11 @@ export function createDeliveries(): Deliveries {
 
 /** Called by a session, for a transport that has an exchange for each request. */
 export interface Endings {
-  /** The answer to a request begins, with this reply of the engine. */
+  /** The answer to a request starts with this reply of the engine. */
   onBegun(id: RpcId, reply: Reply): void
-  /** The client has cancelled the request, which gets no answer. */
+  /** The client cancelled the request, which gets no answer. */
   onCancelled(id: RpcId): void
-  /** The message, of any kind, is done. */
+  /** The message, of any kind, is finished. */
   onSettled(message: unknown): void
 }
 
@@ -89,7 +89,7 @@ export function connect(
     send: (message, relatedTo) =>
       transport
         .send(message as never, relatedTo === undefined ? undefined : { relatedRequestId: relatedTo })
-        // The client has disconnected, which is not a server error.
+        // The client disconnected, which is not a server error.
         .catch(() => {}),
   })
   transport.onmessage = (_outline, extra = {}) => {
@@ -97,7 +97,7 @@ export function connect(
     void session.receive(message, sender).finally(() => endings.onSettled(message))
   }
   transport.onclose = () => session.close()
-  // Errors for the same reason, and for requests that the transport refused.
+  // Also errors because of this, and because of requests that the transport refused.
   transport.onerror = () => {}
   return session
 }

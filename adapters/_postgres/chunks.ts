@@ -1,18 +1,18 @@
 /**
- * Texts of any length as payloads of `NOTIFY`, which Postgres limits to less than 8000 bytes. A text that fits is sent as it is; a longer
- * one as several payloads, each `<id> <index> <count> <part>`. Postgres delivers the payloads of one transaction in order and together, so
- * the receiver needs to remember one unfinished text only.
+ * Strings of any length as payloads of `NOTIFY`, which Postgres limits to less than 8000 bytes. A string that fits is sent unchanged; a
+ * longer one as several payloads, each `<id> <index> <count> <part>`. Postgres delivers the payloads of one transaction in order and
+ * together, so the receiver only has to store one unfinished string.
  */
 
-/** Characters, which are bytes here: only ASCII is sent. The rest of the 8000 is for what stands before a part. */
+/** Characters, which equal bytes, since only ASCII is sent. The rest of the 8000 is for the prefix of a part. */
 const PART_CHARACTERS = 7900
 
-/** Parts of one text: far more than an event of the permitted length has. */
+/** Maximum parts of one string: far more than an event of the permitted length needs. */
 const MAX_PARTS = 1000
 
 const PART = /^([0-9a-f-]{36}) (\d{1,4}) (\d{1,4}) (.*)$/s
 
-/** Escapes what is not ASCII in JSON: what it means stays the same, and so does its length in every encoding of a database. */
+/** Escapes non-ASCII characters in JSON, which keeps its meaning, and its length in every database encoding. */
 function toAscii(json: string): string {
   return json.replaceAll(
     /[\u007f-\uffff]/g,
@@ -31,7 +31,7 @@ export function toPayloads(json: string): string[] {
   })
 }
 
-/** Returns a function that takes payloads, and calls `onText` for each text that is complete. Parts without the others are dropped. */
+/** Returns a function that takes payloads, and calls `onText` for each complete string. Incomplete parts are dropped. */
 export function createJoiner(onText: (text: string) => void): (payload: string) => void {
   let open: { readonly id: string; readonly count: number; readonly parts: string[] } | undefined
   return (payload) => {

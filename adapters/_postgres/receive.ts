@@ -44,9 +44,7 @@ const RETRIES = { firstMs: 100, maxMs: 10_000 }
 /** Milliseconds after which a connection that does not answer is closed instead of returned. */
 const UNLISTEN_MS = 2000
 
-/**
- * One registration, whatever comes and goes: `postgres` goes on trying to listen after a failure, and would keep each further listener.
- */
+/** A single registration: `postgres` keeps trying to listen after a failure, and would keep each further listener. */
 export function receiveWithSql(sql: PostgresSql, channel: string): Receive {
   let current: WireEvents | undefined
   let isListening = false
@@ -75,7 +73,7 @@ export function receiveWithSql(sql: PostgresSql, channel: string): Receive {
           registered = undefined
           await unlisten()
         })
-        .catch(() => {}) // not listening, or cut off
+        .catch(() => {}) // not listening, or disconnected
     }
   }
 }
@@ -123,7 +121,7 @@ export function receiveWithPool(pool: PgPool, channel: string): Receive {
 interface Held {
   /** Closes the connection. */
   drop(): void
-  /** Returns it to the pool, once it does not listen any more: streams that come and go one by one open no connection each. */
+  /** Returns it to the pool once it no longer listens, so that successive streams do not open a connection each. */
   giveBack(): void
 }
 
@@ -132,7 +130,7 @@ function hold(
   channel: string,
   { onText, onLost }: Pick<WireEvents, 'onText' | 'onLost'>,
 ): Held {
-  const onEnd = (): void => onLost(new Error('Postgres has closed the connection that listens.'))
+  const onEnd = (): void => onLost(new Error('Postgres closed the listening connection.'))
   const onNotification = (message: Notification): void => {
     if (message.channel === channel) onText(message.payload ?? '')
   }
@@ -143,7 +141,7 @@ function hold(
   const release = (destroy: boolean): void => {
     if (!isHeld) return
     isHeld = false
-    // An error without a listener would end the process: the pool listens from here on.
+    // An error without a listener would end the process; the pool listens from here on.
     connection.release(destroy)
     connection.removeListener('error', onLost)
     connection.removeListener('end', onEnd)

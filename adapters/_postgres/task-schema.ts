@@ -1,22 +1,22 @@
-/** The table of a store of tasks, and the function that limits the open tasks of an owner. */
+/** The table of a task store, and the function that limits an owner's open tasks. */
 
-/** Postgres cuts longer names; those of the indexes and of the function are up to seven longer than the table's. */
+/** Postgres truncates longer names; the names of the indexes and of the function are up to seven characters longer than the table's. */
 const TABLE = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,49}$/
 
-/** @throws TypeError for what would need quotes in SQL. */
+/** @throws TypeError for a name that needs quotes in SQL. */
 export function checkTable(table: string): void {
   if (!TABLE.test(table))
     throw new TypeError(
-      `"table" of a Postgres task store must be a name of small letters, digits and "_", at most 50, also with a schema before it.`,
+      `"table" of a Postgres task store must be a name of at most 50 lower case letters, digits and "_", optionally with a schema.`,
     )
 }
 
 /**
- * The SQL that makes the table of `postgresTaskStore`, for your own migrations. It may run again. One table is enough: the steps of a
- * task are in its state, which is replaced as a whole.
+ * The SQL that creates the table of `postgresTaskStore`, for your own migrations. Safe to run again. One table is enough, since the steps
+ * of a task are in its state, which is replaced as a whole.
  *
- * @param table as the store's option. Default `mayfly_tasks`.
- * @throws TypeError for a name that is none.
+ * @param table The store's option. Default `mayfly_tasks`.
+ * @throws TypeError for an invalid name.
  */
 export function postgresTaskSchema(table = 'mayfly_tasks'): string {
   checkTable(table)
@@ -26,20 +26,20 @@ export function postgresTaskSchema(table = 'mayfly_tasks'): string {
   owner text NOT NULL,
   version bigint NOT NULL,
   is_open boolean NOT NULL,
-  due_at bigint, -- milliseconds since the epoch, as expires_at
+  due_at bigint, -- milliseconds since the epoch, like expires_at
   expires_at bigint,
   state text NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY,
-  open_at_most bigint NOT NULL -- how many open tasks the owner had when this one was created, at most
+  open_at_most bigint NOT NULL -- upper bound of the owner's open tasks when this one was created
 );
 CREATE INDEX IF NOT EXISTS ${name}_due ON ${table} (due_at) WHERE is_open AND due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ${name}_open ON ${table} (owner, seq) WHERE is_open;
 CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at IS NOT NULL;
 
--- 1: created. 0: the owner has max_open open tasks. -1: there is a task with this id.
--- A function, since each of its statements sees what was committed before it: a single statement that locks and then counts would
--- count what there was before it waited for the lock. It counts only where there may be too many: counting takes long where
--- thousands may be open.
+-- 1: created. 0: the owner has max_open open tasks. -1: the id exists.
+-- A function, since each of its statements sees what was committed before it. A single statement that locks and then counts would
+-- use the count from before it waited for the lock. It counts only if there may be too many, since counting is slow if
+-- thousands are open.
 CREATE OR REPLACE FUNCTION ${table}_create(
   new_id text, new_owner text, new_version bigint, new_is_open boolean, new_due_at bigint, new_expires_at bigint,
   new_state text, max_open bigint, now_ms bigint
@@ -71,7 +71,7 @@ $create$;
 `
 }
 
-/** The schema as one statement, which waits for another process that does the same: HTTP drivers send single statements alone. */
+/** The schema as one statement, since HTTP drivers only send single statements. Waits for other processes that do the same. */
 export function toMigration(table: string): string {
   return `DO $migrate$ BEGIN
 PERFORM pg_advisory_xact_lock(hashtext('${table}'), 0);

@@ -1,6 +1,6 @@
 /**
- * Tasks in a table of Postgres. Each operation is one statement without a session or a transaction around it, so any driver and any pooler
- * will do, HTTP drivers too.
+ * Tasks in a table of Postgres. Each operation is one statement without a session or a transaction, so that any driver and any pooler
+ * works, including HTTP drivers.
  */
 import { type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
@@ -10,8 +10,8 @@ import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { checkTable, toMigration } from './task-schema.ts'
 
 /**
- * `postgres(url)` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: whatever has a function
- * for a text with parameters.
+ * `postgres(url)` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: anything with a function
+ * that takes SQL and parameters.
  */
 export type PostgresClient =
   | { query(text: string, parameters?: (string | null)[]): PromiseLike<unknown> }
@@ -19,33 +19,33 @@ export type PostgresClient =
 
 /** Options of `postgresTaskStore`. */
 export interface PostgresTaskStoreOptions extends OutageOptions {
-  /** Small letters, digits and `_`, also with a schema before it, such as `private.tasks`. Default `mayfly_tasks`. */
+  /** Lower case letters, digits and `_`, optionally with a schema, such as `private.tasks`. Default `mayfly_tasks`. */
   readonly table?: string
 }
 
 export interface PostgresTaskStore extends TaskStore {
-  /** Makes the table, unless it is there. Several processes may do so at once. Needs the right to create. */
+  /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */
   migrate(): Promise<void>
-  /** Deletes the rows of expired tasks, and resolves with how many. `due` does so about once a minute. */
+  /** Deletes the rows of expired tasks, and resolves with their number. `due` does so about once a minute. */
   purge(): Promise<number>
 }
 
-/** Bytes of one task. Postgres takes more, but each step writes all of it. */
+/** Maximum bytes of one task. Postgres accepts more, but each step writes all of it. */
 const MAX_STATE_BYTES = 1_000_000
 
 const PURGE_EVERY_MS = 60_000
 
-/** Rows that one statement deletes. */
+/** Maximum rows that one statement deletes. */
 const PURGED_AT_ONCE = 1000
 
-/** A table, a function or a schema that is not there. */
+/** Error codes for a missing table, function or schema. */
 const MISSING = new Set(['42P01', '42883', '3F000'])
 
 type Row = { readonly [column: string]: unknown }
 
 /**
- * Creates a store of tasks in Postgres, for servers of many processes. While Postgres is down, it rejects within `timeoutMs` (default
- * 5000); a write that was rejected may yet be done. The limit for an owner's open tasks holds at the isolation level `READ COMMITTED`, which is
+ * Creates a task store in Postgres, for servers with many processes. While Postgres is down, it rejects within `timeoutMs` (default 5000);
+ * a rejected write may still succeed. The limit for an owner's open tasks holds at the isolation level `READ COMMITTED`, which is
  * the default of Postgres.
  *
  * @throws TypeError for a table whose name would need quotes.
@@ -63,7 +63,7 @@ export function postgresTaskStore(
   const ask = createStoreAsk(options, 'Postgres')
   let purgedAt = 0
 
-  /** Parameters are text, which no library converts. */
+  /** Parameters are text, which libraries do not convert. */
   const query = async (text: string, ...parameters: (string | number | boolean | null)[]): Promise<Row[]> => {
     const values = parameters.map((value) => (value === null ? null : String(value)))
     try {
@@ -74,7 +74,7 @@ export function postgresTaskStore(
     } catch (error) {
       if (!MISSING.has(String((error as { code?: unknown })?.code))) throw error
       throw new Error(
-        `The table "${table}" of the tasks is missing: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
+        `The task table "${table}" is missing: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
         { cause: error },
       )
     }
@@ -113,7 +113,7 @@ export function postgresTaskStore(
     },
     async due(now, limit) {
       const ids = (await query(sql.due, now, limit)).map(({ id }) => String(id))
-      // What cannot be purged now is purged another time.
+      // Errors are ignored, since a later purge tries again.
       if (Date.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
       return ids
     },
@@ -128,10 +128,10 @@ function toStatements(table: string) {
     read: `SELECT id, owner, version, is_open, due_at, expires_at, state FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
     replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state) = (${values})
 WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$8')} RETURNING id`,
-    // Without locks: they would end with the statement. Of two that run one task, one is stopped by the version.
+    // Without locks, which would end with the statement. If two processes run one task, the version stops one of them.
     due: `SELECT id FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
 ORDER BY due_at LIMIT $2::text::bigint`,
-    // Two processes that delete at once take different rows.
+    // Concurrent deletions take different rows.
     purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
   SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED
 )) RETURNING id`,

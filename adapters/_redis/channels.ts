@@ -1,5 +1,5 @@
 /**
- * The channels of a subscribing client, of either library: `redis` calls one listener per channel, `ioredis` emits one `message` event
+ * The channels of a subscribing client, for either library: `redis` calls one listener per channel, `ioredis` emits one `message` event
  * for all of them.
  */
 
@@ -10,7 +10,7 @@ export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber
 export interface NodeRedisSubscriber {
   subscribe(channel: string, listener: (message: string, channel: string) => void): unknown
   unsubscribe(channel: string): unknown
-  /** Only this library spells it like this, which distinguishes the two. */
+  /** Only this library uses this spelling, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -25,8 +25,8 @@ type Listener = (message: string) => void
 
 export interface Channels {
   /**
-   * Resolves once messages would arrive; rejects if they will not. May take as long as Redis is down. `onBack` is called when messages
-   * arrive again after the connection was lost.
+   * Resolves once messages can arrive; rejects if they cannot. May take as long as Redis is down. `onBack` is called when messages arrive
+   * again after a lost connection.
    */
   add(name: string, listener: Listener, onBack?: () => void): Promise<void>
   /** Never throws. */
@@ -34,17 +34,17 @@ export interface Channels {
 }
 
 interface Channel {
-  /** With what each calls when the connection is back. */
+  /** Listeners with their callbacks for when the connection is back. */
   readonly listeners: Map<Listener, (() => void) | undefined>
   /** Settles with the subscription of the first listener; undefined without listeners. */
   subscribed: Promise<void> | undefined
-  /** Whether the client has subscribed, as of its last command. */
+  /** Whether the client is subscribed, as of its last command. */
   isOpen: boolean
-  /** The last command for this channel. The next one waits for it: otherwise a late reply could be taken for that of the next. */
+  /** The last command for this channel. The next one waits for it, since a late reply could be mistaken for the next one's. */
   turn: Promise<unknown>
 }
 
-/** By client: its users share the channels, so that one that unsubscribes does not affect the others. */
+/** By client: its users share the channels, so that unsubscribing does not affect other users. */
 const channelsOf = new WeakMap<RedisSubscriber, Channels>()
 
 export function channelsFor(subscriber: RedisSubscriber): Channels {
@@ -128,7 +128,7 @@ function createChannels(subscriber: RedisSubscriber): Channels {
   }
 }
 
-/** Calls `listener` whenever the client is connected, also for the first time. */
+/** Calls `listener` whenever the client connects, including the first time. */
 function onReady(subscriber: object, listener: () => void): void {
   const emitter = subscriber as { on?(event: string, listener: () => void): unknown }
   emitter.on?.('ready', listener)

@@ -1,6 +1,4 @@
-/**
- * A store for what legacy clients subscribe to, on Redis: a set for each session, which expires.
- */
+/** A store for subscriptions of legacy clients on Redis: an expiring set for each session. */
 import {
   DEFAULT_TTL_MS,
   type SubscriptionStore,
@@ -8,13 +6,13 @@ import {
 } from '../../src/events/subscription-store.ts'
 import type { Ask } from '../_bus/ask.ts'
 
-/** The members of a client for storing, of either library. */
+/** The used members of a client for storing, from either library. */
 export type RedisStoreClient = NodeRedisStoreClient | IoRedisStoreClient
 
 /** The library `redis`. */
 export interface NodeRedisStoreClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Only this library spells it like this, which distinguishes the two. */
+  /** Only this library uses this spelling, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -23,7 +21,7 @@ export interface IoRedisStoreClient {
   eval(script: string, numberOfKeys: number, key: string, ...values: string[]): Promise<unknown>
 }
 
-/** Scripts, so that each is one command: a process that ends before it sets the expiry would leave the set for ever. */
+/** Scripts, so that each is one command: a process that ends before it sets the expiry would leave the set forever. */
 const RENEW = `redis.call('PEXPIRE', KEYS[1], ARGV[1])`
 const ADD = `redis.call('SADD', KEYS[1], ARGV[2]) ${RENEW}`
 const REMOVE = `redis.call('SREM', KEYS[1], ARGV[2]) ${RENEW}`

@@ -1,6 +1,6 @@
 /**
  * Tasks in Redis: a hash for each, and sorted sets of those that are due, that expire, and that are open for an owner. Each operation is
- * one script, so it happens as a whole or not at all.
+ * one script, so it is atomic.
  */
 import { type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
@@ -8,13 +8,13 @@ import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 
-/** The members of a client or cluster client for scripts, of either library. */
+/** The used members of a client or cluster client for scripts, from either library. */
 export type RedisScripts = NodeRedisScripts | IoRedisScripts
 
 /** The library `redis`. */
 export interface NodeRedisScripts {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Only this library spells it like this, which distinguishes the two. */
+  /** Only this library uses this spelling, which distinguishes the two. */
   sSubscribe: unknown
 }
 
@@ -29,12 +29,12 @@ export interface RedisTaskStoreOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-/** Bytes of one task: a script blocks all others while it copies them. */
+/** Maximum bytes of one task: a script blocks all others while it copies them. */
 const MAX_STATE_BYTES = 1_000_000
 
 const READ = `return redis.call('HMGET', KEYS[1], 'owner', 'version', 'open', 'due', 'expires', 'state')`
 
-/** What the scripts that write begin with. A task whose key expires leaves its name in the sets: each script removes some of those. */
+/** The start of every writing script. A task whose key expires leaves its name in the sets, so each script removes some of those. */
 const WRITE = `
 local task, due, expiring, open = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, owner, version, isOpen, dueAt, expiresAt, state, writer, now = unpack(ARGV, 1, 9)
@@ -59,7 +59,7 @@ local function write()
 end
 `
 
-/** A client may send a script again after it has lost the answer: `writer` tells that the task is its own. */
+/** A client may repeat a script after it lost the answer: `writer` shows that the task is its own. */
 const CREATE = `${WRITE}
 local kept = redis.call('HMGET', task, 'expires', 'creator')
 if kept[2] == writer then return 1 end
@@ -80,7 +80,7 @@ if kept[3] == writer then return 1 end
 if not kept[1] or isExpired(kept[2]) or tonumber(kept[1]) ~= tonumber(version) - 1 then return 0 end
 return write()`
 
-/** `ARGV[1]` is the time that is asked for, `ARGV[2]` the present, if that is earlier: only what is gone by then is removed. */
+/** `ARGV[1]` is the requested time, `ARGV[2]` the current time if that is earlier: only tasks expired by then are removed. */
 const DUE = `
 local due, expiring, now, limit = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[3])
 repeat
@@ -102,17 +102,17 @@ until #page == 0 or #ids >= limit
 return ids`
 
 /**
- * Creates a store of tasks in Redis, for servers of many processes. It is as durable as that Redis: with `appendonly yes` and
+ * Creates a task store in Redis, for servers with many processes. It is as durable as that Redis: with `appendonly yes` and
  * `appendfsync always` a crash loses nothing; a failover to a replica may lose the last writes. `maxmemory-policy` must be `noeviction`.
- * While Redis is down, it rejects within `timeoutMs` (default 5000); a write that was rejected may yet be done.
+ * While Redis is down, it rejects within `timeoutMs` (default 5000); a rejected write may still succeed.
  *
- * @param client of the library `redis` or `ioredis`, or a cluster client: all keys are in one slot.
+ * @param client A client of `redis` or `ioredis`, or a cluster client: all keys are in one slot.
  */
 export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOptions = {}): TaskStore {
   const { prefix = 'mayfly' } = options
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createStoreAsk(options, 'Redis')
-  // Braces: a cluster keeps keys with the same text in them together, as scripts demand.
+  // Braces: a cluster keeps keys with the same text in braces together, which scripts require.
   const keyOf = (...parts: string[]): string => [`{${prefix}:tasks}`, ...parts].join(':')
   const run = (script: string, keys: string[], args: string[]): Promise<unknown> =>
     ask(() =>

@@ -1,37 +1,37 @@
 /**
- * The limit of an owner's open tasks, where no operation reaches more than one object or item: a task has a slot, which is taken before
- * the task is created, and given back when it has ended. What is left behind by a process that dies in between is found at the limit.
+ * The limit of an owner's open tasks, for stores whose operations reach only one object or item. A task has a slot, which is taken before
+ * the task is created and freed when it has ended. Slots left behind by a dead process are found when the limit is reached.
  */
 import type { StoredTask } from '../../src/tasks/store.ts'
 import { createDuplicateError } from '../../src/tasks/stored.ts'
 
-/** Milliseconds after which a slot without its task is no longer one that is just being created. */
+/** Milliseconds after which a slot without its task is abandoned. */
 export const SUSPECT_AFTER_MS = 60_000
 
-/** Slots that are looked at when there is none to be had. Which ones is left to chance, so that each has its turn. */
+/** Slots that are checked when none is free. They are chosen at random, so that each gets its turn. */
 export const SUSPECTS = 10
 
 /** The slots of an owner. */
 export interface Slots {
   take(task: StoredTask, maxOpen: number): Promise<Taken>
-  /** The slot ends with the task, which ends at another time than before. */
+  /** The slot expires with the task, whose expiry changed. */
   keep(task: StoredTask): Promise<unknown>
   free(owner: string, ids: readonly string[]): Promise<unknown>
 }
 
 export type Taken =
-  /** `isNew`: not before. */
+  /** `isNew`: it was not taken before. */
   | { readonly isTaken: true; readonly isNew: boolean }
   /** At most `SUSPECTS` ids of tasks that took their slots over `SUSPECT_AFTER_MS` ago. */
   | { readonly isTaken: false; readonly suspects: readonly string[] }
 
-/** What a slot depends on. */
+/** The task's properties that a slot depends on. */
 export type Slot = Pick<StoredTask, 'isOpen' | 'expiresAt'>
 
 /**
- * Creates a task within the limit. Without one (`Infinity`), it takes no slot.
+ * Creates a task within the limit. Without a limit (`Infinity`), it takes no slot.
  *
- * @param create resolves with false if a task has that id.
+ * @param create Resolves with false if the id exists.
  */
 export async function createInSlot(
   task: StoredTask,
@@ -60,7 +60,7 @@ export async function createInSlot(
   throw createDuplicateError()
 }
 
-/** After a task was replaced: what was written stands, whatever becomes of its slot. */
+/** After a task was replaced. The write is valid even if the slot cannot be updated. */
 export async function updateSlot(before: Slot, task: StoredTask, slots: Slots): Promise<void> {
   try {
     if (before.isOpen && !task.isOpen) await slots.free(task.owner, [task.id])

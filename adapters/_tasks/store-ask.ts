@@ -1,4 +1,4 @@
-/** Calls to the stores of tasks, and their time limits. */
+/** Calls to task stores, with their time limits. */
 
 import { withTimeout } from '../../src/definition/timeout.ts'
 import type { OutageOptions } from '../../src/events/outage.ts'
@@ -7,24 +7,24 @@ import { type Ask, createAsk } from '../_bus/ask.ts'
 /** Milliseconds without any answer after which a store counts as down. */
 export const STORE_TIMEOUT_MS = 5000
 
-/** Milliseconds that a call may take while others are answered: thousands of tasks that begin at once wait for each other. */
+/** Milliseconds that a call may take while others are answered, since thousands of concurrent tasks wait for each other. */
 const MAX_CALL_MS = 30_000
 
-/** As `createAsk`, with the limit `timeoutMs` (default 5000) for the silence of the store. */
+/** Like `createAsk`, with the limit `timeoutMs` (default 5000) for a silent store. */
 export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, name: string): Ask {
   const ask = createAsk({ timeoutMs }, name, { wait: createIdleTimeout() })
   return async (command) => {
     try {
       return await ask(command)
     } catch (cause) {
-      // Some clients reject with an error that says nothing.
+      // Some clients reject with an error without a message.
       if (cause instanceof Error && cause.message !== '') throw cause
       throw new Error(`The ${name} server does not answer.`, { cause })
     }
   }
 }
 
-/** Rejects when the store has answered no call for `timeoutMs`, or this call takes over `maxCallMs`. */
+/** Rejects if the store answered no call for `timeoutMs`, or if this call takes over `maxCallMs`. */
 function createIdleTimeout(): typeof withTimeout {
   let answeredAt = 0
   return async (work, timeoutMs, what) => {
@@ -50,8 +50,7 @@ function createIdleTimeout(): typeof withTimeout {
         const silenceMs = now - Math.max(startedAt, answeredAt)
         if (silenceMs >= timeoutMs) throw new Error(`The ${what} did not answer within ${timeoutMs} ms.`)
         waitMs = Math.min(timeoutMs - silenceMs, startedAt + maxCallMs - now)
-        if (waitMs <= 0)
-          throw new Error(`The ${what} answers, but has too much to do: this took over ${maxCallMs} ms.`)
+        if (waitMs <= 0) throw new Error(`The ${what} is overloaded: a call took over ${maxCallMs} ms.`)
       }
     }
   }

@@ -1,33 +1,31 @@
-/**
- * What the runners have in common that leave a message for each time at which a task is due: the message, and what is done when it comes.
- */
+/** Shared by message-based runners: the message for each time when a task is due, and its handling. */
 import { toReport } from '../../src/events/outage.ts'
 import type { SlicePlatform, TaskControls } from '../../src/request/task-support.ts'
 import { isTaskId } from '../../src/tasks/stored.ts'
 
-/** What such a message says. */
+/** The content of a message. */
 export interface TaskWake {
   readonly id: string
   /** When the task is due, in milliseconds since the epoch. */
   readonly at: number
 }
 
-/** Milliseconds after which a queue that does not take a message counts as down. */
+/** Milliseconds after which a queue that does not accept a message counts as down. */
 export const WAKE_TIMEOUT_MS = 5000
 
-/** Milliseconds that are left of an invocation for what comes after the last write of a run. */
+/** Milliseconds reserved at the end of an invocation, after the last write of a run. */
 export const END_MARGIN_MS = 2000
 
 const LAST_RETRY_SECONDS = 900
 
-/** The tasks of a runner, once it is used. */
+/** The tasks of a runner, once a server uses it. */
 export interface Attached {
   attach(tasks: TaskControls): void
-  /** @throws TypeError if nobody uses the runner. */
+  /** @throws TypeError if no server uses the runner. */
   tasks(): TaskControls
 }
 
-/** @param name the function that creates the runner. */
+/** @param name The function that creates the runner. */
 export function createAttached(name: string): Attached {
   let attached: TaskControls | undefined
   return {
@@ -39,43 +37,43 @@ export function createAttached(name: string): Attached {
     tasks() {
       if (attached === undefined)
         throw new TypeError(
-          `No server uses this runner: pass what ${name} returns to createTasks as "runner".`,
+          `No server uses this runner: pass the result of ${name} to createTasks as "runner".`,
         )
       return attached
     },
   }
 }
 
-/** Undefined for a message of somebody else. */
+/** Undefined for a message of another sender. */
 export function toTaskWake(value: unknown): TaskWake | undefined {
   const { id, at } = (value ?? {}) as { readonly id?: unknown; readonly at?: unknown }
   return typeof id === 'string' && isTaskId(id) && typeof at === 'number' ? { id, at } : undefined
 }
 
-/** A name that all messages for one time share: at most 83 letters, digits, `-` and `_`, and a letter first. */
+/** A name that all messages for one time share: at most 83 letters, digits, `-` and `_`, beginning with a letter. */
 export function wakeName({ id, at }: TaskWake): string {
   return `task-${id}-${at}`
 }
 
-/** Whole seconds for which a message must wait, as many of them as a queue can hold it. */
+/** Whole seconds for which a message must wait, up to the maximum of the queue. */
 export function delaySecondsUntil(at: number, maxSeconds: number): number {
   return Math.min(Math.max(0, Math.ceil((at - Date.now()) / 1000)), maxSeconds)
 }
 
-/** Seconds until a message that could not be dealt with comes again. */
+/** Seconds until a message that could not be handled is delivered again. */
 export function retrySeconds(attempt: number): number {
   return Math.min(2 ** attempt, LAST_RETRY_SECONDS)
 }
 
 export interface Delivery {
   readonly tasks: TaskControls
-  /** 1 for a message that comes for the first time. */
+  /** 1 for the first delivery of a message. */
   readonly attempt: number
   readonly platform: SlicePlatform
   readonly send: (wake: TaskWake) => Promise<unknown>
 }
 
-/** Takes a message of a queue, and reports what is wrong. Resolves with false if it must come again. Never rejects. */
+/** Handles a message of a queue, and reports errors. Resolves with false if it must be delivered again. Never rejects. */
 export type TakeMessage = (message: unknown, delivery: Omit<Delivery, 'tasks'>) => Promise<boolean>
 
 export function createTakeMessage(attached: Attached): TakeMessage {
@@ -84,7 +82,7 @@ export function createTakeMessage(attached: Attached): TakeMessage {
     try {
       const wake = toTaskWake(message)
       if (wake !== undefined) return await deliver(wake, { tasks: attached.tasks(), ...delivery })
-      report(new Error('A message is not of this runner, and was dropped.'))
+      report(new Error('A message does not come from this runner and was dropped.'))
       return true
     } catch (error) {
       report(error)
@@ -94,9 +92,9 @@ export function createTakeMessage(attached: Attached): TakeMessage {
 }
 
 /**
- * Runs the task of a message. Resolves with false if the message must come again.
+ * Runs the task of a message. Resolves with false if the message must be delivered again.
  *
- * @throws as `send`.
+ * @throws like `send`.
  */
 export async function deliver(
   wake: TaskWake,
@@ -109,7 +107,7 @@ export async function deliver(
   const dueAt = await tasks.run(wake.id, platform)
   if (dueAt === null) return true
   if (dueAt <= Date.now()) return false
-  // What set that time also sent a message for it, but an earlier attempt may have died in between.
+  // The code that set that time also sent a message, but an earlier attempt may have died in between.
   if (attempt > 1) await send({ id: wake.id, at: dueAt })
   return true
 }

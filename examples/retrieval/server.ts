@@ -28,7 +28,7 @@ const search = createVectorQueryTool({
 const connections = createGraphRAGTool({
   id: 'connections',
   description:
-    'Finds passages of the documentation of Mayfly that are connected with a question, also by way of others.',
+    'Finds passages of the documentation of Mayfly that are related to a question, directly or through other passages.',
   vectorStore,
   indexName: 'docs',
   model: embed,

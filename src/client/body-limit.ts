@@ -1,4 +1,4 @@
-/** Limits the size of response bodies: of JSON as a whole, of a stream per event. */
+/** Limits the size of response bodies: JSON as a whole, streams per event. */
 
 import { ByteBuffer } from './byte-buffer.ts'
 
@@ -7,17 +7,15 @@ export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge'
 
   constructor(maxBytes: number) {
-    super(
-      `The answer is larger than ${maxBytes} bytes: raise maxResponseBytes if the server is to be trusted with more`,
-    )
+    super(`The answer is larger than ${maxBytes} bytes: if you trust the server, raise maxResponseBytes`)
   }
 }
 
 /** Processes a body. Either method may throw, which ends the body. */
 export interface Filter {
-  /** Returns what to pass on, from this chunk and those held back before. */
+  /** Returns the bytes to pass on, from this chunk and earlier buffered ones. */
   transform(chunk: Uint8Array): Uint8Array
-  /** Returns what to pass on at the end. */
+  /** Returns the bytes to pass on at the end. */
   end(): Uint8Array
 }
 
@@ -48,12 +46,12 @@ export function withFilter(response: Response, filter: Filter): Response {
   })
   const { status, statusText } = response
   const headers = new Headers(response.headers)
-  // They describe the body on the wire; here it is decompressed already.
+  // They describe the body on the wire; here it is already decompressed.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   return new Response(body, { status, statusText, headers })
 }
 
-/** Smaller chunks are joined first: the reader keeps an object per chunk. */
+/** Smaller chunks are joined first, since the reader keeps an object per chunk. */
 const MIN_CHUNK_BYTES = 16 * 1024
 
 /** Refuses a body of more than `maxBytes`. */

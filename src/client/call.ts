@@ -1,9 +1,9 @@
-/** Running calls, for the questions of their server. */
+/** Running calls, used to match a server's questions. */
 
 /** The calls for which a question may be asked. */
 export interface Askers {
   readonly calls: readonly Call[]
-  /** Whether the question certainly belongs to them: then the user's time does not count against their timeout. */
+  /** Whether the question certainly belongs to them, so that the user's time does not count against their timeout. */
   readonly isCertain: boolean
 }
 
@@ -17,12 +17,12 @@ export class Call {
   #askedSince = 0
   #askedMs = 0
 
-  /** Milliseconds so far in which the user was asked. They do not count against the call's timeout. */
+  /** Milliseconds so far that the user was asked. They do not count against the call's timeout. */
   get askedMs(): number {
     return this.#askedMs + (this.#asking === 0 ? 0 : Date.now() - this.#askedSince)
   }
 
-  /** A question begins: the user's time. */
+  /** Starts the user's time for a question. */
   suspend(): void {
     if (this.#asking++ === 0) this.#askedSince = Date.now()
   }

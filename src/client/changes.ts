@@ -1,6 +1,6 @@
 /**
  * Change notifications in both eras: one `subscriptions/listen` stream with everything wanted (modern), or `resources/subscribe`
- * and all list changes that the server sends (legacy). Continued after lost connections and ended streams.
+ * and all list changes that the server sends (legacy). Continues after lost connections and ended streams.
  */
 
 import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
@@ -33,7 +33,7 @@ const LIST_CHANGED = {
   resources: 'notifications/resources/list_changed',
 } as const
 
-/** After a stream or connection that lasted this long, the next one is opened without delay. */
+/** After a stream or connection of this duration, the next one is opened without delay. */
 const GOOD_STREAM_MS = 5000
 const MAX_FAILURES = 7
 const RETRIES = { firstMs: 1000, maxMs: 30_000 }

@@ -1,6 +1,6 @@
 /**
- * Sits between the official client and a transport. Passes on only messages from the server that were requested and are valid, and no
- * more at once than can be handled. Fails a call if its answer can no longer arrive.
+ * Sits between the official client and a transport. Passes on only valid, requested messages from the server, and no more than can be
+ * handled. Fails a call if its answer can no longer arrive.
  */
 import type {
   JSONRPCErrorResponse,
@@ -28,7 +28,7 @@ export interface ChannelOptions {
   readonly allowsTasks: boolean
   /** Undefined if the transport's requests do not use this client's `fetch`. */
   readonly exchanges: Exchanges | undefined
-  /** Called with a description of what the server does wrong; once for each kind. */
+  /** Called with a description of the server's violations; once for each kind. */
   readonly report: (what: string, operation: string) => void
 }
 
@@ -39,7 +39,7 @@ interface Pending {
   readonly tag: string | undefined
   /** The bytes of a list's earlier pages. */
   readonly bytesBefore: number
-  /** Whether the transport has finished sending. An answer after that arrives on a stream. */
+  /** Whether the transport has finished sending. Later answers arrive on a stream. */
   isSent: boolean
 }
 
@@ -168,7 +168,7 @@ export class Channel implements Transport {
     return method === 'initialize' ? withoutExtensions(params) : this.#rounds.restore(params)
   }
 
-  /** The client has given up the request: its messages are dropped from now on. */
+  /** The client gave up the request: its messages are dropped from now on. */
   #forget(id: unknown): void {
     const pending = this.#pending.get(id as RequestId)
     if (pending === undefined) return
@@ -255,8 +255,8 @@ export class Channel implements Transport {
   }
 
   /**
-   * Finds the call by the stream that the question came on. A process of this machine is trusted to ask only for running calls. A
-   * question on another stream may be for any running call, or for none.
+   * Finds the call by the stream of the question. A local process is trusted to ask only for running calls. A question on another stream
+   * may be for any running call, or for none.
    */
   #findAskers(question: RequestId): Askers | undefined {
     const asker = this.#options.exchanges?.askerOf(question)
@@ -266,13 +266,13 @@ export class Channel implements Transport {
   }
 }
 
-/** Legacy servers are not told of extensions, which modern servers alone may use. */
+/** Extensions are not declared to legacy servers, since only modern servers may use them. */
 function withoutExtensions(params: JSONRPCRequest['params']): JSONRPCRequest['params'] {
   const { extensions: _extensions, ...capabilities } = (params?.capabilities ?? {}) as { extensions?: object }
   return { ...params, capabilities }
 }
 
-/** The extension's own examples answer `tasks/get` as if it made a task; the text of the specification says `complete`. */
+/** The extension's own examples answer `tasks/get` like a new task, but the text of the specification says `complete`. */
 function toComplete<R extends object>(method: string, result: R): R {
   return method === 'tasks/get' && isTaskResult(result) ? { ...result, resultType: 'complete' } : result
 }

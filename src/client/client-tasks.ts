@@ -1,4 +1,4 @@
-/** `client.tasks`: tasks by their id, also in another process than the one that made the call. */
+/** `client.tasks`: tasks by their id, even in another process than that of the call. */
 import type { CallToolResult } from '../definition/content.ts'
 import { Call } from './call.ts'
 import type { RequestSettings } from './connection.ts'
@@ -8,11 +8,11 @@ import { cancelTask, getTask, type TaskInputResponses, updateTask } from './task
 import { type WaitSettings, waitForTask } from './task-wait.ts'
 
 /**
- * `client.tasks`. All methods reject with `TASK_GONE` for a task that the server does not know (any more), and with `UNSUPPORTED` where
- * there are no tasks.
+ * `client.tasks`. All methods reject with `TASK_GONE` for a task that the server does not or no longer know, and with `UNSUPPORTED` without
+ * tasks.
  */
 export interface ClientTasks<Name extends string> {
-  /** The task as it is now. */
+  /** The current state of the task. */
   get(server: Name, taskId: string, settings?: RequestSettings): Promise<DetailedTask>
   /** Answers questions of the task, by their keys in `inputRequests`. */
   update(
@@ -21,11 +21,11 @@ export interface ClientTasks<Name extends string> {
     inputResponses: TaskInputResponses,
     settings?: RequestSettings,
   ): Promise<void>
-  /** Asks the server to cancel the task. It may end in another way all the same. */
+  /** Asks the server to cancel the task. It may still end in another way. */
   cancel(server: Name, taskId: string, settings?: RequestSettings): Promise<void>
   /**
-   * Waits for the end of the task as `callTool` does, and resolves with the tool's result; the result is not checked against the tool's
-   * `outputSchema`, since a task does not name its tool.
+   * Waits for the end of the task like `callTool`, and resolves with the tool's result. The result is not checked against the tool's
+   * `outputSchema`, since a task does not contain its tool's name.
    */
   wait(server: Name, taskId: string, settings?: WaitSettings): Promise<CallToolResult>
 }

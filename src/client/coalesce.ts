@@ -1,17 +1,17 @@
-/** Limits frequent events: passes the first one on at once, and repetitions at intervals. */
+/** Limits frequent events: passes the first one on immediately, and repetitions at intervals. */
 
-/** Maximum different keys passed on at once. */
+/** Maximum different keys passed on immediately. */
 const MAX_AT_ONCE = 100
 const MAX_WAITING = 1000
 
 export interface Coalesced<Value> {
   add(key: string, value: Value): void
-  /** Drops everything that waits. */
+  /** Drops everything that is queued. */
   stop(): void
 }
 
 /**
- * Calls `pass` at once for up to 100 keys per interval of `everyMs` milliseconds, once for each. Of later values, the last one of each
+ * Calls `pass` immediately for up to 100 keys per interval of `everyMs` milliseconds, once for each. For later values, the last one of each
  * key is passed on at the end of the interval, for at most 1000 keys.
  */
 export function coalesce<Value>(everyMs: number, pass: (value: Value) => void): Coalesced<Value> {

@@ -11,7 +11,7 @@ import type { ServerLogEntry } from './server-log-entry.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 interface AnyServerConfig {
-  /** Milliseconds for each request, connecting included. Default: the client's `timeoutMs`. */
+  /** Milliseconds for each request, including connecting. Default: the client's `timeoutMs`. */
   timeoutMs?: number
   /**
    * Maximum bytes of one response: a decompressed JSON body, an event of a stream, a line of a process, or a list over all its pages.
@@ -28,11 +28,11 @@ interface AnyServerConfig {
   onToolError?: 'throw' | 'return'
   /**
    * Whether the server may answer a call with a task (the extension `io.modelcontextprotocol/tasks`, modern servers only). Default
-   * `true`; with `false` the extension is not declared, and the server has to answer in another way.
+   * `true`; with `false` the extension is not declared, and the server must answer in another way.
    */
   tasks?: boolean
   /**
-   * Maximum milliseconds to wait for the end of a task; the time a user takes to answer does not count. The task itself goes on.
+   * Maximum milliseconds to wait for the end of a task; the time a user takes to answer does not count. The task itself continues.
    * Default: the client's `maxTaskMs`.
    */
   maxTaskMs?: number
@@ -53,18 +53,18 @@ export interface HttpServerConfig extends AnyServerConfig {
   token?: string | (() => string | undefined | Promise<string | undefined>)
 }
 
-/** A server in a process on this machine. Needs a platform with processes, and this package installed beside the bundle. */
+/** A server in a local process. Needs a platform with processes, and this package installed next to the bundle. */
 export interface StdioServerConfig extends AnyServerConfig {
   command: string
   args?: readonly string[]
-  /** Environment variables, besides a few that every process needs, such as `PATH`. No others of this process are passed on. */
+  /** Environment variables, besides a few that every process needs, such as `PATH`. Other variables of this process are not passed on. */
   env?: { readonly [name: string]: string }
   cwd?: string
   /** What happens to the process's error output. Default `inherit`. */
   stderr?: 'inherit' | 'ignore'
 }
 
-/** A server over any transport of the official SDK, created anew for each connection. */
+/** A server over any transport of the official SDK, created for each connection. */
 export interface TransportServerConfig extends AnyServerConfig {
   transport: () => Transport | Promise<Transport>
 }
@@ -81,7 +81,7 @@ export interface MCPClientConfig<Name extends string = string> {
    * the same names.
    */
   servers: { readonly [name in Name]: ServerConfig }
-  /** Milliseconds for each request, connecting included. Default 60 000. */
+  /** Milliseconds for each request, including connecting. Default 60 000. */
   timeoutMs?: number
   /** Maximum bytes of one response. Default 8 388 608 (8 MiB). */
   maxResponseBytes?: number
@@ -91,7 +91,7 @@ export interface MCPClientConfig<Name extends string = string> {
   clientInfo?: { name: string; version: string }
   /**
    * Called when one server fails while the others continue: in lists, and in the background. Cannot change the result; its own errors
-   * are printed. Default: prints the message to the console, without control characters and cut to 500 characters.
+   * are printed. Default: prints the message to the console, without control characters and truncated to 500 characters.
    */
   onError?: (error: MCPClientError) => void
 }
@@ -114,7 +114,7 @@ const SERVER_OPTIONS = [
   ...['command', 'args', 'env', 'cwd', 'stderr', 'transport'],
 ]
 
-/** @throws TypeError naming an option that could never work, or not safely. */
+/** @throws TypeError naming an option that cannot work or is unsafe. */
 export function checkConfig(config: MCPClientConfig): void {
   const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
   checkOptions('', config, CLIENT_OPTIONS)
@@ -127,7 +127,7 @@ export function checkConfig(config: MCPClientConfig): void {
     const label = `servers.${name}`
     if (!/^[\w-]+$/.test(name)) {
       throw new TypeError(
-        `The server name ${JSON.stringify(name)} becomes a part of tool names: use letters, digits, "_" and "-".`,
+        `The server name ${JSON.stringify(name)} becomes part of tool names: use letters, digits, "_" and "-".`,
       )
     }
     checkOptions(`${label}.`, server, SERVER_OPTIONS)
@@ -156,12 +156,12 @@ function checkNames(names: readonly string[]): void {
     const other = names.find((one) => one.startsWith(`${name}_`))
     if (other === undefined) continue
     throw new TypeError(
-      `servers.${name} and servers.${other} could have tools of the same name, because one server name begins with the other one and "_": rename one, as in ${other.replaceAll('_', '-')}.`,
+      `servers.${name} and servers.${other} could have tools with the same name, because one server name begins with the other and "_": rename one, as in ${other.replaceAll('_', '-')}.`,
     )
   }
 }
 
-/** A provider has the tokens of one server; shared, it would send them to both. */
+/** A provider has the tokens of one server. A shared provider would send them to both. */
 function checkProviders(servers: MCPClientConfig['servers']): void {
   const owners = new Map<unknown, readonly [label: string, url: string]>()
   for (const [name, server] of Object.entries(servers)) {
@@ -170,7 +170,7 @@ function checkProviders(servers: MCPClientConfig['servers']): void {
     const [label, url] = owners.get(server.authProvider) ?? []
     if (label !== undefined && url !== String(server.url)) {
       throw new TypeError(
-        `servers.${name}.authProvider is also used by ${label}, so one server would get the tokens of the other: make one provider for each server.`,
+        `servers.${name}.authProvider is also used by ${label}, so one server would get the tokens of the other: create one provider for each server.`,
       )
     }
     owners.set(server.authProvider, [`servers.${name}`, String(server.url)])

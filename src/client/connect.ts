@@ -29,7 +29,7 @@ export interface ConnectOptions extends FetchLimits {
   readonly capabilities: ClientCapabilities
   readonly callKey: symbol
   readonly allowsTasks: boolean
-  /** Called with a description of what the server does wrong. */
+  /** Called with a description of the server's violations. */
   report(what: string, operation: string): void
   /** Called with the promise of an abandoned connection that is still closing. */
   closing(closed: Promise<void>): void
@@ -48,7 +48,7 @@ const PROCESS_GOODBYE_MS = 10_000
 
 /**
  * Connects in the newest protocol that the server supports: modern, else legacy, or HTTP+SSE if it refuses POST with 400, 404 or
- * 405 (MCP 2025-11-25, "Backwards Compatibility"). If `signal` aborts, also after this has resolved, the connection is closed.
+ * 405 (MCP 2025-11-25, "Backwards Compatibility"). If `signal` aborts, even after this resolved, the connection is closed.
  */
 export async function connect(
   server: string,
@@ -74,7 +74,7 @@ export async function connect(
   } catch (error) {
     if (!refusesPost(error)) throw error
     return open(new SSEClientTransport(url, init), 'legacy').catch((other: Error) => {
-      // The user has already been sent to sign in.
+      // The user is already signing in.
       if (other instanceof UnauthorizedError || signal.aborted) throw other
       throw new AggregateError([error, other], `${textOf(error)}; over HTTP+SSE: ${other.message}`)
     })
@@ -86,7 +86,7 @@ function createChannel(transport: Transport, options: ConnectOptions, exchanges?
   return new Channel(transport, { callKey, maxResponseBytes, allowsTasks, report, exchanges })
 }
 
-/** Some legacy processes exit when they receive `server/discover`: then another one is started. */
+/** Some legacy processes exit when they receive `server/discover`; then another one is started. */
 async function attemptProcess(
   make: () => Promise<Transport>,
   options: ConnectOptions,
@@ -122,7 +122,7 @@ async function attempt(
   prepare(client, channel)
   let isConnected = false
   const close = (): void => closing(isConnected ? disconnect(client) : channel.close().catch(() => {}))
-  // Also ends a probe and an SSE handshake, which do not use the signal; and a connection that is open when nobody waits for it any more.
+  // Also ends a probe and an SSE handshake, which do not use the signal, and a connection whose caller no longer waits.
   signal.addEventListener('abort', close, { once: true })
   try {
     await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS })
@@ -139,7 +139,7 @@ function refusesPost(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.data.status)
 }
 
-/** Headers are set by this client's `fetch`: the official client would also send them to origins that the server names. */
+/** Headers are set by this client's `fetch`: the official client would also send them to other origins of the server's choice. */
 function toTransportOptions(config: HttpServerConfig, limits: FetchLimits, exchanges: Exchanges) {
   const { authProvider, token, requestInit, url } = config
   const redirect = requestInit?.redirect
@@ -167,13 +167,13 @@ export async function finishAuth(
   const options = 'url' in config ? toTransportOptions(config, limits, new Exchanges()) : undefined
   const provider = options?.authProvider
   if (!('url' in config) || provider === undefined || !('redirectToAuthorization' in provider)) {
-    throw new TypeError(`servers.${server} has no authProvider that signs users in.`)
+    throw new TypeError(`servers.${server} has no authProvider for signing users in.`)
   }
   const authProvider = isSignIn(provider) ? await provider.finishing(callback) : provider
   if (authProvider === undefined) {
     throw new MCPClientError(
       'UNAUTHORIZED',
-      `The redirect does not belong to a sign-in that was started for MCP server "${server}": start the sign-in again.`,
+      `The redirect does not belong to a pending sign-in for MCP server "${server}": start the sign-in again.`,
       { server, operation: 'authorize' },
     )
   }
@@ -189,7 +189,7 @@ export async function disconnect(client: Client): Promise<void> {
   const { transport } = client
   const inner = transport instanceof Channel ? transport.inner : undefined
   const deadline = { timeoutMs: GOODBYE_MS, onTimeout: () => new Error('No goodbye.') }
-  // Without this, the session stays on its server until it expires.
+  // Otherwise the session stays on its server until it expires.
   if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined) {
     await withDeadline(deadline, () => inner.terminateSession()).catch(() => {})
   }
@@ -197,12 +197,15 @@ export async function disconnect(client: Client): Promise<void> {
   await withDeadline({ ...deadline, timeoutMs }, () => client.close()).catch(() => {})
 }
 
-/** Whether the server has lost the session and done nothing, which it reports as 404 (MCP 2025-11-25, "Session Management"). */
+/** Whether the server lost the session without doing anything, which it reports as 404 (MCP 2025-11-25, "Session Management"). */
 export function isSessionLost(client: Client, error: unknown): boolean {
   return hasSession(client) && error instanceof SdkHttpError && error.data.status === 404
 }
 
-/** Whether that is possible: servers based on early examples of the official SDK answer 400, which others send for other reasons. */
+/**
+ * Whether the server may have lost the session: servers based on early examples of the official SDK answer 400, which others send for other
+ * reasons.
+ */
 export function isSessionUnknown(client: Client, error: unknown): boolean {
   if (!hasSession(client) || !(error instanceof SdkHttpError)) return false
   const { status, text } = error.data

@@ -27,11 +27,11 @@ export interface ProgressUpdate extends Progress {
 export interface RequestSettings {
   /** Aborts the request. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds for this request, connecting included. Default: the server's `timeoutMs`. */
+  /** Milliseconds for this request, including connecting. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number | undefined
 }
 
-/** The parameters that every request has besides its own. */
+/** The parameters that every request has in addition to its own. */
 export interface CallParams {
   _meta?: Record<string, unknown>
 }
@@ -53,7 +53,7 @@ export class Connection {
   readonly config: ServerConfig
   readonly changes: Changes
   readonly progress: Set<(update: ProgressUpdate) => void> = new Set()
-  /** The server's last error; undefined once it has answered again. */
+  /** The server's last error; undefined after it answered again. */
   lastError: MCPClientError | undefined
   /** The output schemas of the tools that were listed last, by name. */
   outputSchemas: ReadonlyMap<string, JsonSchema> = new Map()
@@ -61,7 +61,7 @@ export class Connection {
   peer: ServerFacts | undefined
   readonly questions: Questions
   readonly maxTaskMs: number
-  /** Whether the server is told that this client handles tasks. */
+  /** Whether the client declares support for tasks. */
   readonly allowsTasks: boolean
   readonly #options: ConnectionOptions
   readonly #client: ReconnectingClient
@@ -101,8 +101,8 @@ export class Connection {
   }
 
   /**
-   * Runs `work` on the open connection. `call` is the one that the request belongs to; without it, it is a call of its
-   * own. If the server has lost the session, it is repeated if that is safe; `tools/call` only if it cannot have run.
+   * Runs `work` on the open connection. `call` is the call that the request belongs to; without it, the request is its own call. If the
+   * server lost the session, the request is repeated if that is safe, and `tools/call` only if it cannot have run.
    *
    * @throws MCPClientError
    */
@@ -157,7 +157,7 @@ export class Connection {
   async close(): Promise<void> {
     this.changes.stop()
     this.#ended.abort(
-      new MCPClientError('DISCONNECTED', 'This MCPClient was disconnected: make a new one.', {
+      new MCPClientError('DISCONNECTED', 'This MCPClient was disconnected: create a new one.', {
         server: this.server,
       }),
     )

@@ -1,18 +1,18 @@
-/** Waits with an end: the result, the deadline, or the caller's abort. */
+/** Waits until the result, the deadline, or the caller's abort. */
 
 export interface Deadline {
   readonly timeoutMs: number
   /** The caller's own signals. */
   readonly signals?: readonly (AbortSignal | undefined)[]
-  /** Milliseconds so far that do not count. */
+  /** Milliseconds so far that do not count against the deadline. */
   readonly pausedMs?: () => number
-  /** Creates the error for when the time is up. */
+  /** Creates the error for the deadline. */
   onTimeout(): Error
 }
 
 /**
- * Runs `work` and settles at the deadline at the latest, whatever `work` does; then its signal aborts. Once `work` has settled, the
- * signal no longer changes.
+ * Runs `work` and settles at the deadline at the latest, and then aborts its signal. After `work` has settled, the signal no longer
+ * changes.
  */
 export async function withDeadline<T>(
   { timeoutMs, signals = [], pausedMs = () => 0, onTimeout }: Deadline,

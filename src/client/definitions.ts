@@ -4,7 +4,7 @@ import type { Connection, RequestSettings } from './connection.ts'
 import { keepWellFormed } from './lists.ts'
 import { type ClientTool, listTools, toClientTool } from './tools.ts'
 
-/** A tool as its server listed it, with what is known of that server. Plain JSON. */
+/** A tool as its server listed it, with facts about that server. Plain JSON. */
 export interface ToolDefinition extends Tool {
   server: { name: string; version?: string; instructions?: string }
 }

@@ -1,4 +1,4 @@
-/** The client's one error class: names the server, the operation, and, by code, what went wrong. */
+/** The client's one error class: contains the server, the operation, and a code for what went wrong. */
 import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
@@ -11,17 +11,17 @@ import type { Task } from './task.ts'
  * - `DUPLICATE_CLIENT`: another connected `MCPClient` has this configuration.
  * - `DISCONNECTED`: `disconnect()` was called.
  * - `UNAUTHORIZED`: the server needs a token, another token, or the user to sign in.
- * - `TIMEOUT`: no answer within `timeoutMs`; or, where the error has a `task`, the task has not ended within `maxTaskMs`.
+ * - `TIMEOUT`: no answer within `timeoutMs`; or, if the error has a `task`, the task has not ended within `maxTaskMs`.
  * - `ABORTED`: the caller's signal aborted.
  * - `CONNECTION_FAILED`: no connection; `cause` says why.
  * - `REQUEST_FAILED`: connected, but the request failed; `cause` is the error of the protocol or the transport.
  * - `RESPONSE_TOO_LARGE`: a response, or a list over all its pages, is larger than `maxResponseBytes`.
- * - `MALFORMED`: the server sent something invalid. It is left out; the error is only reported.
+ * - `MALFORMED`: the server sent something invalid, which is skipped; the error is only reported.
  * - `UNSUPPORTED`: the server, or this platform, does not support the operation.
  * - `TOOL_FAILED`: the tool answered with `isError`; `result` is its answer.
  * - `TASK_FAILED`: the server could not finish the task; `cause` is its error.
- * - `TASK_CANCELLED`: the task was cancelled, by anybody.
- * - `TASK_GONE`: the server does not know the task (any more), or its time to live is over.
+ * - `TASK_CANCELLED`: the task was cancelled, by this or another client.
+ * - `TASK_GONE`: the server does not or no longer know the task, or its time to live is over.
  * - `LISTENER_FAILED`: one of your listeners failed with `cause`.
  * - `NAME_COLLISION`: a server has two tools with one name; the first is kept. Only reported.
  */
@@ -61,7 +61,7 @@ export class MCPClientError extends Error {
   readonly operation: string | undefined
   /** The complete result of the tool, if `code` is `TOOL_FAILED`. */
   readonly result: unknown
-  /** The task that the call has become, as it was last seen. It may go on: see `client.tasks`. */
+  /** The task that the call became, in its last known state. It may continue: see `client.tasks`. */
   readonly task: Task | undefined
 
   constructor(code: MCPClientErrorCode, message: string, details: MCPClientErrorDetails = {}) {
@@ -109,7 +109,7 @@ export function toClientError(
   return new MCPClientError(code, `${of} ${what}: ${text}`, settled)
 }
 
-/** Runtimes print the stack of a `cause` as it is, and it begins with the message, which may be the server's. */
+/** Runtimes print the stack of a `cause` unchanged, and it begins with the message, which may come from the server. */
 function makeStackPrintable(error: unknown, depth = 0): void {
   if (!(error instanceof Error) || depth > 4) return
   const { message, stack, cause, data, errors } = error as Error & { data?: unknown; errors?: unknown }
@@ -123,7 +123,7 @@ function makeStackPrintable(error: unknown, depth = 0): void {
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused
 
-/** Finds an error of this client, wherever the official client put it. A server cannot forge one: it sends only JSON. */
+/** Finds an error of this client, wherever the official client put it. A server cannot forge one, since it sends only JSON. */
 function findKnown(error: unknown, depth = 0): Known | undefined {
   if (error instanceof MCPClientError || error instanceof ResponseTooLarge || error instanceof SignInRefused)
     return error

@@ -14,12 +14,12 @@ export interface EventWatcher {
 
 const LF = 10
 const CR = 13
-/** Longer lines are not observed; what the watchers look for is shorter. */
+/** Longer lines are not observed, since watchers look for shorter ones. */
 const MAX_WATCHED_BYTES = 64 * 1024
 
-/** Refuses an event of more than `maxBytes`. Comments count as part of their event, so a stream of only comments ends, too. */
+/** Refuses an event of more than `maxBytes`. Comments count as part of their event, which also limits streams of only comments. */
 export function limitEvents(maxBytes: number, watcher: EventWatcher): Filter {
-  /** The beginning of the line that is not complete yet. */
+  /** The start of an incomplete line. */
   const held = new ByteBuffer()
   const watch = watcher.onData && watchLines(watcher)
   let eventBytes = 0

@@ -1,6 +1,6 @@
 /**
- * Maps the streams of a connection to calls. The official transport does not tell which stream a message came on, but a server's
- * question must be matched with its call, or with none.
+ * Maps the streams of a connection to calls. The official transport does not report the stream of a message, but a server's question must
+ * be matched with its call, or with none.
  */
 import type { RequestId } from '@modelcontextprotocol/client'
 import type { ResponseTooLarge } from './body-limit.ts'
@@ -15,7 +15,7 @@ const MAX_EVENT_ID_LENGTH = 1024
 
 interface Exchange extends EventWatcher {
   readonly call: Call | undefined
-  /** The ids of questions that came on its streams. */
+  /** The ids of questions on its streams. */
   readonly questions: Set<RequestId>
   /** The event after which the stream would be resumed. */
   eventId: string | undefined
@@ -23,7 +23,7 @@ interface Exchange extends EventWatcher {
 }
 
 export class Exchanges {
-  /** The error of a stream that belongs to no call. */
+  /** The error of a stream without a call. */
   fault: ResponseTooLarge | undefined
   readonly #byTag = new Map<string, Exchange>()
   #count = 0
@@ -73,7 +73,7 @@ export class Exchanges {
     return this.#byTag.get(tag)?.fault
   }
 
-  /** The call on whose stream a question came; undefined if there is none. */
+  /** The call on whose stream a question arrived; undefined if there is none. */
   askerOf(question: RequestId): Call | undefined {
     for (const { call, questions } of this.#byTag.values()) if (questions.has(question)) return call
     return undefined

@@ -1,7 +1,4 @@
-/**
- * Every request of the client to a server passes here, also for OAuth. Checks where it may go and what it may carry there, and limits
- * the response.
- */
+/** Sends every request of the client to a server, including OAuth. Checks the target and the credentials, and limits the response. */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { limitBody, withFilter } from './body-limit.ts'
 import type { HttpServerConfig } from './config.ts'
@@ -14,7 +11,7 @@ import { isOwn, mayReach } from './reach.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number
-  /** Milliseconds for a request without a signal, which those of OAuth are, and for a message that is answered elsewhere. */
+  /** Milliseconds for a request without a signal, such as OAuth requests, and for a message that is answered elsewhere. */
   readonly timeoutMs: number
   /** Ends these requests, too. */
   readonly ended: AbortSignal
@@ -28,7 +25,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
 /**
  * Creates a `fetch` that sends `headers` and `requestInit` only to the server's own origin; requests to other origins need the
- * permission of `mayReach`. Bodies over the limits are cut off.
+ * permission of `mayReach`. Bodies over the limits fail.
  */
 export function createGuardedFetch(
   config: HttpServerConfig,
@@ -42,9 +39,7 @@ export function createGuardedFetch(
     const url = new URL(input)
     const isOwnOrigin = isOwn(url, server)
     if (!isOwnOrigin && !mayReach(url, server)) {
-      throw new SignInRefused(
-        `it names ${url.origin}: a server at ${server.origin} may not send this client there`,
-      )
+      throw new SignInRefused(`it refers to ${url.origin}, which a server at ${server.origin} may not do`)
     }
     const headers = new Headers(init.headers)
     const tag = exchanges.untag(headers)
@@ -53,7 +48,7 @@ export function createGuardedFetch(
     if (tag === undefined && init.method === 'POST') return sendWithin(ask, url, own, limits)
     const response = await ask(url, own)
     checkSession(response)
-    // Only then does the official client read single events; other bodies of a POST it reads as a whole, and of others none.
+    // Only then the official client reads single events. It reads other bodies of a POST as a whole, and none of other methods.
     const isRead = response.ok && response.status !== 202 && isEventStream(response)
     if (!isRead && init.method !== 'POST') return withoutBody(response)
     const filter = isRead
@@ -63,7 +58,7 @@ export function createGuardedFetch(
   }
 }
 
-/** Exactly what the official client treats as an event stream: it would read anything else as a whole. */
+/** Exactly what the official client treats as an event stream; it reads anything else as a whole. */
 function isEventStream({ headers }: Response): boolean {
   return /^text\/event-stream *(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')
 }
@@ -103,8 +98,8 @@ function askWithin(
 }
 
 /**
- * Sends a message that is not answered here: a notification, an answer to the server, or anything over HTTP+SSE. If the server does
- * not say in time that it has it, that is no error: nobody waits for this, and a call has its own deadline.
+ * Sends a message that is not answered here: a notification, an answer to the server, or anything over HTTP+SSE. A missing acknowledgement
+ * is not an error, since no caller waits for it and a call has its own deadline.
  */
 async function sendWithin(
   ask: FetchLike,
@@ -112,7 +107,7 @@ async function sendWithin(
   init: RequestInit,
   { maxResponseBytes, timeoutMs }: FetchLimits,
 ): Promise<Response> {
-  const late = new Error(`${url.origin} did not take the message within ${timeoutMs} ms`)
+  const late = new Error(`${url.origin} did not accept the message within ${timeoutMs} ms`)
   const deadline = { timeoutMs, signals: [init.signal ?? undefined], onTimeout: () => late }
   try {
     return await withDeadline(deadline, async (signal) => {
@@ -126,11 +121,11 @@ async function sendWithin(
   }
 }
 
-/** A caller that does not read the body does not always end it either, and its connection would stay open. */
+/** A caller that does not read the body may not close it either, which would keep the connection open. */
 function withoutBody(response: Response): Response {
   const { status, statusText, headers, body } = response
   if (body === null) return response
-  // Not awaited: some platforms never settle this if the server goes on sending.
+  // Not awaited: some platforms never settle this if the server keeps sending.
   body.cancel().catch(() => {})
   return new Response(null, { status, statusText, headers })
 }

@@ -1,6 +1,6 @@
 /**
- * Detects two connected clients with one configuration, which is a mistake: each holds its own connections, so a program that creates
- * one per request without closing it runs out of them.
+ * Detects two connected clients with the same configuration, which is a mistake: each has its own connections, so a program that creates
+ * one per request without closing it runs out of connections.
  */
 import type { MCPClientConfig, ServerConfig } from './config.ts'
 import { MCPClientError } from './errors.ts'

@@ -5,7 +5,7 @@ import type { Servers } from './servers.ts'
 
 /** Options of the `…WithErrors` methods. */
 export interface DiscoveryOptions {
-  /** Milliseconds for each server, connecting included. Default: the server's `timeoutMs`. */
+  /** Milliseconds for each server, including connecting. Default: the server's `timeoutMs`. */
   perServerTimeoutMs?: number
 }
 
@@ -15,7 +15,7 @@ export interface DiscoveryErrors<Name extends string> {
   errors: { [name in Name]?: string }
   /** The same as errors; match their `code`. */
   errorDetails: { [name in Name]?: MCPClientError }
-  /** Milliseconds for each server, also for those that failed. */
+  /** Milliseconds for each server, including those that failed. */
   durations: { [name in Name]?: number }
 }
 

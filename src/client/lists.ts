@@ -1,4 +1,4 @@
-/** Lists of a server: malformed items are left out, so that the rest can be used; the size over all pages is limited. */
+/** Lists of a server: skips malformed items, so that the rest can be used, and limits the size over all pages. */
 import { isSpecType, type ProtocolEra, type Tool } from '@modelcontextprotocol/client'
 import { findParamHeaders } from '../definition/param-header.ts'
 import { ResponseTooLarge } from './body-limit.ts'
@@ -8,7 +8,7 @@ interface Kind {
   /** The member of the result with the list. */
   readonly member: string
   readonly isWellFormed: (item: unknown) => boolean
-  /** Why a valid item still cannot be used, in words. */
+  /** A description of why a valid item cannot be used. */
   readonly findFault?: (item: unknown, era: ProtocolEra) => string | undefined
 }
 
@@ -56,14 +56,14 @@ function findOutputFault(tool: Tool, era: ProtocolEra): string | undefined {
 
 /**
  * MCP 2026-07-28, "Custom Headers from Tool Parameters". Checked in both eras, since an `MCPServer` could not serve such a tool. The
- * official client only leaves them out for modern servers, with a message on the console.
+ * official client only skips them for modern servers, with a message on the console.
  */
 function findHeaderFault({ inputSchema }: Tool): string | undefined {
   const found = findParamHeaders(inputSchema)
   return found.ok ? undefined : found.reason
 }
 
-/** Whether an item is not too deep, and has no member names with control characters. */
+/** Whether an item is not nested too deeply, and has no member names with control characters. */
 function isWalkable(item: unknown): boolean {
   const open: (readonly [unknown, number])[] = [[item, 0]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -85,7 +85,7 @@ export function isList(method: string): boolean {
 /** A list without its malformed items. */
 export interface FilteredList<R> {
   readonly result: R
-  /** A text about what was left out, if anything was. */
+  /** A message about skipped items, if there are any. */
   readonly leftOut: string | undefined
 }
 
@@ -122,7 +122,7 @@ function leftOutMessage(member: string, left: readonly Left[]): string {
     return reason === undefined ? known : `${known} (${printable(reason, MAX_REASON).slice(0, MAX_REASON)})`
   })
   const more = left.length > MAX_REPORTED ? `, and ${left.length - MAX_REPORTED} more` : ''
-  return `lists ${member} that are malformed, and they are left out: ${names.join(', ')}${more}`
+  return `lists ${member} that are malformed and were skipped: ${names.join(', ')}${more}`
 }
 
 /** Tracks the size of lists over their pages, each identified by the cursor of its next page. */

@@ -1,11 +1,11 @@
-/** Makes safe to print what an authorization server says of an error: the official client writes it to the console as it is. */
+/** Makes an authorization server's errors safe to print, since the official client writes them to the console unchanged. */
 import { printable } from './printable.ts'
 
-/** Maximum characters of an error's code, and of a text about it. */
+/** Maximum characters of an error's code, and of its description. */
 const MAX_CODE = 100
 const MAX_TEXT = 300
 
-/** A document of an authorization server, with texts about errors as `printable` leaves them. A document of no error is not changed. */
+/** A document of an authorization server, with error strings made safe by `printable`. Other documents are unchanged. */
 export function printableDocument(text: string, isOk: boolean): string {
   const parsed = parseObject(text)
   // The official client quotes documents that it cannot read.

@@ -1,7 +1,7 @@
 /**
  * Checks results against the `outputSchema` of their server (MCP 2026-07-28, "Output Schema"), as far as that is cheap. The schema is
- * untrusted: its patterns, formats and references are not evaluated, since one of them can keep a process busy without end. What is
- * not checked is accepted.
+ * untrusted: its patterns, formats and references are not evaluated, since one of them can block a process. What is not checked is
+ * accepted.
  */
 
 import type { JsonSchemaType, jsonSchemaValidator } from '@modelcontextprotocol/client'
@@ -37,7 +37,7 @@ export const outputValidator: jsonSchemaValidator = {
     },
 }
 
-/** What is certainly wrong with the value, in words. */
+/** A description of a certain error in the value. */
 function findFault(schema: unknown, place: Place, budget: Budget): string | undefined {
   if (!mayGoOn(budget, 1) || place.depth > MAX_DEPTH || !isObject(schema) || '$ref' in schema)
     return undefined
@@ -67,7 +67,7 @@ const TYPES: { readonly [type: string]: (value: unknown) => boolean } = {
   object: isObject,
 }
 
-/** None for a list of more than there are: it names one twice or a wrong one, and would be read for each value. */
+/** None if the list has more entries than types exist: it has duplicates or invalid ones, and would be read for each value. */
 function typesOf(type: unknown): string[] {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type]
   if (names.length > Object.keys(TYPES).length) return []

@@ -3,7 +3,7 @@
 /** Characters that control a terminal, or that make text look like other text. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** The text on one line, with control characters as `\u001b`, cut to about `maxLength` characters. */
+/** The text on one line, with control characters as `\u001b`, truncated to about `maxLength` characters. */
 export function printable(text: string, maxLength = 1000): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
   return escaped(cut.replaceAll(/\s+/g, ' '))

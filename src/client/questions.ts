@@ -1,4 +1,4 @@
-/** The questions of a server for its user: only for running calls, a few at once, and without details of errors for the server. */
+/** A server's questions to its user: only for running calls, a few concurrently, and without error details for the server. */
 import {
   type ElicitRequestParams,
   type ElicitResult,
@@ -44,7 +44,7 @@ export class Questions {
     this.#host = host
   }
 
-  /** Returns the answer for the server. @throws ProtocolError with a message that reveals nothing of the handler's error. */
+  /** Returns the answer for the server. @throws ProtocolError with a message that does not reveal the handler's error. */
   async answer(
     askers: Askers | undefined,
     params: ElicitRequestParams,
@@ -83,7 +83,7 @@ export class Questions {
     if (params.mode === 'url' && !mayVisit(params.url)) {
       throw new ProtocolError(
         INVALID_PARAMS,
-        'Users are sent to https URLs only, or to http on this machine.',
+        'Only https URLs, or http on this machine, are opened for users.',
       )
     }
     return askers
@@ -97,9 +97,11 @@ export class Questions {
     try {
       const answer = await handler(params, { signal })
       if (isSpecType.ElicitResult(answer)) return answer
-      throw new TypeError('The handler must answer with an action, and content where that is "accept".')
+      throw new TypeError(
+        'The handler must answer with an action, and with content if the action is "accept".',
+      )
     } catch (cause) {
-      // After the abort the answer is not needed, and most handlers throw then.
+      // After the abort the answer is not needed, and most handlers throw.
       if (!signal.aborted) this.#report(cause)
       throw new ProtocolError(INTERNAL_ERROR, 'The question could not be answered.')
     }

@@ -1,4 +1,4 @@
-/** A rate limit: `burst` events at once, then `perSecond`. */
+/** A rate limit: `burst` events immediately, then `perSecond`. */
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
 
 /** Returns true for events within the limit. */

@@ -1,4 +1,4 @@
-/** Which addresses that a server names may be requested, and which may be shown to a user. */
+/** Which addresses from a server may be requested, and which may be opened for a user. */
 
 /** Addresses of this machine or of a private network, and those that do not identify a single host (RFC 6890). */
 const PRIVATE_IPV4 =
@@ -14,7 +14,7 @@ export function isLoopback(url: URL): boolean {
   return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostOf(url))
 }
 
-/** Judged by the URL only: a name may resolve to any address. */
+/** Checks only the URL; a name may resolve to any address. */
 function isPrivate(url: URL): boolean {
   const host = hostOf(url)
   if (host.startsWith('[')) return PRIVATE_IPV6.test(host)
@@ -29,15 +29,15 @@ export function isOwn(url: URL, server: URL): boolean {
 }
 
 /**
- * Whether a server may make this client send requests to another origin, as for signing users in: only over https, and not to a
- * private network, unless the server is in one, too (MCP 2026-07-28, "Security Best Practices", server-side request forgery).
+ * Whether a server may make this client send requests to another origin, as for signing users in: only over https, and not to a private
+ * network unless the server is in one, too (MCP 2026-07-28, "Security Best Practices", server-side request forgery).
  */
 export function mayReach(url: URL, server: URL): boolean {
   if (isLoopback(url)) return isLoopback(server) && /^https?:$/.test(url.protocol)
   return url.protocol === 'https:' && (!isPrivate(url) || isPrivate(server))
 }
 
-/** Whether a user may be sent to a URL that a server names: https, or http on loopback, and without a misleading host. */
+/** Whether a URL from a server may be opened for a user: https, or http on loopback, and without a misleading host. */
 export function mayVisit(url: string | URL): boolean {
   if (!URL.canParse(url)) return false
   const parsed = new URL(url)

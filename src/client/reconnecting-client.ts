@@ -29,8 +29,8 @@ export class ReconnectingClient {
   }
 
   /**
-   * Runs `work` on the open connection. If the server has lost the session, runs it once more on a new connection: if the server says so
-   * as the protocol defines, since then nothing was done, or if `work` may be repeated.
+   * Runs `work` on the open connection. If the server lost the session, runs it again on a new connection: if the server reports this as
+   * the protocol defines, since nothing was done then, or if `work` may be repeated.
    */
   async use<T>(
     work: (client: Client) => Promise<T>,
@@ -93,9 +93,9 @@ export class ReconnectingClient {
 
   #onError(open: Open, error: Error): void {
     if (open.isRetired || this.#isClosed) return
-    // The SSE stream was the session: no answer can arrive any more, and a new stream would be a new session.
+    // The SSE stream was the session: no answer can arrive, and a new stream would be a new session.
     if (error instanceof SseError) void open.client.close()
-    // Waiting callers receive the error by their rejection.
+    // Waiting callers already get the error by their rejection.
     if (open.users === 0) this.#events.onError(error)
   }
 

@@ -1,10 +1,10 @@
 /**
- * What a server allows to be kept for a while (`ttlMs`), within a number of characters: the official store counts entries, each of
- * which may be as large as a response, and also keeps what it will never return.
+ * Caches what a server allows (`ttlMs`), limited by characters. The official store counts entries, each of which may be as large as a
+ * response, and also stores entries that it never returns.
  */
 import { type CacheEntry, type CacheKey, InMemoryResponseCacheStore } from '@modelcontextprotocol/client'
 
-/** The one method with a result for each of many parameters; there is one list of each kind. */
+/** The only method whose result depends on a parameter; each kind of list has one result. */
 const READ = 'resources/read'
 const MAX_READS = 512
 
@@ -15,11 +15,11 @@ interface CachedRead {
 
 export class ResponseCache extends InMemoryResponseCacheStore {
   readonly #maxCharacters: number
-  /** The contents of resources, the oldest first. */
+  /** The contents of resources, oldest first. */
   readonly #reads = new Map<string, CachedRead>()
   #characters = 0
 
-  /** @param maxCharacters of the contents of all resources together. */
+  /** @param maxCharacters The limit for the contents of all resources together. */
   constructor(maxCharacters: number) {
     super({ maxEntries: 0 })
     this.#maxCharacters = maxCharacters
@@ -29,7 +29,7 @@ export class ResponseCache extends InMemoryResponseCacheStore {
     if (key.method !== READ) return super.set(key, entry)
     this.delete(key)
     const { expiresAt = 0, value } = entry
-    // The stamp of an entry that is not kept is never compared.
+    // The stamp of an entry that is not stored is never compared.
     if (expiresAt <= Date.now() || value.length > this.#maxCharacters) return 0
     this.#reads.set(nameOf(key), { key, length: value.length })
     this.#characters += value.length

@@ -1,17 +1,17 @@
-/** Repeats a request of a task that failed in a way that may pass: a task outlives a server that is restarted. */
+/** Retries a task's request after a temporary failure: a task outlives a restart of the server. */
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
 import { MCPClientError } from './errors.ts'
 import { MalformedTask } from './task.ts'
 
-/** Repetitions, after growing delays. */
+/** Maximum retries, with growing delays. */
 const MAX_REPEATS = 5
 const RETRIES = { firstMs: 500, maxMs: 30_000 }
-/** What may pass: the server's own failure, and one of the transport that became an error of the protocol. */
+/** Temporary failures: server errors, and transport errors that became protocol errors. */
 const PASSING_CODES = [-32603, -32000]
 
-/** Repeats `work` while it fails in a way that may pass, a few times, and until `signal` aborts. */
+/** Retries `work` after temporary failures, a few times, until `signal` aborts. */
 export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {
@@ -23,7 +23,7 @@ export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<
   }
 }
 
-/** Whether the next attempt may succeed: the server or the network was away for a moment. */
+/** Whether the next attempt may succeed, after a temporary outage of the server or the network. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof MCPClientError)) return false
   if (error.code === 'CONNECTION_FAILED' || error.code === 'TIMEOUT') return true

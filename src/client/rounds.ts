@@ -1,6 +1,6 @@
 /**
- * The questions of modern servers (MCP 2026-07-28, "Multi Round-Trip Requests"): renames each one, so that it can be matched with its
- * call. Servers may use the same keys in every call.
+ * The questions of modern servers (MCP 2026-07-28, "Multi Round-Trip Requests"): renames each one, so that it can be matched with its call,
+ * since servers may use the same keys in every call.
  */
 import type { RequestId } from '@modelcontextprotocol/client'
 import type { Call } from './call.ts'
@@ -26,7 +26,7 @@ export class Rounds {
     const questions = Object.entries(inputRequests)
     if (questions.length > MAX_AT_ONCE) {
       throw new Error(
-        `the server asks ${questions.length} questions at once, and no more than ${MAX_AT_ONCE} are answered`,
+        `the server asks ${questions.length} questions at once, but at most ${MAX_AT_ONCE} are answered`,
       )
     }
     if (call === undefined) return result

@@ -1,4 +1,4 @@
-/** What a server reported of itself when it was connected. */
+/** What a server reported about itself when it was connected. */
 import type { Client } from '@modelcontextprotocol/client'
 
 export interface ServerFacts {

@@ -38,7 +38,7 @@ export async function setLogLevel(
   await client.setLoggingLevel(logLevel, options)
 }
 
-/** The `_meta` with which a request of a modern client sets the level. */
+/** The `_meta` that sets the level in a modern client's request. */
 export function logMeta(
   { log, logLevel = 'info' }: LogConfig,
   client: Client,

@@ -1,4 +1,4 @@
-/** The servers of a client: one by its name, or all at once. If one fails, that is reported and the others continue. */
+/** The servers of a client: one by its name, or all of them. If one fails, this is reported and the others continue. */
 
 import { callHook } from '../definition/hook.ts'
 import {
@@ -54,7 +54,7 @@ export class Servers<Name extends string> {
     const connection = this.#connections.get(name)
     if (connection !== undefined) return connection
     throw new TypeError(
-      `There is no server ${JSON.stringify(name)}: there are ${[...this.#connections.keys()].join(', ')}.`,
+      `Unknown server ${JSON.stringify(name)}: the servers are ${[...this.#connections.keys()].join(', ')}.`,
     )
   }
 

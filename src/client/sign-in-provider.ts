@@ -10,8 +10,8 @@ export interface ServerOAuthProvider {
 /** The provider of one server. */
 export interface SignInProvider extends OAuthClientProvider {
   /**
-   * The provider that finishes the sign-in of this redirect, which works once. Undefined if this storage has no pending sign-in with
-   * its `state` that began within the last hour; other pending sign-ins are not affected.
+   * The provider that finishes the sign-in of this redirect, which works once. Undefined if this storage has no pending sign-in with its
+   * `state` from the last hour. Does not affect other pending sign-ins.
    */
   finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
 }

@@ -1,4 +1,4 @@
-/** The pending sign-ins of a server's users: each is begun, waits for its redirect, and is finished once. */
+/** The pending sign-ins of a server's users: each is started, waits for its redirect, and is finished once. */
 
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { digest } from '../definition/digest.ts'
@@ -11,7 +11,7 @@ export interface SignIn {
   /** RFC 7636 §4.1. */
   readonly verifier: string
   readonly discovery: OAuthDiscoveryState | undefined
-  /** The registration that it was begun with; another process may have registered again since. */
+  /** The registration that it was started with, since another process may have registered again. */
   readonly client: StoredOAuthClientInformation | undefined
   /** The URL where the user signs in. */
   readonly url: string
@@ -35,11 +35,11 @@ const MAX_PREPARED = 32
 export class SignIns {
   readonly #store: ProviderStore
   readonly #onRedirect: (url: URL) => unknown
-  /** By challenge, since several may begin at the same time. */
+  /** By challenge, since several may start at the same time. */
   readonly #verifiers = new Map<string, string>()
   #discovered: OAuthDiscoveryState[] = []
   #registered: StoredOAuthClientInformation[] = []
-  /** Sign-ins begin one after the other, since each one reads the list of pending ones. */
+  /** Sign-ins start one after the other, since each one reads the list of pending ones. */
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(store: ProviderStore, onRedirect: (url: URL) => unknown) {
@@ -61,7 +61,7 @@ export class SignIns {
     this.#registered = [client, ...this.#registered].slice(0, MAX_PREPARED)
   }
 
-  /** Sends the user to `url`, or to that of an equal pending sign-in. @throws SignInRefused */
+  /** Sends the user to `url`, or to the URL of an equal pending sign-in. @throws SignInRefused */
   begin(url: URL): Promise<void> {
     const begun = this.#queue.then(() => this.#begin(url))
     this.#queue = begun.catch(() => {})
@@ -71,7 +71,7 @@ export class SignIns {
   /** Returns the pending sign-in with this state, and removes it. */
   async take(state: string): Promise<SignIn | undefined> {
     const name = await nameOf(state)
-    // The key is a digest of the state, so the time of the lookup reveals nothing of it.
+    // The key is a digest of the state, so that the time of the lookup does not reveal the state.
     const signIn = await this.#store.take<SignIn>(name, (kept) => kept.state === state && !isOld(kept))
     if (signIn === undefined) return undefined
     await this.#list((entries) => entries.filter((entry) => entry.name !== name))
@@ -88,7 +88,7 @@ export class SignIns {
     const verifier = this.#takeVerifier(url)
     if (other === undefined) {
       if (entries.length >= MAX_UNDER_WAY) {
-        throw new SignInRefused(`${MAX_UNDER_WAY} others are under way for it: finish one, or wait`)
+        throw new SignInRefused(`${MAX_UNDER_WAY} others are pending for it: finish one, or wait`)
       }
       const [name, begunAt] = [await nameOf(state), Date.now()]
       const discovery = this.#discoveryFor(url)

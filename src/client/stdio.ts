@@ -14,7 +14,7 @@ interface StdioModule {
   ): Transport
 }
 
-/** @throws MCPClientError `UNSUPPORTED` if there are no processes, or the package is not installed beside the bundle. */
+/** @throws MCPClientError `UNSUPPORTED` if the platform has no processes, or the package is not installed next to the bundle. */
 export async function createStdioTransport(
   server: string,
   config: StdioServerConfig,
@@ -30,7 +30,7 @@ async function loadStdio(server: string): Promise<StdioModule> {
   } catch (cause) {
     throw new MCPClientError(
       'UNSUPPORTED',
-      `MCP server "${server}" is a command, and this platform cannot load ${STDIO_MODULE}: give the server a url, or run where there are processes and the package is installed.`,
+      `MCP server "${server}" is a command, and this platform cannot load ${STDIO_MODULE}: give the server a url, or use a platform with processes and install the package.`,
       { server, operation: 'connect', cause },
     )
   }

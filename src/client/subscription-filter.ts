@@ -1,4 +1,4 @@
-/** Compares the wanted changes with what the server offers and has acknowledged (MCP 2026-07-28, "Subscriptions"). */
+/** Compares the requested changes with what the server offers and acknowledged (MCP 2026-07-28, "Subscriptions"). */
 import type { ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client'
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
@@ -12,7 +12,7 @@ export function toFilter(kinds: ReadonlySet<ListKind>, uris: ReadonlySet<string>
   }
 }
 
-/** The first wanted change that a server with these capabilities does not offer, in words. */
+/** A description of the first requested change that a server with these capabilities does not offer. */
 export function notOffered(
   offered: ServerCapabilities | undefined,
   kinds: ReadonlySet<ListKind>,
@@ -23,7 +23,7 @@ export function notOffered(
   return missing && `changes of its list of ${missing}`
 }
 
-/** Whether the server acknowledged everything wanted. */
+/** Whether the server acknowledged all requested changes. */
 export function covers(honored: SubscriptionFilter, wanted: SubscriptionFilter): boolean {
   const uris = new Set(honored.resourceSubscriptions)
   return (

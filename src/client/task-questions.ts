@@ -1,4 +1,4 @@
-/** The questions of a task: each is asked once, within the limits of all questions, and answered by `tasks/update`. */
+/** The questions of a task: each is asked once, within the limits for all questions, and answered by `tasks/update`. */
 import { type ElicitRequestParams, isSpecType } from '@modelcontextprotocol/client'
 import type { Call } from './call.ts'
 import type { Connection, RequestSettings } from './connection.ts'
@@ -14,7 +14,7 @@ const MAX_AT_ONCE = 8
 const MAX_LENGTH = 65_536
 
 interface Asked {
-  /** The question as JSON, to tell another one under the same key. */
+  /** The question as JSON, to detect a different one under the same key. */
   readonly text: string
   /** Aborts when the answer is no longer needed. */
   readonly controller: AbortController
@@ -28,7 +28,7 @@ export class TaskQuestions {
   readonly #taskId: string
   readonly #call: Call
   readonly #settings: RequestSettings & { readonly signal: AbortSignal }
-  /** Whether somebody else may answer, if there is no handler. */
+  /** Whether another client may answer if there is no handler. */
   readonly #mayLeave: boolean
   /** The questions so far, by key: a key is never used again. */
   readonly #asked = new Map<string, Asked>()
@@ -52,7 +52,7 @@ export class TaskQuestions {
     this.failed.catch(() => {})
   }
 
-  /** Takes the questions that are open now: asks those that are new, and takes back those that are no longer there. */
+  /** Updates the open questions: asks new ones, and cancels those that are gone. */
   update(open: { readonly [key: string]: TaskInputRequest }): void {
     this.#takeBack(open)
     const entries = Object.entries(open)
@@ -71,7 +71,7 @@ export class TaskQuestions {
     for (const { controller } of this.#asked.values()) controller.abort()
   }
 
-  /** A question that comes back unanswered is asked again: what a server tells may lag behind. */
+  /** A question that is still unanswered is asked again, since a server's state may lag behind. */
   #takeBack(open: object): void {
     for (const [key, { controller, isAnswered }] of this.#asked) {
       if (Object.hasOwn(open, key) || isAnswered) continue
@@ -83,28 +83,28 @@ export class TaskQuestions {
   #isNew(key: string, request: TaskInputRequest): boolean {
     const text = JSON.stringify(request)
     if (text.length > MAX_LENGTH)
-      throw new MalformedTask(`a question of the server is longer than ${MAX_LENGTH} characters`)
+      throw new MalformedTask(`a question from the server is longer than ${MAX_LENGTH} characters`)
     const known = this.#asked.get(key)
     if (known === undefined)
       this.#asked.set(key, { text, controller: new AbortController(), isAnswered: false })
     else if (known.text !== text)
-      throw new MalformedTask(`the server asks another question under the key ${printable(key, 60)}`)
+      throw new MalformedTask(`the server asks a different question under the key ${printable(key, 60)}`)
     return known === undefined
   }
 
-  /** Leaves questions to others; a handler that is registered later gets them. */
+  /** Leaves questions to other clients; a handler that is registered later gets them. */
   #leave(keys: readonly string[]): void {
     for (const key of keys) this.#asked.delete(key)
     if (this.#mayLeave) return
     const { server } = this.#connection
     throw new MCPClientError(
       'UNSUPPORTED',
-      `A task of MCP server "${server}" asks its user, and this client has no handler: register one with elicitation.onRequest, or give onTask and answer with client.tasks.update.`,
+      `A task of MCP server "${server}" asks its user, but this client has no handler: register one with elicitation.onRequest, or give onTask and answer with client.tasks.update.`,
       { server, operation: 'tasks/get' },
     )
   }
 
-  /** Answers together, since a server need not take a part of the answers. */
+  /** Sends the answers together, since a server may refuse only a part of them. */
   async #answer(questions: readonly (readonly [key: string, TaskInputRequest])[]): Promise<void> {
     const { questions: asker } = this.#connection
     const askers = { calls: [this.#call], isCertain: true }
@@ -119,7 +119,7 @@ export class TaskQuestions {
     const answers = (await Promise.all(all)).flat()
     if (answers.length === 0) return
     const responses = Object.fromEntries(answers)
-    // Again does no harm: a key that has been answered is ignored.
+    // A retry is harmless, since answered keys are ignored.
     await untilItPasses(this.#settings.signal, () =>
       updateTask(this.#connection, this.#taskId, responses, this.#settings),
     )
@@ -128,8 +128,10 @@ export class TaskQuestions {
 
 function readQuestion({ method, params }: TaskInputRequest): ElicitRequestParams {
   if (method !== 'elicitation/create') {
-    throw new MalformedTask(`the server asks for ${printable(method, 60)}, which this client does not offer`)
+    throw new MalformedTask(
+      `the server requests ${printable(method, 60)}, which this client does not support`,
+    )
   }
   if (isSpecType.ElicitRequestParams(params)) return params
-  throw new MalformedTask('a question of the server is malformed')
+  throw new MalformedTask('a question from the server is malformed')
 }

@@ -10,7 +10,7 @@ export type TaskInputResponses = { readonly [key: string]: object }
 const INVALID_PARAMS = -32602
 const METHOD_NOT_FOUND = -32601
 
-/** The answers are checked here, not by the official client. */
+/** The answers are validated here, not by the official client. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'mayfly-mcp', validate: (value) => ({ value }) },
 }
@@ -50,8 +50,7 @@ async function ask<T>(
   settings: RequestSettings | undefined,
   read: (answer: unknown) => T,
 ): Promise<T> {
-  if (typeof taskId !== 'string' || taskId === '')
-    throw new TypeError('A task is named by its taskId, a text.')
+  if (typeof taskId !== 'string' || taskId === '') throw new TypeError('taskId must be a string.')
   try {
     return await connection.request(
       method,
@@ -59,7 +58,7 @@ async function ask<T>(
         const why = findRefusal(connection, client)
         if (why !== undefined) throw noTasks(connection, method, why)
         const request = { method, params: { taskId, ...params, ...extra } }
-        // Otherwise a server could ask through the answer, in rounds that the extension does not have.
+        // Otherwise a server could ask questions in the answer, in rounds that the extension does not have.
         return read(await client.request(request, ANYTHING, { ...options, allowInputRequired: true }))
       },
       settings,
@@ -76,14 +75,14 @@ function toTaskError({ server }: Connection, operation: string, taskId: string, 
     return new MCPClientError('UNSUPPORTED', `MCP server "${server}" has no tasks.`, details)
   }
   if (error.cause.code !== INVALID_PARAMS) return error
-  const text = `MCP server "${server}" does not know task ${printableId(taskId)} (any more): its time to live is over, or the id is wrong, or of another user.`
+  const text = `MCP server "${server}" does not know task ${printableId(taskId)}: it has expired, the id is wrong, or it belongs to another user.`
   return new MCPClientError('TASK_GONE', text, details)
 }
 
-/** Why there are no tasks, in words. */
+/** A description of why there are no tasks. */
 function findRefusal({ server, allowsTasks }: Connection, client: Client): string | undefined {
   if (!allowsTasks) return `servers.${server}.tasks is false`
-  if (client.getProtocolEra() !== 'modern') return 'it does not speak MCP 2026-07-28, which tasks need'
+  if (client.getProtocolEra() !== 'modern') return 'it does not support MCP 2026-07-28, which tasks need'
   const isDeclared = client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined
   return isDeclared ? undefined : `it does not declare ${TASKS_EXTENSION}`
 }

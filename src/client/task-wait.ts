@@ -1,6 +1,6 @@
 /**
- * Waits for a task to end: looks at it again and again, has its questions answered, and tells of its changes. Whatever a server does, it
- * neither spins nor waits without end.
+ * Waits for a task to end: polls it, gets its questions answered, and reports its changes. Whatever the server does, it neither spins nor
+ * waits forever.
  */
 import { ProtocolError } from '@modelcontextprotocol/client'
 import type { CallToolResult } from '../definition/content.ts'
@@ -24,13 +24,13 @@ export interface WaitSettings extends RequestSettings {
   /** Maximum milliseconds to wait for the end; the time a user takes to answer does not count. Default: the server's `maxTaskMs`. */
   readonly maxTaskMs?: number | undefined
   /**
-   * Called with the task when its status, its `statusMessage` or its questions have changed. With it, a task that asks is also waited
-   * for if there is no handler for questions: somebody may answer with `client.tasks.update`.
+   * Called with the task when its status, its `statusMessage` or its questions have changed. With it, the wait continues even without a
+   * handler for questions, since they may be answered with `client.tasks.update`.
    */
   readonly onTask?: ((task: DetailedTask) => unknown) | undefined
 }
 
-/** Milliseconds between two looks: what the server asks for within these limits, else the default. */
+/** Milliseconds between two polls: the server's value within these limits, otherwise the default. */
 const MIN_POLL_MS = 100
 const DEFAULT_POLL_MS = 1000
 const MAX_POLL_MS = 300_000
@@ -38,10 +38,10 @@ const MAX_POLL_MS = 300_000
 const GRACE_MS = 5000
 
 /**
- * Resolves with the result of the task. `started` is the task as `tools/call` answered it, or its id alone; `call` is the one that its
- * questions belong to.
+ * Resolves with the result of the task. `started` is the task from `tools/call`, or only its id; `call` is the call that its questions
+ * belong to.
  *
- * @throws MCPClientError with the `task` as it was last seen.
+ * @throws MCPClientError with the last known state of the `task`.
  */
 export async function waitForTask(
   connection: Connection,
@@ -80,7 +80,7 @@ class TaskWait {
       onTimeout: () =>
         this.#error(
           'TIMEOUT',
-          `has not ended within ${maxTaskMs} ms: wait on with client.tasks.wait, or raise maxTaskMs`,
+          `has not ended within ${maxTaskMs} ms: continue with client.tasks.wait, or raise maxTaskMs`,
         ),
     }
     try {
@@ -111,7 +111,7 @@ class TaskWait {
     } finally {
       ended.removeEventListener('abort', abort)
       questions.end()
-      // A question that failed leaves a look under way.
+      // A failed question leaves a poll running.
       over.abort()
     }
   }
@@ -120,7 +120,7 @@ class TaskWait {
     questions: TaskQuestions,
     request: RequestSettings & { signal: AbortSignal },
   ): Promise<DetailedTask> {
-    // The answer to a call does not have what other statuses add.
+    // The answer to a call does not contain the members of other statuses.
     if (this.#latest?.status === 'working') {
       this.#tell({ ...this.#latest, status: 'working' })
       await sleep(intervalOf(this.#latest), request.signal)
@@ -151,10 +151,10 @@ class TaskWait {
     this.#told = told
   }
 
-  /** Of this machine's clock alone: that of the server may be wrong. */
+  /** By this machine's clock, since the server's may be wrong. */
   #checkTimeToLive({ ttlMs }: Task): void {
     if (ttlMs === null || Date.now() - this.#startedAt <= ttlMs + GRACE_MS) return
-    throw this.#error('TASK_GONE', `has not ended in its time to live, which is ${ttlMs} ms`)
+    throw this.#error('TASK_GONE', `has not ended in its time to live of ${ttlMs} ms`)
   }
 
   #conclude(task: DetailedTask): CallToolResult {
@@ -163,7 +163,7 @@ class TaskWait {
       const { code, message, data } = task.error
       throw this.#error(
         'TASK_FAILED',
-        `has failed: ${printable(message)}`,
+        `failed: ${printable(message)}`,
         new ProtocolError(code, message, data),
       )
     }
@@ -171,7 +171,7 @@ class TaskWait {
     throw this.#error('TASK_CANCELLED', `was cancelled${why}`)
   }
 
-  /** In the background: the caller has already gone on. */
+  /** In the background, since the caller already continued. */
   #cancel(): void {
     cancelTask(this.#connection, this.#taskId, { timeoutMs: this.#settings.timeoutMs }).catch(
       (error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * A server's tasks as data (the extension `io.modelcontextprotocol/tasks`): what a server sends is checked here, once, and typed after.
+ * A server's tasks as data (the extension `io.modelcontextprotocol/tasks`): a server's data is validated here, once, and typed afterwards.
  */
 
 import { type ProtocolError, specTypeSchemas } from '@modelcontextprotocol/client'
@@ -11,9 +11,9 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
-/** A call that a server continues by itself. Its texts are untrusted. */
+/** A call that a server continues in the background. Its strings are untrusted. */
 export interface Task {
-  /** Anybody who has it, and may call the server, can reach the task: treat it as a secret. */
+  /** Anyone who has it and may call the server can access the task: treat it as a secret. */
   readonly taskId: string
   readonly status: TaskStatus
   /** For people. */
@@ -21,9 +21,9 @@ export interface Task {
   /** By the server's clock, in ISO 8601. */
   readonly createdAt: string
   readonly lastUpdatedAt: string
-  /** Milliseconds from creation for which the server keeps it; null: for ever. */
+  /** Milliseconds from creation for which the server keeps it; null: forever. */
   readonly ttlMs: number | null
-  /** Milliseconds between two looks that the server asks for. */
+  /** Milliseconds between two polls, as requested by the server. */
   readonly pollIntervalMs?: number
 }
 
@@ -34,7 +34,7 @@ export interface TaskInputRequest {
   readonly params?: { readonly [name: string]: unknown }
 }
 
-/** A task with what its status adds. */
+/** A task with the members of its status. */
 export type DetailedTask =
   | (Task & { readonly status: 'working' | 'cancelled' })
   | (Task & {
@@ -44,12 +44,12 @@ export type DetailedTask =
   | (Task & { readonly status: 'completed'; readonly result: CallToolResult })
   | (Task & { readonly status: 'failed'; readonly error: Pick<ProtocolError, 'code' | 'message' | 'data'> })
 
-/** What a server sends is no valid task. */
+/** The server's data is not a valid task. */
 export class MalformedTask extends Error {
   override readonly name = 'MalformedTask'
 }
 
-/** Carries a new task through the official client, which takes any answer but a result for an error. */
+/** Passes a new task through the official client, which treats any answer other than a result as an error. */
 export class TaskStarted extends Error {
   readonly task: Task
 
@@ -63,10 +63,10 @@ export function isTaskResult(result: object): boolean {
   return Reflect.get(result, 'resultType') === 'task'
 }
 
-/** The task of an answer to `tools/call`, to be thrown; or what is wrong with it. */
+/** The task in an answer to `tools/call`, to be thrown, or an error in it. */
 export function readStarted(result: object, isAllowed: boolean): TaskStarted | MalformedTask {
   if (!isAllowed)
-    return new MalformedTask('the server answered with a task, and this client did not declare tasks')
+    return new MalformedTask('the server answered with a task, but this client did not declare tasks')
   try {
     return new TaskStarted(readTask(result))
   } catch (error) {
@@ -74,14 +74,14 @@ export function readStarted(result: object, isAllowed: boolean): TaskStarted | M
   }
 }
 
-/** The task with which a call of the official client was answered. */
+/** The task that answered a call of the official client. */
 export function findStarted(error: unknown): Task | undefined {
   const data: unknown = error instanceof Error ? Reflect.get(error, 'data') : undefined
   return data instanceof TaskStarted ? data.task : undefined
 }
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled']
-/** It becomes a header. */
+/** Restricted, since it becomes a header. */
 const MAX_ID_LENGTH = 1024
 const MAX_TEXT_LENGTH = 16_384
 
@@ -124,7 +124,7 @@ export function readDetails(value: unknown, taskId: string): DetailedTask {
   }
 }
 
-/** Whether it has ended, so that nothing about it changes any more. */
+/** Whether it has ended and will not change. */
 export function isEnded({ status }: Task): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
@@ -145,13 +145,13 @@ function readRequests(value: unknown): { readonly [key: string]: TaskInputReques
   return requests as { [key: string]: TaskInputRequest }
 }
 
-/** What `tools/call` would have answered. */
+/** The answer as from `tools/call`. */
 function readResult(value: unknown): CallToolResult {
   const { resultType = 'complete', ...result } = asObject(value, 'the result of the task')
   if (resultType !== 'complete') throw new MalformedTask('the result of the task is not complete')
   const validated = specTypeSchemas.CallToolResult['~standard'].validate(result)
   if (validated instanceof Promise || validated.issues !== undefined)
-    throw new MalformedTask('the result of the task is not that of a tool')
+    throw new MalformedTask('the result of the task is not a tool result')
   // The official type is the same, except for `| undefined` on optional properties.
   return validated.value as CallToolResult
 }
@@ -165,7 +165,7 @@ function readError(value: unknown): { code: number; message: string; data?: unkn
 
 function asObject(value: unknown, what: string): JsonObject {
   if (isObject(value)) return value
-  throw new MalformedTask(`${what} is no object`)
+  throw new MalformedTask(`${what} is not an object`)
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 100

@@ -17,14 +17,14 @@ import { printable } from './printable.ts'
 import { type DetailedTask, findStarted, type Task } from './task.ts'
 import { type WaitSettings, waitForTask } from './task-wait.ts'
 
-/** The part of a caller's context that a call uses. The context of a Mayfly tool fits, and that of other frameworks. */
+/** The part of a caller's context that a call uses. Compatible with the context of Mayfly tools and of other frameworks. */
 export interface ToolCallContext {
   readonly signal?: AbortSignal | undefined
   readonly abortSignal?: AbortSignal | undefined
   reportProgress?(progress: { progress: number; total?: number; message?: string }): unknown
   /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
   readonly runId?: string | undefined
-  /** Called when the call has become a task, and when that changes. */
+  /** Called when the call becomes a task, and when the task changes. */
   onTask?(task: DetailedTask): unknown
 }
 
@@ -50,7 +50,7 @@ export interface ClientTool {
   execute(input?: unknown, context?: ToolCallContext): Promise<unknown>
 }
 
-/** Settings of `callTool`. Those of `WaitSettings` are for a call that becomes a task. */
+/** Settings of `callTool`. `WaitSettings` apply to a call that becomes a task. */
 export interface CallSettings extends WaitSettings {
   onProgress?: ToolCallContext['reportProgress']
   /** The `progressToken` of this call for `progress.onUpdate`. Default: a generated one. */
@@ -62,11 +62,11 @@ const MAX_REPORTED = 5
 
 /** Settings of `callTool` that do not wait for a task. */
 export interface HandleSettings extends CallSettings {
-  /** A call that becomes a task resolves with the task as it began. */
+  /** A call that becomes a task resolves with the new task. */
   readonly task: 'handle'
 }
 
-/** The answer to a call with `task: 'handle'`: what the server made of it. */
+/** The answer to a call with `task: 'handle'`: a result or a task. */
 export type CallOutcome =
   | { readonly task: Task; readonly result?: undefined }
   | { readonly result: CallToolResult; readonly task?: undefined }
@@ -92,7 +92,7 @@ export async function listTools(connection: Connection, settings?: RequestSettin
   return [...byName.values()]
 }
 
-/** One report for a whole list, which may consist of nothing else. */
+/** One report for the whole list, which may consist only of duplicates. */
 function collision(server: string, names: readonly string[]): MCPClientError {
   const shown = names.slice(0, MAX_REPORTED).map((name) => printable(name, 60))
   const more = names.length > MAX_REPORTED ? `, and ${names.length - MAX_REPORTED} more` : ''
@@ -176,7 +176,7 @@ async function requestTool(
   )
 }
 
-/** As the official client checks the result of an ordinary call. @throws MCPClientError */
+/** Like the official client's check of an ordinary call's result. @throws MCPClientError */
 function checkOutput(
   connection: Connection,
   name: string,
@@ -189,7 +189,7 @@ function checkOutput(
   const { valid, errorMessage } = outputValidator.getValidator(schema)(structuredContent)
   if (structuredContent !== undefined && valid) return result
   const { server } = connection
-  const fault = structuredContent === undefined ? 'there is no structuredContent' : errorMessage
+  const fault = structuredContent === undefined ? 'structuredContent is missing' : errorMessage
   const text = `MCP server "${server}" answered with a result that does not match the outputSchema of its tool: ${printable(String(fault))}.`
   throw new MCPClientError('REQUEST_FAILED', text, { server, operation: 'tasks/get', task })
 }
@@ -236,7 +236,7 @@ function asStandard<Value>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
 function toArguments(input: unknown): { readonly [name: string]: unknown } {
   if (input === undefined || input === null) return {}
   if (typeof input === 'object' && !Array.isArray(input)) return input as { readonly [name: string]: unknown }
-  throw new TypeError(`A tool is called with an object of arguments, not with ${JSON.stringify(input)}.`)
+  throw new TypeError(`Tool arguments must be an object, not ${JSON.stringify(input)}.`)
 }
 
 function toSettings(context: ToolCallContext = {}): CallSettings {

@@ -1,4 +1,4 @@
-/** Unsolicited requests and notifications of a server: limits how many are passed on, and reports once what is dropped. */
+/** Unsolicited requests and notifications of a server: limits how many are passed on, and reports dropped ones once. */
 import type {
   JSONRPCMessage,
   JSONRPCNotification,
@@ -13,7 +13,7 @@ import { createRate } from './rate.ts'
 
 export interface UnsolicitedHost {
   pass(message: JSONRPCMessage, extra?: MessageExtraInfo): void
-  /** The calls on behalf of which a request may have been sent. */
+  /** The calls that a request may belong to. */
   findAskers(request: RequestId): Askers | undefined
   /** Whether this is the progress token of a running call. */
   isUnderWay(progressToken: unknown): boolean
@@ -29,7 +29,7 @@ const NOTIFICATIONS = { burst: 1000, perSecond: 200 } as const
 const CHANGE_EVERY_MS = 500
 
 export class UnsolicitedMessages {
-  /** False from MCP 2026-07-28 on, in which servers send no requests. */
+  /** False since MCP 2026-07-28, in which servers send no requests. */
   mayRequest = true
   readonly #host: UnsolicitedHost
   /** Requests that are being answered. */
@@ -61,7 +61,7 @@ export class UnsolicitedMessages {
     // These are limited separately, since the last change must always be passed on.
     if (/_changed$|\/updated$/.test(method)) this.#onChange(method, params?.uri)
     else if (this.#mayNotify()) this.#host.pass(message, extra)
-    else this.#drop('more notifications than can be dealt with')
+    else this.#drop('more notifications than can be handled')
   }
 
   askersOf(request: RequestId): Askers | undefined {
@@ -72,7 +72,7 @@ export class UnsolicitedMessages {
     if (request !== undefined) this.#answering.delete(request)
   }
 
-  /** Requests from before the handshake were never answered, so they are forgotten. */
+  /** Requests from before the handshake were never answered, so they are dropped. */
   begin(): void {
     this.#answering.clear()
   }
@@ -81,7 +81,7 @@ export class UnsolicitedMessages {
     this.#changes.stop()
   }
 
-  /** Only the known members are kept while it waits: the rest could be large. */
+  /** Only the known members are queued, since the rest could be large. */
   #onChange(method: string, uri: unknown): void {
     if (typeof uri !== 'string') this.#changes.add(method, { jsonrpc: '2.0', method })
     else if (uri.length <= MAX_URI_LENGTH) {

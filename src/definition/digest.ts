@@ -1,6 +1,4 @@
-/**
- * A hash as a name for content: equal texts have equal names, and no two different texts with one name can be found.
- */
+/** A hash as a name for content: equal content has equal names, and collisions cannot be found. */
 import { toBase64Url } from './base64.ts'
 
 /** SHA-256 of the text in UTF-8: 32 bytes. */

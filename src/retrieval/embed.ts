@@ -3,12 +3,12 @@
  */
 import type { Env } from '../definition/context.ts'
 
-/** What a model is called with, besides its texts. */
+/** What a model receives in addition to the strings. */
 export interface EmbeddingCall {
   /** The platform's bindings or environment variables. */
   readonly env: Env
   readonly signal?: AbortSignal | undefined
-  /** Passed on to models of the AI SDK. Of `openai`, OpenAI by name takes `dimensions` and `user`. */
+  /** Passed to models of the AI SDK. `openai/<model>` uses `dimensions` and `user` of `openai`. */
   readonly providerOptions?: ProviderOptions | undefined
 }
 
@@ -16,7 +16,7 @@ export interface ProviderOptions {
   readonly [provider: string]: { readonly [option: string]: unknown }
 }
 
-/** Turns texts into vectors, in the same order. */
+/** Turns strings into vectors, in the same order. */
 export type EmbedFunction = (
   texts: string[],
   call: EmbeddingCall,
@@ -37,23 +37,23 @@ export interface AiBinding {
   run(model: string, input: object): PromiseLike<unknown>
 }
 
-/** A model that a binding runs: `{ binding: (env) => env.AI, model: '@cf/baai/bge-m3' }`. */
+/** A model run by a binding: `{ binding: (env) => env.AI, model: '@cf/baai/bge-m3' }`. */
 export interface BoundEmbeddingModel {
   readonly binding: AiBinding | ((env: Env) => unknown)
   readonly model: string
 }
 
-/** An embedding model; as a text, `openai/` and a model's name, with the key from `OPENAI_API_KEY`. */
+/** An embedding model. A string is `openai/` and a model's name, with the key from `OPENAI_API_KEY`. */
 export type EmbeddingModel = EmbedFunction | AiSdkEmbeddingModel | BoundEmbeddingModel | `openai/${string}`
 
-/** Texts in one call, where the model names no limit: what Workers AI takes at most. */
+/** Strings per call for models without a stated limit: the maximum of Workers AI. */
 const DEFAULT_BATCH = 100
 const OPENAI_BATCH = 512
 const OPENAI_TIMEOUT_MS = 30_000
 const OPENAI_URL = 'https://api.openai.com/v1'
 
 /**
- * Checks a model, and returns the function that it is.
+ * Checks a model and returns it as a function.
  *
  * @throws TypeError for anything else.
  */
@@ -69,7 +69,7 @@ export function toEmbed(
       const embedded = await embed(batch, call)
       if (!Array.isArray(embedded) || embedded.length !== batch.length)
         throw new EmbeddingError(
-          `The embedding model returned ${embedded?.length ?? 'no'} vectors for ${batch.length} texts.`,
+          `The embedding model returned ${embedded?.length ?? 'no'} vectors for ${batch.length} strings.`,
         )
       for (const vector of embedded) vectors.push(Array.from(vector))
     }
@@ -146,10 +146,10 @@ function openAi(model: string): EmbedFunction {
   }
 }
 
-/** A failure of the model. What it says itself stays out: it can quote what was sent, and the key. */
+/** A failure of the model. Does not contain the model's own message, which may quote the input or the key. */
 export class EmbeddingError extends Error {
   readonly code = 'EMBEDDING_FAILED'
-  /** The HTTP status, where a provider refused. */
+  /** The HTTP status of a provider's refusal. */
   readonly status: number | undefined
   override readonly name = 'EmbeddingError'
 

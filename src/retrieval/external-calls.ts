@@ -1,6 +1,6 @@
 /**
- * Calls to the models and stores of others. What they say of an error can quote a connection string or a key, and what they return can
- * be anything: the first is for the operator's log alone, the second is put right or refused.
+ * Calls to external models and stores. Their error messages may quote a connection string or a key, so they only go to the operator's log.
+ * Their results may be anything, so they are corrected or refused.
  */
 import { isObject } from '../definition/is-object.ts'
 import { EmbeddingError, type toEmbed } from './embed.ts'
@@ -8,7 +8,7 @@ import { FilterError } from './filter.ts'
 import type { Settings } from './options.ts'
 import { type QueryParams, type QueryResult, VectorStoreError, withCause } from './store.ts'
 
-/** Embeds one text. @throws EmbeddingError for a model that fails, without its reason. */
+/** Embeds one string. @throws EmbeddingError if the model fails, without its message. */
 export async function embedText(
   embed: ReturnType<typeof toEmbed>,
   text: string,
@@ -25,7 +25,7 @@ export async function embedText(
   return vectors[0] ?? []
 }
 
-/** Calls a store. @throws VectorStoreError for one that fails, without its reason. */
+/** Calls a store. @throws VectorStoreError if it fails, without its message. */
 export function askStore<Value>(
   act: () => PromiseLike<Value>,
   { signal }: Pick<Settings, 'signal'>,
@@ -45,10 +45,10 @@ export async function queryStore(
   settings: Pick<Settings, 'store' | 'signal'>,
   params: QueryParams & { readonly topK: number; readonly [option: string]: unknown },
 ): Promise<readonly QueryResult[]> {
-  // What every store takes; see `SearchableStore`.
+  // The parameters that every store accepts; see `SearchableStore`.
   const found: unknown = await askStore(() => settings.store.query(params as never), settings)
   if (!Array.isArray(found))
-    throw new VectorStoreError('STORE_FAILED', 'The vector store returned no list of results.')
+    throw new VectorStoreError('STORE_FAILED', 'The vector store did not return a list of results.')
   return found.filter(isObject).slice(0, params.topK).map(toResult)
 }
 
@@ -58,7 +58,7 @@ function toResult(given: Record<string, unknown>): QueryResult {
   const numbers = toNumbers(vector)
   return {
     id: String(id),
-    // Such as the angle to a vector of zeros.
+    // For example the angle to a zero vector.
     score: typeof score === 'number' && Number.isFinite(score) ? score : 0,
     metadata: isObject(metadata) ? metadata : {},
     ...(typeof text === 'string' && { document: text }),
@@ -72,7 +72,7 @@ function toNumbers(vector: unknown): readonly number[] | undefined {
   return numbers.every((one) => Number.isFinite(one)) ? (numbers as number[]) : undefined
 }
 
-/** Ends with the call, also where a model or a store does not look at the signal. */
+/** Ends with the call, even if a model or a store ignores the signal. */
 async function ask<Value>(
   act: () => PromiseLike<Value>,
   signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 /**
- * The one filter language of all stores: the operators that users of MongoDB know, parsed into a tree of a few shapes. A store
- * translates the tree; nothing else of a filter reaches it.
+ * The one filter language of all stores: MongoDB's operators, parsed into a tree of a few shapes. A store only receives and translates the
+ * tree.
  */
 
 /** A value that a field is compared with. */
@@ -17,14 +17,14 @@ export interface FieldFilter {
   readonly $in?: readonly Scalar[]
   readonly $nin?: readonly Scalar[]
   readonly $exists?: boolean
-  /** The field is an array with this element, or a text with this part. */
+  /** The field is an array with this element, or a string with this substring. */
   readonly $contains?: Scalar
   readonly $not?: FieldFilter
 }
 
 /**
- * Conditions on a chunk's metadata, all of which must be met: `{ lang: 'en', year: { $gte: 2024 } }`. A dot in a name goes into a
- * nested object.
+ * Conditions on a chunk's metadata, all of which must be met: `{ lang: 'en', year: { $gte: 2024 } }`. A dot in a name refers to a nested
+ * object.
  */
 export type Filter = {
   readonly $and?: readonly Filter[]
@@ -49,7 +49,7 @@ export type Condition =
   | ForEach<'not', { readonly one: Condition }>
   | Leaf
 
-/** What is wrong with a filter, in words that help a model to correct it. */
+/** An invalid filter, with a message that helps a model to correct it. */
 export class FilterError extends Error {
   readonly code = 'INVALID_FILTER'
   override readonly name = 'FilterError'
@@ -57,10 +57,10 @@ export class FilterError extends Error {
 
 const MAX_CONDITIONS = 100
 const MAX_DEPTH = 8
-/** Of one list, and of all conditions together. */
+/** Maximum values of one list, and of all conditions together. */
 const MAX_VALUES = 1000
 const MAX_CHARACTERS = 8192
-/** Of all texts together: each row may be compared with every one. */
+/** Maximum characters of all strings together, since each row may be compared with every one. */
 const MAX_ALL_CHARACTERS = 65_536
 const MAX_FIELD_CHARACTERS = 512
 const MAX_JSON_CHARACTERS = 262_144
@@ -90,13 +90,13 @@ export function parseFilter(given: unknown): Condition | undefined {
   return all.length === 0 ? undefined : join(all)
 }
 
-/** The conditions of which every one must be met. Undefined ones are left out. */
+/** Combines conditions with `and`. Undefined ones are omitted. */
 export function allOf(conditions: readonly (Condition | undefined)[]): Condition | undefined {
   const given = conditions.filter((one) => one !== undefined)
   return given.length === 0 ? undefined : join(given)
 }
 
-/** The filter that a parsed one stands for, written out in full: each operator named, each `and` explicit. */
+/** Writes a parsed filter in full form, with explicit operators and `and`. */
 export function toFilter(condition: Condition): Filter {
   switch (condition.op) {
     case 'and':
@@ -200,19 +200,19 @@ function toLeaf(field: string, operator: string, operand: unknown): Condition {
   const value = checked(operand, operator)
   const op = COMPARISONS[operator]!
   if (/^[gl]te?$/.test(op) && typeof value === 'boolean')
-    throw new FilterError(`${operator} takes a number or a text.`)
-  // The compiler does not spread a union of 7 literals over the members.
+    throw new FilterError(`${operator} takes a number or a string.`)
+  // The compiler does not distribute a union of 7 literals over the members.
   return { op, field, value } as Leaf
 }
 
 function checked(value: unknown, operator: string): Scalar {
   if (!isScalar(value))
     throw new FilterError(
-      `${operator} takes a text, a number, true or false. For a missing value, write { $exists: false }.`,
+      `${operator} takes a string, a number, true or false. For a missing value, write { $exists: false }.`,
     )
-  // No database stores NUL in a text.
+  // Databases do not store NUL in strings.
   if (typeof value === 'string' && (value.length > MAX_CHARACTERS || value.includes('\0')))
-    throw new FilterError(`A text in the filter has over ${MAX_CHARACTERS} characters, or a NUL.`)
+    throw new FilterError(`A string in the filter has over ${MAX_CHARACTERS} characters, or contains NUL.`)
   return value
 }
 
@@ -228,6 +228,6 @@ function entriesOf(value: unknown, what: string): [string, unknown][] {
 
 function unknownOperator(operator: string): FilterError {
   return new FilterError(
-    `There is no operator "${operator.slice(0, 40)}" in filters: there are ${OPERATORS}.`,
+    `Unknown filter operator "${operator.slice(0, 40)}": the operators are ${OPERATORS}.`,
   )
 }

@@ -1,6 +1,4 @@
-/**
- * Graphs by what they were built from, within a limit of bytes: the one that was used longest ago goes first.
- */
+/** Graphs by what they were built from, limited in bytes; the least recently used one is removed first. */
 import type { ChunkGraph } from './graph.ts'
 
 /** A graph of all chunks, or `partial`: the index has too many for one graph. */
@@ -36,7 +34,7 @@ export class GraphCache {
     return entry.graph
   }
 
-  /** Keeps a graph, unless it is larger than the whole cache may be. */
+  /** Stores a graph, unless it is larger than the whole cache. */
   set(key: string, entry: Entry): void {
     const old = this.#entries.get(key)
     if (old !== undefined) this.#delete(key, old)
@@ -59,7 +57,7 @@ export class GraphCache {
   }
 }
 
-/** With the key, which has a filter, and ids. */
+/** Including the key, which contains a filter, and ids. */
 function bytesOf(key: string, { graph }: Entry): number {
   return ENTRY_BYTES + 2 * key.length + (graph === 'partial' ? 0 : graph.bytes)
 }

@@ -1,6 +1,4 @@
-/**
- * `createGraphRAGTool`: chunks that are near the question, and those that are connected with them.
- */
+/** `createGraphRAGTool`: finds chunks that are similar to the question, and chunks connected with them. */
 import type { McpContext } from '../definition/context.ts'
 import { createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
@@ -21,15 +19,15 @@ export interface GraphOptions {
   readonly dimension?: number
   /** The similarity above which two chunks are connected. Default 0.7. */
   readonly threshold?: number
-  /** The steps of the walk that are computed. Default 100. */
+  /** The computed steps of the walk. Default 100. */
   readonly randomWalkSteps?: number
   /** The probability of going back to the start before each step, above 0 and up to 1. Default 0.15. */
   readonly restartProb?: number
-  /** Chunks of an index up to which there is one graph of all. Default 1000. */
+  /** Indexes with up to this many chunks get one graph of all chunks. Default 1000. */
   readonly maxNodes?: number
-  /** Bytes that all cached graphs may take in one process or isolate. Default 67 108 864. */
+  /** Maximum bytes of all cached graphs in one process or isolate. Default 67 108 864. */
   readonly maxCacheBytes?: number
-  /** Milliseconds for which a graph is kept, of a store that does not say when an index has changed. Default 60 000. */
+  /** Milliseconds for which a graph is cached if the store does not report changes of an index. Default 60 000. */
   readonly maxAgeMs?: number
 }
 
@@ -51,11 +49,11 @@ const DEFAULTS = {
 type Graphs = Required<Omit<GraphOptions, 'dimension'>> & Pick<GraphOptions, 'dimension'>
 
 /**
- * Creates a tool that ranks the chunks of an index by a random walk from those nearest to the question, so that it also finds what
- * the question does not name. The graph of an index with up to `maxNodes` chunks is built once for each of its versions, and each of
- * the server's filters; of a larger one, over the 200 chunks that are nearest to the question.
+ * Creates a tool that ranks the chunks of an index by a random walk from those most similar to the question, so that it also finds related
+ * chunks. For an index with up to `maxNodes` chunks, the graph is built once for each version of the index and each of the server's
+ * filters. For a larger index, it is built from the 200 chunks most similar to the question.
  *
- * @throws TypeError for options that cannot be used.
+ * @throws TypeError for invalid options.
  *
  * ```ts
  * const connect = createGraphRAGTool({ vectorStore, indexName: 'docs', model: embed, graphOptions: { threshold: 0.6 } })
@@ -102,14 +100,14 @@ function checkWalk(options: Graphs): void {
     if (!(options[name] >= 0)) throw new TypeError(`"${name}" of a graph must be a number from 0.`)
 }
 
-/** What the request context overrides. */
+/** The settings that the request context overrides. */
 function walkOf({ requestContext }: McpContext): Partial<Graphs> {
   const names = ['randomWalkSteps', 'restartProb', 'threshold'] as const
   const entries = names.map((name) => [name, read<number>(requestContext, name, 'number')] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-/** The chunks at which the walk is most often, from the `topK` nearest to the question. */
+/** The chunks that the walk visits most often, starting at the `topK` most similar to the question. */
 function rank(
   graph: ChunkGraph,
   given: readonly number[],
@@ -153,12 +151,12 @@ function nearestNodes(
   return top.sorted()
 }
 
-/** Above 0 also for a chunk that is unlike the question: where all are, the walk must begin somewhere. */
+/** Above 0 even for dissimilar chunks, since the walk must start somewhere. */
 function weightOf(similarity: number): number {
   return Math.max(similarity, 1e-6)
 }
 
 function describe({ indexName }: RetrievalOptions): string {
   const index = indexName === undefined ? '' : ` (index "${indexName}")`
-  return `Searches this server's documents${index} for passages that are connected with a question, also by way of others: use it for questions about relations, causes and overviews, where a plain search finds only a part. Base the answer on what it returns.`
+  return `Searches this server's documents${index} for passages that are related to a question, directly or through other passages. Use it for questions about relations, causes and overviews, where a plain search finds only a part. Base the answer on what it returns.`
 }

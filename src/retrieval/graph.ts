@@ -1,6 +1,4 @@
-/**
- * A graph of chunks: an edge where two are similar. Kept in typed arrays, row after row, so that its size is known.
- */
+/** A graph of chunks with edges between similar ones. Stored in typed arrays, row after row, so that its size is known. */
 import type { Metadata } from './matches.ts'
 import { products, toUnit } from './similarity.ts'
 import { type QueryResult, VectorStoreError } from './store.ts'
@@ -15,7 +13,7 @@ export interface ChunkGraph {
   readonly targets: Uint32Array
   /** The similarity of both ends. */
   readonly weights: Float32Array
-  /** About what it takes in memory. */
+  /** Approximate size in memory. */
   readonly bytes: number
 }
 
@@ -31,15 +29,15 @@ interface Edges {
   readonly weights: number[]
 }
 
-/** Chunks that have nothing in common: what 32 bits leave of a similarity of nothing is no relation. */
+/** Unrelated chunks: below this, a similarity is only a 32-bit rounding error. */
 const NO_SIMILARITY = 1e-6
 
-/** What an object of a node takes besides its texts. */
+/** Bytes of a node's object without its strings. */
 const NODE_BYTES = 200
 
 /**
- * Builds the graph of chunks that a store returned with their vectors. In the order of their ids, so that the same chunks make the
- * same graph.
+ * Builds the graph of chunks that a store returned with their vectors. In the order of their ids, so that the same chunks produce the same
+ * graph.
  *
  * @throws VectorStoreError for a chunk without a vector, or with another dimension than the first.
  */

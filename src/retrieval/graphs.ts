@@ -1,7 +1,4 @@
-/**
- * The graph that a question is answered from: that of a whole index, built once for each version, or that of the nearest chunks, built
- * once for each set of them.
- */
+/** The graph that answers a question: of a whole index, built once per version, or of the most similar chunks, built once per set. */
 
 import { askStore, queryStore } from './external-calls.ts'
 import { allOf, type Condition, toFilter } from './filter.ts'
@@ -12,34 +9,34 @@ import type { QueryResult, SearchableStore } from './store.ts'
 import { onlyAllowed } from './vector-query-tool.ts'
 
 export interface GraphsOptions {
-  /** Chunks up to which there is one graph of all. */
+  /** Indexes with up to this many chunks get one graph of all chunks. */
   readonly maxNodes: number
   readonly maxCacheBytes: number
-  /** Milliseconds for which a graph is kept, of a store without `indexVersion`. */
+  /** Milliseconds for which a graph is cached for a store without `indexVersion`. */
   readonly maxAgeMs: number
 }
 
-/** Chunks of a graph for one question, where there are more than `maxNodes`. */
+/** Chunks in the graph of one question, if the index has more than `maxNodes`. */
 const MAX_QUESTION_NODES = 200
-/** What such graphs may take of `maxCacheBytes`, so that many questions to one index do not push out the graphs of others. */
+/** The part of `maxCacheBytes` for such graphs, so that many questions to one index do not evict the graphs of others. */
 const QUESTIONS_SHARE = 0.25
 
 interface Version {
   readonly name: string
   readonly expiresAt: number
-  /** The number of vectors, where it is known already. */
+  /** The number of vectors, if known. */
   readonly count?: number | undefined
 }
 
-/** A cached graph's place: what it is made of, and when. Nothing is kept without a version. */
+/** The cache key of a graph: its source and its version. Without a version nothing is cached. */
 interface Place {
   readonly key: string
   readonly version: Version | undefined
 }
 
 /**
- * Creates the function that finds or builds a graph. Each of the server's filters has a graph of its own, so that no tenant's chunks
- * are in the graph of another. Requests do not share a build: on some platforms none may wait for what another has begun.
+ * Creates the function that finds or builds a graph. Each of the server's filters has a separate graph, so that tenants never share one.
+ * Requests do not share a build, since some platforms do not allow a request to wait for another.
  */
 export function createGraphs({ maxNodes, maxCacheBytes, maxAgeMs }: GraphsOptions) {
   const wholes = new GraphCache(maxCacheBytes * (1 - QUESTIONS_SHARE))
@@ -64,7 +61,7 @@ export function createGraphs({ maxNodes, maxCacheBytes, maxAgeMs }: GraphsOption
   }
 }
 
-/** Looks again before it builds: while it fetched, another request may have built the same graph. */
+/** Checks the cache again before it builds, since another request may have built the same graph in the meantime. */
 function findOrBuild(
   cache: GraphCache,
   place: Place,
@@ -96,7 +93,7 @@ function createNumbers(): (store: SearchableStore) => number {
   }
 }
 
-/** Undefined for a store that says nothing of its indexes: then nothing is kept. */
+/** Undefined for a store without information about its indexes; then nothing is cached. */
 async function versionOf(settings: Settings, maxAgeMs: number): Promise<Version | undefined> {
   const { store, indexName } = settings
   if (store.indexVersion === undefined) {
@@ -114,8 +111,8 @@ async function countOf(settings: Settings): Promise<number | undefined> {
 }
 
 /**
- * All chunks that the server's filter allows, or undefined where they are more than `maxNodes`, or may be more than the store found:
- * a graph of the chunks near one question must not be kept for all others.
+ * All chunks that the server's filter allows, or undefined if there are or may be more than `maxNodes` or than the store returned: a graph
+ * for one question must not be cached for all others.
  */
 async function fetchAll(
   settings: Settings,
@@ -138,7 +135,7 @@ async function fetchChunks(
   queryVector: readonly number[],
   wanted: { readonly topK: number; readonly condition: Condition | undefined; readonly isExact?: boolean },
 ): Promise<readonly QueryResult[]> {
-  // Which chunks a graph has must not depend on how near they are to this question.
+  // The chunks of a graph must not depend on their similarity to this question.
   const { minScore: _, ...queryOptions } = toQueryOptions(settings.databaseConfig)
   const found = await queryStore(settings, {
     ...queryOptions,

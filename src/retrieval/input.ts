@@ -1,12 +1,12 @@
 /**
- * The input and output of both tools. Written as Standard Schemas by hand, so that no schema library is bundled, and so that numbers
- * and filters are also read from JSON texts, as models send them.
+ * The input and output of both tools. Written as Standard Schemas by hand, so that no schema library is bundled, and numbers and filters
+ * are also accepted as JSON strings, as models send them.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from '../definition/schema.ts'
 import { type Filter, parseFilter } from './filter.ts'
 
-/** What a model may send. */
+/** The input from a model. */
 export interface RetrievalArguments {
   /** The question, or the words to search for. */
   readonly queryText: string
@@ -21,7 +21,7 @@ export interface RetrievalInput {
   readonly filter: unknown
 }
 
-/** A found chunk, as the tools return it. */
+/** A chunk in the tools' output. */
 export interface Source {
   readonly id: string
   readonly metadata: Record<string, unknown>
@@ -33,10 +33,10 @@ export interface Source {
 }
 
 export interface RetrievalOutput {
-  /** Best first: the metadata of each chunk, with its `text`, or of `createGraphRAGTool` the text alone. */
+  /** Best first: the metadata of each chunk with its `text`; `createGraphRAGTool` returns only the text. */
   readonly relevantContext: unknown[]
   readonly sources: Source[]
-  /** Something to know about these results, such as that reranking took too long. */
+  /** A note about these results, such as that reranking took too long. */
   readonly notice?: string
 }
 
@@ -50,19 +50,19 @@ const QUERY_TEXT: JsonSchema = {
   type: 'string',
   minLength: 1,
   description:
-    'What to search for: the question itself, or its key words. Found by meaning, so synonyms need not be repeated.',
+    'What to search for: the question itself, or its keywords. Searches by meaning, so synonyms are not needed.',
 }
 const TOP_K: JsonSchema = {
   type: 'integer',
   minimum: 1,
   maximum: MAX_TOP_K,
   default: 10,
-  description: 'How many texts to return. 3 for one fact, 20 for an overview.',
+  description: 'How many passages to return: 3 for one fact, 20 for an overview.',
 }
 const FILTER: JsonSchema = {
   type: 'object',
   description:
-    'Only texts whose metadata meets these conditions, such as {"lang": "en", "year": {"$gte": 2024}}. Operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $contains; $and, $or and $not combine them. Leave it out to search everything.',
+    'Return only passages whose metadata meets these conditions, such as {"lang": "en", "year": {"$gte": 2024}}. Operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $contains; $and, $or and $not combine them. Omit it to search everything.',
 }
 
 export function createInputSchema({ withFilter }: { readonly withFilter: boolean }): InputSchema {
@@ -93,7 +93,7 @@ export function createOutputSchema(): OutputSchema {
   const json: JsonSchema = {
     type: 'object',
     properties: {
-      relevantContext: { type: 'array', description: 'What was found, best first.' },
+      relevantContext: { type: 'array', description: 'The found passages, best first.' },
       sources: { type: 'array', items: SOURCE },
       notice: { type: 'string' },
     },
@@ -118,7 +118,10 @@ function toStandard<Input, Output>(
 
 function readQuery(given: unknown, issues: StandardSchemaV1.Issue[]): string {
   if (typeof given === 'string' && given.trim() !== '' && given.length <= MAX_QUERY_CHARACTERS) return given
-  issues.push({ path: ['queryText'], message: `expected a text of 1 to ${MAX_QUERY_CHARACTERS} characters` })
+  issues.push({
+    path: ['queryText'],
+    message: `expected a string of 1 to ${MAX_QUERY_CHARACTERS} characters`,
+  })
   return ''
 }
 

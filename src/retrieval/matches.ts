@@ -1,11 +1,9 @@
-/**
- * Filters in this process, for stores that keep their rows in memory, and for the nodes of a graph.
- */
+/** Applies filters in memory, for in-memory stores and for the nodes of a graph. */
 import type { Condition, Scalar } from './filter.ts'
 
 export type Metadata = { readonly [field: string]: unknown }
 
-/** Whether the metadata meets the condition. A comparison with a value of another type is not met. */
+/** Whether the metadata meets the condition. A comparison with a value of another type is false. */
 export function matches(condition: Condition, metadata: Metadata): boolean {
   switch (condition.op) {
     case 'and':
@@ -60,8 +58,8 @@ function compare(op: 'gt' | 'gte' | 'lt' | 'lte', value: unknown, other: Scalar)
 }
 
 /**
- * As databases order texts in UTF-8: not by UTF-16 units, which put characters beyond the first plane before U+E000. Up to the first
- * difference alone, since a filter compares each row.
+ * Compares strings in UTF-8 order, like databases, since UTF-16 order puts characters beyond the first plane before U+E000. Stops at the
+ * first difference, since a filter compares each row.
  */
 function byCodePoint(one: string, other: string): number {
   const length = Math.min(one.length, other.length)

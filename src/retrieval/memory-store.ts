@@ -1,6 +1,6 @@
 /**
- * A store in memory: exact search over one `Float32Array` an index. It can be saved as JSON and created from it, so that a server
- * can bring a small index along in its bundle.
+ * A store in memory: exact search over one `Float32Array` per index. It can be saved as JSON and restored, so that a server can have a
+ * small index in its bundle.
  */
 import type { Condition } from './filter.ts'
 import { type Metadata, matches } from './matches.ts'
@@ -33,7 +33,7 @@ interface IndexSnapshot {
   readonly metadata: readonly Metadata[]
   /** Base64 of 32-bit floats, little-endian: row after row, with `cosine` of length 1. */
   readonly vectors: string
-  /** Of each vector, as it was given. */
+  /** The original length of each vector. */
   readonly lengths: string
 }
 
@@ -44,8 +44,8 @@ export interface MemoryVectorStore extends VectorStore {
 }
 
 /**
- * Creates a store in memory. Search is exact: every vector is compared. It lasts as long as its process or isolate; with a
- * `snapshot`, it starts with what was saved, and vectors are decoded at the first use of their index.
+ * Creates a store in memory. Search is exact: every vector is compared. It exists as long as its process or isolate. With a `snapshot`, it
+ * starts with the saved indexes and decodes the vectors at the first use of each index.
  *
  * @throws TypeError for a snapshot of another version.
  *
@@ -65,7 +65,7 @@ export function createMemoryVectorStore(snapshot?: MemorySnapshot): MemoryVector
     if (stored === undefined)
       throw new VectorStoreError(
         'NO_INDEX',
-        `There is no index "${indexName}" in memory: create it, or ingest into it.`,
+        `Index "${indexName}" does not exist in memory: create it, or ingest into it.`,
       )
     const index = MemoryIndex.from(stored)
     saved.delete(indexName)
@@ -128,7 +128,7 @@ class MemoryIndex {
   readonly #rows = new Map<string, number>()
   /** Row after row; with `cosine`, each of length 1. */
   #vectors: Float32Array
-  /** The lengths that the vectors had, to return them as they were given. */
+  /** The original lengths of the vectors, to return them unchanged. */
   #lengths: Float32Array
   #changes = 0
 
@@ -151,7 +151,7 @@ class MemoryIndex {
       index.#rows.set(id, row)
     })
     if (index.#vectors.length !== ids.length * dimension || index.#lengths.length !== ids.length)
-      throw new TypeError('The snapshot of createMemoryVectorStore is damaged: make it again.')
+      throw new TypeError('The snapshot of createMemoryVectorStore is damaged: create it again.')
     return index
   }
 
@@ -167,7 +167,7 @@ class MemoryIndex {
     const row = this.#rows.get(id) ?? this.#append(id)
     const length = this.metric === 'cosine' ? lengthOf(vector) : 1
     this.#lengths[row] = length
-    // A copy: what the caller changes later does not change the index.
+    // A copy, so that later changes by the caller do not affect the index.
     this.#metadata[row] = structuredClone(metadata)
     const start = row * this.dimension
     for (let at = 0; at < this.dimension; at++) this.#vectors[start + at] = vector[at]! / length
@@ -186,7 +186,7 @@ class MemoryIndex {
     return row
   }
 
-  /** The last row takes the place of the deleted one. */
+  /** The last row replaces the deleted one. */
   delete(id: string): void {
     const row = this.#rows.get(id)
     if (row === undefined) return
@@ -227,7 +227,7 @@ class MemoryIndex {
     const top = new TopRows(Math.min(topK, count))
     for (let row = 0; row < count; row++) {
       const score = isDistance ? 1 / (1 + values[row]!) : values[row]!
-      // The filter is the dearer half: only for rows that would be among the best.
+      // The filter is expensive, so it only runs for rows that would be among the best.
       if (top.accepts(score, row) && (condition === undefined || matches(condition, this.#metadata[row]!)))
         top.add(row, score)
     }
@@ -262,7 +262,7 @@ function grown(values: Float32Array, length: number): Float32Array {
 function toBase64(values: Float32Array): string {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
   const parts: string[] = []
-  // Of 3 bytes a time, so that no part but the last is padded; few enough for the arguments of one call.
+  // In multiples of 3 bytes, so that only the last part is padded, and few enough for the arguments of one call.
   for (let at = 0; at < bytes.length; at += 0x3000)
     parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 0x3000))))
   return parts.join('')

@@ -1,6 +1,4 @@
-/**
- * The options of both tools, and what they become for one request: some may be given, or overridden, in the request context.
- */
+/** The options of both tools, and their values for one request: the request context may set or override some. */
 import type { AuthInfo, Env, McpContext } from '../definition/context.ts'
 import { type EmbeddingModel, type ProviderOptions, toEmbed } from './embed.ts'
 import { allOf, type Condition, type Filter, parseFilter } from './filter.ts'
@@ -8,12 +6,12 @@ import { isTopK, MAX_TOP_K, type RetrievalInput } from './input.ts'
 import { checkReranker, type RerankerConfig } from './rerank.ts'
 import { checkIndexName, type SearchableStore } from './store.ts'
 
-/** Values by name, for one request: `ctx.requestContext`, or what `execute` is called with. */
+/** Values by name, for one request: `ctx.requestContext`, or the argument of `execute`. */
 export interface RequestValues {
   get(key: string): unknown
 }
 
-/** Who asks, for a store or a filter that depends on it. */
+/** The caller, for a store or a filter that depends on it. */
 export interface RetrievalCaller {
   readonly requestContext: RequestValues
   /** Undefined for an anonymous caller. */
@@ -21,7 +19,7 @@ export interface RetrievalCaller {
   readonly env: Env
 }
 
-/** Options that stores of one kind take in `query`. */
+/** Options of one kind of store for `query`. */
 export interface DatabaseConfig {
   readonly pgvector?: {
     readonly minScore?: number
@@ -31,7 +29,7 @@ export interface DatabaseConfig {
   }
   readonly pinecone?: { readonly namespace?: string; readonly sparseVector?: object }
   readonly chroma?: { readonly where?: object; readonly whereDocument?: object }
-  /** Of another store, as its `query` takes them. */
+  /** Options of another store's `query`. */
   readonly [store: string]: object | undefined
 }
 
@@ -40,39 +38,39 @@ export interface RetrievalOptions {
   readonly vectorStore?:
     | SearchableStore
     | ((caller: RetrievalCaller) => SearchableStore | Promise<SearchableStore>)
-  /** The name of a store in `vectorStores`, here or of the server. */
+  /** The name of a store in `vectorStores`, of this tool or of the server. */
   readonly vectorStoreName?: string
   /** Stores by name. */
   readonly vectorStores?: { readonly [name: string]: SearchableStore }
   readonly indexName?: string
   /** Must be the model that filled the index. */
   readonly model: EmbeddingModel
-  /** Default: made of the names of store and index. */
+  /** Default: derived from the names of the store and the index. */
   readonly id?: string
   /** Tells a model when to use the tool. */
   readonly description?: string
   /** Whether a model may filter by metadata. Default false. */
   readonly enableFilter?: boolean
-  /** What every result must meet, whatever a model asks for. A function that returns nothing refuses the request. */
+  /** A filter for every result, in addition to the model's. A function that returns nothing refuses the request. */
   readonly filter?: Filter | ((caller: RetrievalCaller) => Filter | undefined | Promise<Filter | undefined>)
-  /** Whether sources have their vector. Default false. */
+  /** Whether sources include their vector. Default false. */
   readonly includeVectors?: boolean
   /** Whether results have `sources`. Default true. */
   readonly includeSources?: boolean
   readonly reranker?: RerankerConfig
   readonly databaseConfig?: DatabaseConfig
-  /** Passed on to the embedding model. */
+  /** Passed to the embedding model. */
   readonly providerOptions?: ProviderOptions
 }
 
-/** What one request searches, and how. */
+/** The settings of one search. */
 export interface Settings {
   readonly store: SearchableStore
   readonly indexName: string
   readonly topK: number
-  /** What the server demands. */
+  /** The server's filter. */
   readonly own: Condition | undefined
-  /** What the model asked for. */
+  /** The model's filter. */
   readonly asked: Condition | undefined
   readonly includeVectors: boolean
   readonly includeSources: boolean
@@ -85,7 +83,7 @@ export interface Settings {
 
 const DEFAULT_TOP_K = 10
 
-/** @throws TypeError for an option that cannot be used. */
+/** @throws TypeError for an invalid option. */
 export function checkOptions(tool: string, options: RetrievalOptions): void {
   const { vectorStore, vectorStores = {}, indexName, model, reranker, filter } = options
   toEmbed(model)
@@ -136,7 +134,7 @@ export async function settingsOf(
   }
 }
 
-/** The options of each kind of store in one object, as its `query` takes them. */
+/** The options of each kind of store in one object for its `query`. */
 export function toQueryOptions(databaseConfig: DatabaseConfig): { readonly [option: string]: unknown } {
   const {
     queryVector: _,
@@ -190,17 +188,17 @@ async function storeOf(
     : (read<typeof own>(requestContext, 'vectorStores', 'object') ?? {})
   const store: unknown = Object.hasOwn(stores, name) ? stores[name] : undefined
   if (isStore(store)) return store
-  throw new TypeError(`There is no vector store "${name}": add it to "vectorStores".`)
+  throw new TypeError(`Unknown vector store "${name}": add it to "vectorStores".`)
 }
 
-/** Of the options and of the request context: both must be met. */
+/** The filters of the options and of the request context; both must match. */
 async function ownFilter(
   tool: string,
   { filter }: RetrievalOptions,
   caller: RetrievalCaller,
 ): Promise<Condition | undefined> {
   const given = typeof filter === 'function' ? await filter(caller) : filter
-  // A tenant that is not known must not see everybody's rows.
+  // An unknown tenant must not see the rows of all tenants.
   if (typeof filter === 'function' && (given === undefined || given === null))
     throw new TypeError(
       `The "filter" function of ${tool} returned nothing for this request: return {} to search everything.`,

@@ -1,6 +1,4 @@
-/**
- * What a server gives its retrieval tools: stores by name, and values from the client's `_meta`.
- */
+/** What a server provides to its retrieval tools: stores by name, and values from the client's `_meta`. */
 import type { McpContext } from '../definition/context.ts'
 import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
 import type { SearchableStore } from './store.ts'
@@ -9,8 +7,8 @@ export interface RetrievalValues {
   /** Stores by name, for tools with a `vectorStoreName`. */
   readonly vectorStores?: { readonly [name: string]: SearchableStore }
   /**
-   * Members of the request's `_meta` that clients may set in the request context, such as `topK`. Any client may send any value,
-   * so name none that decides what it may see.
+   * Members of the request's `_meta` that clients may set in the request context, such as `topK`. Any client may send any value, so do not
+   * list a value that controls access.
    */
   readonly fromMeta?: readonly string[]
 }
@@ -19,8 +17,8 @@ export interface RetrievalValues {
 const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'providerOptions', 'user']
 
 /**
- * Creates a `setup` that fills the request context, which tools read as `ctx.requestContext`. What is there already is kept: a
- * client replaces nothing, and its `filter` is joined to the server's by `and`.
+ * Creates a `setup` that fills the request context, which tools read as `ctx.requestContext`. Existing values are kept: a client cannot
+ * replace them, and its `filter` is combined with the server's by `and`.
  *
  * @throws TypeError for a name in `fromMeta` that a client must not set.
  *
@@ -48,13 +46,13 @@ export function provideRetrieval({
   }
 }
 
-/** The values of a request context are stored with the runs of workflows, and traced: as JSON, which must not show a store's secrets. */
+/** Request context values are stored with workflow runs and traced as JSON, which must not contain a store's secrets. */
 function hidden(stores: object): object {
   const members = Object.entries(stores).map(([name, value]) => [name, { value, enumerable: false }] as const)
   return Object.create(null, Object.fromEntries(members)) as object
 }
 
-/** A client's filter that is none makes the whole one wrong: each tool that searches then refuses it, with a reason. */
+/** An invalid client filter makes the whole filter invalid; each search tool then refuses it with a message. */
 function joined(own: unknown, given: unknown): unknown {
   const server = parseFilter(own)
   try {

@@ -1,10 +1,8 @@
-/**
- * The products of vectors, the inner loop of search. Over one type of array each, which lets engines compile it once.
- */
+/** Products of vectors, the inner loop of a search. Each function uses one array type, so that engines compile it once. */
 
 /**
- * Of `query` with each row of `vectors`. Four rows at a time, so that each member of the query is read once for all of them,
- * and two members at a time, which is a tenth faster.
+ * The products of `query` with each row of `vectors`. Processes four rows at a time, so that each member of the query is read once for all
+ * of them, and two members at a time, which is a tenth faster.
  */
 export function products(query: Float64Array, vectors: Float32Array, rows: number): Float64Array {
   const dimension = query.length
@@ -64,14 +62,14 @@ export function distances(query: Float64Array, vectors: Float32Array, rows: numb
   })
 }
 
-/** Of a vector; 1 for one of zeros, so that it can be divided by. */
+/** The length of a vector; 1 for a zero vector, to allow division. */
 export function lengthOf(vector: ArrayLike<number>): number {
   let sum = 0
   for (let at = 0; at < vector.length; at++) sum += vector[at]! * vector[at]!
   return Math.sqrt(sum) || 1
 }
 
-/** Of length 1, where there is any. */
+/** Normalizes to length 1, except a zero vector. */
 export function toUnit(vector: ArrayLike<number>): Float64Array {
   const length = lengthOf(vector)
   return Float64Array.from(vector, (value) => value / length)

@@ -1,9 +1,7 @@
-/**
- * The interface of vector stores: that of Mastra's stores, so that either kind can be used.
- */
+/** The interface of vector stores, compatible with Mastra's stores. */
 import { type Condition, type Filter, parseFilter } from './filter.ts'
 
-/** How near two vectors are: by angle, by distance, or by their product. */
+/** The similarity of two vectors: by angle, by distance, or by their product. */
 export type Metric = 'cosine' | 'euclidean' | 'dotproduct'
 
 export interface CreateIndexParams {
@@ -47,12 +45,12 @@ export interface IndexStats {
   readonly metric?: Metric | undefined
 }
 
-/** What the tools need of a store. The stores of this package have more: see `VectorStore`. */
+/** What the tools need from a store. The stores of this package have more members: see `VectorStore`. */
 export interface SearchableStore {
-  /** Takes `QueryParams` and options of its own. `never`, since each store of Mastra has a filter type that no other one has. */
+  /** Takes `QueryParams` and the store's own options. `never`, since each Mastra store has a different filter type. */
   query(params: never): PromiseLike<readonly QueryResult[]>
   describeIndex?(params: { indexName: string }): PromiseLike<IndexStats>
-  /** The most results of one query, where the store has a limit. */
+  /** The maximum results of one query, if the store has a limit. */
   readonly maxTopK?: number
   /** Whether a query with `exact: true` compares every vector that the filter allows, and so finds all of them. */
   readonly hasExactQuery?: boolean
@@ -88,7 +86,7 @@ export class VectorStoreError extends Error {
 }
 
 /**
- * What a database says of an error is for the operator alone: it can quote the request. It is the `cause`, and in the stack, which a
+ * A database's error message is only for the operator, since it may quote the request. It is the `cause`, and part of the stack, which a
  * server logs.
  */
 export function withCause<Failure extends Error>(error: Failure, cause: unknown): Failure {
@@ -128,11 +126,11 @@ export function checkVector(vector: readonly number[], dimension: number): void 
   if (vector.length !== dimension)
     throw new VectorStoreError(
       'WRONG_DIMENSION',
-      `The index has ${dimension} dimensions, but the vector ${vector.length}: use the embedding model that filled the index.`,
+      `The index has ${dimension} dimensions, but the vector has ${vector.length}: use the embedding model that filled the index.`,
     )
   for (const value of vector)
     if (!Number.isFinite(value))
-      throw new VectorStoreError('WRONG_DIMENSION', 'A vector has a value that is no number.')
+      throw new VectorStoreError('WRONG_DIMENSION', 'A vector has a value that is not a number.')
 }
 
 /** @throws TypeError for anything but a whole number from 1. */
@@ -146,18 +144,18 @@ export function conditionOf({ filter }: QueryParams): Condition | undefined {
   return parseFilter(filter)
 }
 
-/** An error for an operator that a store does not have. */
+/** The error for an operator that a store does not support. */
 export function unsupported(store: string, operator: string): VectorStoreError {
   return new VectorStoreError('UNSUPPORTED_FILTER', `${store} cannot filter by ${operator}.`)
 }
 
-/** The text of a chunk: in its metadata, or beside it. */
+/** The text of a chunk: in its metadata, or separate. */
 export function textOf(result: Pick<QueryResult, 'metadata' | 'document'>): string {
   const text = result.metadata?.text
   return typeof text === 'string' ? text : (result.document ?? '')
 }
 
-/** The similarity that a distance stands for: higher is nearer. */
+/** Converts a distance to a similarity; higher is more similar. */
 export function scoreOf(metric: Metric, distance: number): number {
   if (metric === 'cosine') return 1 - distance
   return metric === 'euclidean' ? 1 / (1 + distance) : -distance

@@ -1,6 +1,6 @@
 /**
- * The best rows seen so far: a heap with the worst of them first. Of equal scores, the earlier row is better, so that the same search
- * has the same result.
+ * The best rows so far: a heap with the worst one first. With equal scores, the earlier row is better, so that the same search has the same
+ * result.
  */
 export class TopRows {
   readonly #size: number

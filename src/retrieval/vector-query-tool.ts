@@ -28,10 +28,10 @@ export type RetrievalTool = CreatedTool<InputSchema, OutputSchema, RetrievalOutp
 const NAME = 'createVectorQueryTool'
 
 /**
- * Creates a tool that searches an index by meaning. All but `model`, `id` and `description` may be given, or overridden, in the
- * request context. A model's filter only narrows what the server's own filter allows.
+ * Creates a tool that searches an index by meaning. The request context may set or override all options except `model`, `id` and
+ * `description`. A model's filter only narrows what the server's own filter allows.
  *
- * @throws TypeError for options that cannot be used.
+ * @throws TypeError for invalid options.
  *
  * ```ts
  * const search = createVectorQueryTool({ vectorStore, indexName: 'docs', model: 'openai/text-embedding-3-small' })
@@ -63,7 +63,7 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): Retrieva
   })
 }
 
-/** The nearest chunks that meet both filters. */
+/** The most similar chunks that match both filters. */
 export async function search(
   settings: Settings,
   queryVector: readonly number[],
@@ -76,13 +76,13 @@ export async function search(
     queryVector,
     topK,
     includeVector: includeVectors,
-    // Written out from what was parsed: nothing else of a model's filter reaches a store.
+    // Written from the parsed filter, so that a store never receives a model's own JSON.
     ...(condition !== undefined && { filter: toFilter(condition) }),
   })
   return onlyAllowed(found, own)
 }
 
-/** The server's own filter once more, so that a store which ignores a condition shows no row of another tenant. */
+/** Applies the server's own filter again, so that a store that ignores a condition cannot return rows of another tenant. */
 export function onlyAllowed(
   found: readonly QueryResult[],
   own: Condition | undefined,
@@ -115,5 +115,5 @@ export function toToolName(
 
 function describe({ indexName }: RetrievalOptions): string {
   const index = indexName === undefined ? '' : ` (index "${indexName}")`
-  return `Searches this server's documents${index} by meaning and returns the passages that fit best. Use it before you answer a question that they may cover, and base the answer on what it returns. Ask again in other words if nothing fits.`
+  return `Searches this server's documents${index} by meaning and returns the best matching passages. Use it before you answer a question that they may cover, and base the answer on what it returns. If nothing matches, search again with other words.`
 }

@@ -5,11 +5,11 @@
 import type { ChunkGraph } from './graph.ts'
 
 export interface WalkOptions {
-  /** The steps that are computed. After n, what is missing of the limit is below (1 - restartProb) ^ n. */
+  /** The computed steps. After n steps, the difference to the limit is below (1 - restartProb) ^ n. */
   readonly steps: number
   /** The probability of going back to the start before each step. */
   readonly restartProb: number
-  /** The nodes that exist for this walk: 1 for each. Default: all. */
+  /** The nodes that this walk may visit: 1 for each. Default: all. */
   readonly allowed?: Uint8Array | undefined
 }
 
@@ -17,7 +17,7 @@ export interface WalkOptions {
  * The probability of being at each node: p = r s + (1 - r) (P^T p + d s), where `s` is the start, P goes along an edge with a
  * probability in proportion to its weight, and d is the probability of being at a node without edges, from which it restarts.
  *
- * @param start adds up to 1.
+ * @param start Adds up to 1.
  */
 export function walk(graph: ChunkGraph, start: Float64Array, options: WalkOptions): Float64Array {
   const { steps, restartProb, allowed } = options
@@ -36,7 +36,7 @@ export function walk(graph: ChunkGraph, start: Float64Array, options: WalkOption
   return at
 }
 
-/** Moves along the edges, and returns what is at nodes without any. */
+/** Moves along the edges, and returns the probability at nodes without edges. */
 function spread(
   { starts, targets, weights }: ChunkGraph,
   from: Float64Array,

@@ -1,4 +1,4 @@
-/** The answers that a test gives to the questions of a server: data in the order of the questions, or a function. */
+/** A test's answers to a server's questions: data in the order of the questions, or a function. */
 import { readReason } from '../interaction/asked-again.ts'
 import { type RequestedSchema, validate } from '../interaction/form-content.ts'
 
@@ -15,16 +15,16 @@ export type ElicitResult = {
 export interface Question {
   readonly message: string
   readonly mode?: 'form' | 'url' | undefined
-  /** Of a form. */
+  /** The schema of a form. */
   readonly requestedSchema?: RequestedSchema | undefined
-  /** Of a URL. */
+  /** The URL to visit. */
   readonly url?: string | undefined
 }
 
 /**
  * - one answer: for every question.
  * - a list: one answer for each question, in the order in which they arrive.
- * - a function: called with each question. What it returns is sent as it is, so that a test can also give a wrong answer.
+ * - a function: called with each question. Its result is sent unchanged, so that a test can also give an invalid answer.
  */
 export type Answers =
   | ElicitResult
@@ -34,11 +34,11 @@ export type Answers =
 /**
  * - `NO_CLIENT`: `@modelcontextprotocol/client` is not installed.
  * - `NO_ANSWER`: the server asked more questions than there are answers.
- * - `INVALID_ANSWER`: the answer does not fit the form that was asked with, or the server did not accept it, such as for its format.
+ * - `INVALID_ANSWER`: the answer does not match the form, or the server did not accept it, for example because of its format.
  */
 export type TestingErrorCode = 'NO_CLIENT' | 'NO_ANSWER' | 'INVALID_ANSWER'
 
-/** What is wrong with the test itself. Match `code`; the text may change. Errors of the server are those of the official client. */
+/** An error in the test itself. Match `code`; the text may change. Errors of the server are thrown by the official client. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
   readonly code: TestingErrorCode
@@ -50,10 +50,10 @@ export class TestingError extends Error {
 }
 
 /**
- * Answers one question after another. The function rejects with a `TestingError` if no answer is left, if it does not fit, or if the
- * server has not accepted the last one.
+ * Answers one question after another. The function rejects with a `TestingError` if no answer is left, if it does not match, or if the
+ * server did not accept the last one.
  *
- * @throws TypeError for what is not an answer.
+ * @throws TypeError for a value that is not an answer.
  */
 export function createAnswering(answers: Answers): (question: Question) => Promise<ElicitResult> {
   if (typeof answers === 'function') return async (question) => answers(question)
@@ -66,7 +66,7 @@ export function createAnswering(answers: Answers): (question: Question) => Promi
     if (answer === undefined)
       throw new TestingError(
         'NO_ANSWER',
-        `The server asked "${question.message}", and no answer is left: "answers" has ${list.length}.`,
+        `The server asked "${question.message}", but no answer is left: "answers" has ${list.length}.`,
       )
     checkFits(answer, question)
     return answer
@@ -81,7 +81,7 @@ function isAnswer(value: unknown): boolean {
   return action === 'accept' || action === 'decline' || action === 'cancel'
 }
 
-/** A server asks again after an answer that it does not accept, so the same answer would be given without end. */
+/** A server asks again after an answer that it does not accept, so the same answer would be repeated forever. */
 function checkAccepted({ message }: Question): void {
   const again = readReason(message)
   if (again === undefined) return
@@ -91,11 +91,11 @@ function checkAccepted({ message }: Question): void {
   )
 }
 
-/** Says which field it is, without asking the server. */
+/** Names the invalid field without asking the server. */
 function checkFits({ action, content = {} }: ElicitResult, { message, requestedSchema }: Question): void {
   if (action !== 'accept' || requestedSchema === undefined) return
   const faults = validate(requestedSchema, content)
   if (faults.length === 0) return
   const named = faults.map((fault) => `"${fault.field}" ${fault.message}`).join(', ')
-  throw new TestingError('INVALID_ANSWER', `The answer to "${message}" does not fit its form: ${named}.`)
+  throw new TestingError('INVALID_ANSWER', `The answer to "${message}" does not match its form: ${named}.`)
 }

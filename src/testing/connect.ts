@@ -8,22 +8,22 @@ import { type FetchServer, type RequestPlatform, serveRequest } from '../request
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
 
 export interface ConnectOptions {
-  /** The era that the client speaks: `modern` is 2026-07-28, `legacy` 2025-11-25. Default `modern`. */
+  /** The client's era: `modern` is 2026-07-28, `legacy` 2025-11-25. Default `modern`. */
   era?: Era
-  /** What the client declares that it can do. Default: elicitation of both kinds if there are `answers`, else nothing. */
+  /** The client's capabilities. Default: both kinds of elicitation if there are `answers`, otherwise none. */
   capabilities?: ClientCapabilities
   /** The answers to the server's questions. Without them, no question is answered. */
   answers?: Answers
   /**
-   * A token, sent as `Authorization: Bearer`, which the server checks as it checks any; or the caller itself, as a verifier would return
-   * it. The verifier is then not called; the scopes of the server and of its tools hold, and `expiresAt`. Default: an anonymous caller.
+   * A token, sent as `Authorization: Bearer`, which the server verifies as usual; or the caller itself, as a verifier would return it. The
+   * verifier is then not called, but scopes and `expiresAt` are checked. Default: an anonymous caller.
    */
   auth?: string | AuthInfo
-  /** The bindings or variables of the platform, `ctx.env`: also where `MAYFLY_SECRET` is. Default: none. */
+  /** The platform's bindings or variables, `ctx.env`, including `MAYFLY_SECRET`. Default: none. */
   env?: unknown
-  /** The URL that the client believes to connect to. Nothing listens there. Default `http://localhost/mcp`. */
+  /** The URL that the client uses. Nothing listens there. Default `http://localhost/mcp`. */
   url?: string
-  /** More headers for each request, such as those that a proxy adds. Default: none. */
+  /** Additional headers for each request, such as those of a proxy. Default: none. */
   headers?: { readonly [name: string]: string }
 }
 
@@ -40,19 +40,19 @@ const OPTIONS: { readonly [option in keyof ConnectOptions]-?: true } = {
   headers: true,
 }
 
-const NO_CALLER = `"auth" of connect is a token, or a caller as a verifier returns it: { token: 't', clientId: 'ada', scopes: [] }.`
+const NO_CALLER = `"auth" of connect must be a token, or a caller as returned by a verifier: { token: 't', clientId: 'ada', scopes: [] }.`
 
-/** With a misspelt `auth` ignored, tests of scopes would pass without a caller. */
+/** Ignoring a misspelt `auth` would let tests of scopes pass without a caller. */
 function checkOptions(options: ConnectOptions): void {
   const unknown = unknownOption(options, OPTIONS)
   if (unknown !== undefined) throw new TypeError(`connect has no option "${unknown}".`)
   const { era, auth, headers = {} } = options
   if (era !== undefined && era !== 'modern' && era !== 'legacy')
-    throw new TypeError('"era" of connect is "modern" or "legacy".')
+    throw new TypeError('"era" of connect must be "modern" or "legacy".')
   if (auth !== undefined && typeof auth !== 'string' && (typeof auth !== 'object' || auth === null))
     throw new TypeError(NO_CALLER)
   if (typeof auth === 'string' && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
-    throw new TypeError('connect was given a token and a header "Authorization": leave one of them out.')
+    throw new TypeError('connect got both a token and a header "Authorization": remove one of them.')
 }
 
 const VERSIONS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
@@ -68,11 +68,11 @@ const CLOSE_MS = 5000
  * await client.callTool({ name: 'refund', arguments: { orderId: '7' } })
  * ```
  *
- * `close()`, or `await using`, ends what is still open, also the session, and waits up to 5 seconds for work that tools have passed to
+ * `close()`, or `await using`, ends everything that is open, including the session, and waits up to 5 seconds for work that tools passed to
  * `ctx.waitUntil`.
  *
- * @param server an `MCPServer`, what `fromSdk` returns, or an app with a `fetch`, such as one of Hono.
- * @throws TypeError for an option that does not exist, or for a value that it does not allow.
+ * @param server An `MCPServer`, the result of `fromSdk`, or an app with a `fetch`, such as a Hono app.
+ * @throws TypeError for an unknown option, or an invalid value.
  * @throws TestingError `NO_CLIENT` if the package is not installed, and the official client's error if the server refuses it.
  */
 export async function connect(server: FetchServer, options: ConnectOptions = {}): Promise<ConnectedClient> {
@@ -107,7 +107,7 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
     client.setRequestHandler('elicitation/create', ({ params }) => answer(params as Question))
   const close = client.close.bind(client)
   const closeAll = async (): Promise<void> => {
-    // A session outlives its client. The client reports an error of it to `onerror`.
+    // A session outlives its client. The client reports its error to `onerror`.
     await inTime(transport.terminateSession().catch(() => {}))
     await close()
     await inTime(settled(running))
@@ -126,7 +126,7 @@ async function readCaller(auth: AuthInfo): Promise<Caller | undefined> {
   try {
     return await toCaller(auth)
   } catch {
-    // Its error speaks of a function that checks tokens, and there is none.
+    // Its error mentions a function that checks tokens, which does not exist here.
     throw new TypeError(NO_CALLER)
   }
 }

@@ -8,7 +8,7 @@ const MAX_URI_CHARACTERS = 8192
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Undefined for all but `{ type }`, `{ type: 'resourceUpdated', uri }`, and lists of 1 to 100 of them. */
+/** Undefined for anything other than `{ type }`, `{ type: 'resourceUpdated', uri }`, and lists of 1 to 100 of them. */
 export function parseEvents(body: Uint8Array): readonly Change[] | undefined {
   let value: unknown
   try {
@@ -21,7 +21,7 @@ export function parseEvents(body: Uint8Array): readonly Change[] | undefined {
 }
 
 function isChange(value: unknown): value is Change {
-  // Only a bus knows whether it has lost events, and only a server what its clients subscribe to.
+  // Only a bus knows whether it lost events, and only a server knows its clients' subscriptions.
   if (!isChangeEvent(value) || value.type === 'gap' || value.type === 'sessionChanged') return false
   const members = Object.keys(value).length
   if (value.type !== 'resourceUpdated') return members === 1

@@ -1,19 +1,17 @@
-/**
- * Remembers the ids of webhooks, so that each is accepted once.
- */
+/** Stores the ids of webhooks, so that each is accepted once. */
 
-/** Claims ids once. A `SingleUseStore` is one; share it if requests reach several processes. */
+/** Claims each id once. A `SingleUseStore` can be used; share it if requests reach several processes. */
 export interface WebhookStore {
-  /** Returns true the first time it sees `id`, false after. May forget it after `expiresAt` (milliseconds since the epoch). */
+  /** Returns true the first time it sees `id`, then false. May forget it after `expiresAt` (milliseconds since the epoch). */
   claim(id: string, expiresAt: number): boolean | Promise<boolean>
-  /** Forgets `id`, whose event could not be published: its sender sends it again. */
+  /** Removes `id` if its event could not be published, so that its sender can send it again. */
   release?(id: string): void | Promise<void>
 }
 
 /** Ids in memory. With 300 seconds of tolerance, this suffices for 270 webhooks a second. */
 const MAX_IDS = 100_000
 
-/** Creates a store for one process or isolate. When it is full, it rejects rather than forget an id. */
+/** Creates a store for one process or isolate. When it is full, it rejects new ids instead of removing old ones. */
 export function createMemoryStore(): Required<WebhookStore> {
   const expiries = new Map<string, number>()
   const forgetExpired = (now: number): void => {

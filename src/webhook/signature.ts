@@ -12,20 +12,20 @@ export interface Signed {
 }
 
 export interface Verifier {
-  /** Whether one of the signatures is that of one of the secrets. Compares in constant time. */
+  /** Whether one of the signatures was made with one of the secrets. Compares in constant time. */
   verify(signed: Signed, body: Uint8Array): Promise<boolean>
 }
 
 const PREFIX = 'whsec_'
 
-/** Bytes of a secret, as Standard Webhooks has them. */
+/** Bytes of a secret in Standard Webhooks. */
 const MIN_SECRET_BYTES = 24
 const MAX_SECRET_BYTES = 64
 
 /** Bounds the work for one request. Senders sign with two secrets while they rotate them. */
 const MAX_SIGNATURES = 8
 
-/** A period would let the id reach into what is signed after it. */
+/** A period in the id would change the meaning of the signed string. */
 const ID = /^[!-\-/-~]{1,256}$/
 const TIMESTAMP = /^\d{1,12}$/
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
@@ -41,7 +41,7 @@ export function createVerifier(secrets: readonly string[]): Verifier {
     Promise.all(raw.map((bytes) => crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify'])))
   return {
     async verify({ id, timestamp, signatures }, body) {
-      // Not before the first request: platforms forbid it at the top level of a module.
+      // At the first request, since platforms forbid it at the top level of a module.
       imported ??= importKeys()
       const keys = await imported
       const content = join(new TextEncoder().encode(`${id}.${timestamp}.`), body)
@@ -61,7 +61,7 @@ export function readSigned(headers: Headers): Signed | undefined {
     headers.get(`webhook-${name}`),
   )
   if (!id || !timestamp || !signature || !ID.test(id) || !TIMESTAMP.test(timestamp)) return undefined
-  // Signatures of other versions, such as v1a, may stand beside ours.
+  // There may also be signatures of other versions, such as v1a.
   const signatures = signature.split(' ', MAX_SIGNATURES).flatMap((one) => readSignature(one) ?? [])
   return signatures.length === 0 ? undefined : { id, timestamp, signatures }
 }
@@ -82,7 +82,7 @@ function readSecret(secret: string): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Undefined for all but the one way to write these bytes. */
+/** Undefined unless it is the canonical encoding of these bytes. */
 function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = fromBase64(text)

@@ -197,8 +197,8 @@ describe('stdout carries messages alone', { timeout: 180_000 }, () => {
 
 describe('a line that never ends', { timeout: 180_000 }, () => {
   test.for([
-    ['mayfly stdio', QUIET, 1, /^mayfly: A line of more than 10000000 bytes arrived[^\n]+\n$/],
-    ['a program', QUIET_EMBEDDED, 3, /ended: A line of more than 10000000 bytes arrived[^\n]+\n$/],
+    ['mayfly stdio', QUIET, 1, /^mayfly: A line exceeded the limit of 10000000 bytes[^\n]+\n$/],
+    ['a program', QUIET_EMBEDDED, 3, /ended: A line exceeded the limit of 10000000 bytes[^\n]+\n$/],
   ] as const)('%s → a JSON-RPC error, a line on stderr, exit code', async ([how, source, code, said]) => {
     const { lines, errors, send, exited } = start(source, how)
     send(call(1, 'size', { text: 'x'.repeat(9_000_000) }))
@@ -228,7 +228,7 @@ test('a larger http.maxBodyBytes is the limit of a line, too', { timeout: 180_00
   expect(JSON.parse(lines()[0]!)).toMatchObject({ result: { content: [{ text: '11000000' }] } })
   send('x'.repeat(12_500_000))
   expect(await exited).toBe(1)
-  expect(errors()).toMatch(/^mayfly: A line of more than 12000000 bytes arrived[^\n]+\n$/)
+  expect(errors()).toMatch(/^mayfly: A line exceeded the limit of 12000000 bytes[^\n]+\n$/)
 })
 
 describe('the end', { timeout: 180_000 }, () => {

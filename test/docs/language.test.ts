@@ -20,18 +20,7 @@ function read(file: string): string {
 }
 
 /** Files and folders that are still to be rewritten. */
-const NOT_YET = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'docs/',
-  'src/client/',
-  'src/retrieval/',
-  'src/webhook/',
-  'src/testing/',
-  'adapters/',
-]
+const NOT_YET = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/']
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'adapters/README.md']
 pages.push(...find('docs/**/*.md'))

@@ -110,7 +110,7 @@ describe('answers', () => {
 
     await expect(client.callTool(call)).rejects.toMatchObject({
       code: 'NO_ANSWER',
-      message: 'The server asked "Which?", and no answer is left: "answers" has 1.',
+      message: 'The server asked "Which?", but no answer is left: "answers" has 1.',
     })
   })
 

@@ -37,7 +37,7 @@ export interface ChromaOptions extends HttpStoreOptions {
 }
 
 export interface ChromaQueryParams extends QueryParams {
-  /** In Chroma's own form; joined to `filter` by `and`. */
+  /** In Chroma's own format; combined with `filter` by `and`. */
   readonly where?: object
   readonly whereDocument?: object
   readonly minScore?: number
@@ -107,14 +107,14 @@ export function chromaVector(options: ChromaOptions = {}): VectorStore {
         throw isMissing(error) ? noIndex('Chroma', name) : error
       },
     )
-    // Without a vector it has no dimension yet.
+    // It has no dimension until it contains a vector.
     if (typeof collection.dimension === 'number') known.set(name, collection)
     return collection
   }
   const ask = async <Body>(indexName: string, command: string, body: unknown): Promise<Body> => {
     const { id } = await find(indexName)
     return call<Body>(`${base}/${id}/${command}`, { body }).catch((error: unknown) => {
-      // It was deleted, and perhaps created anew with another id.
+      // It was deleted, and perhaps created again with another id.
       if (isMissing(error)) known.delete(indexName)
       throw isMissing(error) ? noIndex('Chroma', indexName) : error
     })
@@ -187,7 +187,7 @@ export function chromaVector(options: ChromaOptions = {}): VectorStore {
   }
 }
 
-/** Its lists have values of one type, and whole numbers are another one than fractions. */
+/** Chroma's lists have values of one type, and integers and fractions are different types. */
 function withListsOfOneType(condition: Condition): Condition {
   if (condition.op === 'and' || condition.op === 'or')
     return { ...condition, all: condition.all.map(withListsOfOneType) }

@@ -13,11 +13,11 @@ export interface HttpCall {
   readonly body?: unknown
 }
 
-/** A reading function of one store: resolves with the parsed body. */
+/** Calls one store, and resolves with the parsed body. */
 export type CallStore = <Body>(url: string, call?: HttpCall) => Promise<Body>
 
 /**
- * Creates the function that calls a store. What a store says of an error is the `cause`, for the operator's log: it can quote the
+ * Creates the function that calls a store. A store's error message becomes the `cause`, for the operator's log, since it may quote the
  * request.
  */
 export function createCall(
@@ -53,7 +53,7 @@ export function createCall(
   }
 }
 
-/** The base of URLs, without a slash at its end. @throws TypeError for a text that is no URL. */
+/** The base URL, without a trailing slash. @throws TypeError for an invalid URL. */
 export function toBase(store: string, url: string): string {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new TypeError(`"url" of ${store} must be an http or https URL.`)
@@ -72,7 +72,7 @@ export function inParts<Value>(values: readonly Value[], size: number): Value[][
   )
 }
 
-/** Leaves out results with a lower score, for stores that cannot. */
+/** Removes results with a lower score, for stores that cannot filter by score. */
 export function withMinScore<Result extends { readonly score: number }>(
   results: Result[],
   minScore: number | undefined,
@@ -80,12 +80,12 @@ export function withMinScore<Result extends { readonly score: number }>(
   return minScore === undefined ? results : results.filter(({ score }) => score >= minScore)
 }
 
-/** An index that a store answers with 404 for. */
+/** The error for an index that a store does not have (404). */
 export function isMissing(error: unknown): boolean {
   return error instanceof VectorStoreError && error.status === 404
 }
 
-/** For `catch`: undefined where there is no index. Throws everything else. */
+/** For `catch`: returns undefined if the index does not exist, and rethrows other errors. */
 export function orNoIndex(error: unknown): undefined {
   if (error instanceof VectorStoreError && error.code === 'NO_INDEX') return undefined
   throw error
@@ -94,6 +94,6 @@ export function orNoIndex(error: unknown): undefined {
 export function noIndex(store: string, indexName: string): VectorStoreError {
   return new VectorStoreError(
     'NO_INDEX',
-    `There is no index "${indexName}" in ${store}: create it, or ingest into it.`,
+    `Index "${indexName}" does not exist in ${store}: create it, or ingest into it.`,
   )
 }

@@ -24,7 +24,7 @@ interface Statement {
 
 type Rows = readonly { readonly [column: string]: unknown }[]
 
-/** A client of `@libsql/client`, of any of its builds. */
+/** A client of `@libsql/client`, from any of its builds. */
 export interface LibSqlClient {
   execute(statement: Statement): PromiseLike<{ rows: readonly object[] }>
   batch(statements: Statement[], mode: 'write'): PromiseLike<unknown>
@@ -32,12 +32,12 @@ export interface LibSqlClient {
 
 export interface LibSqlOptions {
   readonly client: LibSqlClient
-  /** `cosine` or `euclidean`, of every index of this store. Default `cosine`. */
+  /** `cosine` or `euclidean`, for every index of this store. Default `cosine`. */
   readonly metric?: Exclude<Metric, 'dotproduct'>
 }
 
 export interface LibSqlQueryParams extends QueryParams {
-  /** Leaves out rows with a lower score. */
+  /** Excludes rows with a lower score. */
   readonly minScore?: number
 }
 
@@ -45,7 +45,7 @@ const DISTANCES = { cosine: 'vector_distance_cos', euclidean: 'vector_distance_l
 const ROWS_AT_ONCE = 100
 
 /**
- * Creates a store on libSQL. Every vector is compared, which is exact, and fast up to some 100 000 rows.
+ * Creates a store on libSQL. Compares every vector, which is exact, and fast up to about 100 000 rows.
  *
  * ```ts
  * const store = libSqlVector({ client: createClient({ url: 'file:docs.db' }) })
@@ -77,7 +77,7 @@ export function libSqlVector({ client, metric = 'cosine' }: LibSqlOptions): Vect
     async createIndex({ indexName, dimension, metric: given = metric }) {
       if (given !== metric)
         throw new TypeError(
-          `This libSqlVector store compares by "${metric}": pass metric: "${given}" to libSqlVector, if it has it.`,
+          `This libSqlVector store compares by "${metric}": pass metric: "${given}" to libSqlVector, if it supports it.`,
         )
       if (!Number.isInteger(dimension) || dimension < 1)
         throw new TypeError('"dimension" must be a whole number above 0.')
@@ -96,7 +96,7 @@ export function libSqlVector({ client, metric = 'cosine' }: LibSqlOptions): Vect
     async upsert(params) {
       const { dimension } = await this.describeIndex(params)
       const rows = toRows(params, dimension)
-      // Replacing gives a row a new id, from which indexVersion sees the change.
+      // Replacing gives a row a new id, so that indexVersion detects the change.
       const sql = `INSERT OR REPLACE INTO ${table(params.indexName)} (vector_id, embedding, metadata) VALUES (?, vector32(?), ?)`
       for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
         const statements = rows.slice(at, at + ROWS_AT_ONCE).map(({ id, vector, metadata }) => ({
@@ -177,7 +177,7 @@ function toStoreError(indexName: string, error: unknown): Error {
   const failure = /no such table/.test(message)
     ? new VectorStoreError(
         'NO_INDEX',
-        `There is no index "${indexName}" in libSQL: create it, or ingest into it.`,
+        `Index "${indexName}" does not exist in libSQL: create it, or ingest into it.`,
       )
     : /dimension|same length/.test(message)
       ? new VectorStoreError(

@@ -1,14 +1,12 @@
-/**
- * Filters for stores whose own language is also that of MongoDB, or a part of it.
- */
+/** Filters for stores whose own language is MongoDB's, or a part of it. */
 import { type Condition, type Leaf, toFilter } from '../filter.ts'
 import { unsupported } from '../store.ts'
 
 export interface MongoDialect {
   readonly store: string
-  /** Operators that the store has. */
+  /** Operators that the store supports. */
   readonly operators: readonly Condition['op'][]
-  /** Whether `$gt` and the like compare texts. */
+  /** Whether `$gt` and similar operators compare strings. */
   readonly ordersTexts: boolean
   /** Why a field or value cannot be used; undefined if it can. */
   readonly refuse?: (condition: Leaf) => string | undefined
@@ -37,7 +35,7 @@ function check(condition: Condition, dialect: MongoDialect): void {
     'value' in condition &&
     typeof condition.value === 'string'
   )
-    throw unsupported(store, `$${condition.op} with a text`)
+    throw unsupported(store, `$${condition.op} with a string`)
   const reason = refuse?.(condition)
   if (reason !== undefined) throw unsupported(store, reason)
 }

@@ -1,6 +1,4 @@
-/**
- * Any driver of Postgres as one function.
- */
+/** Adapts any Postgres driver to one function. */
 
 export type Rows = readonly { readonly [column: string]: unknown }[]
 
@@ -32,7 +30,7 @@ export function toRun({ client, connectionString }: PgConnection): RunSql {
       return (await connected)(sql, parameters)
     }
   }
-  // First `query`: that of Neon also has an `unsafe`, which runs nothing.
+  // `query` first, since Neon's also has an `unsafe`, which does not run statements.
   if ('query' in client) return async (sql, parameters) => toList(await client.query(sql, parameters))
   if ('unsafe' in client)
     return async (sql, parameters) => toList(await client.unsafe(sql, parameters as never[]))

@@ -1,13 +1,11 @@
-/**
- * Filters as SQL conditions on a `jsonb` column of Postgres. Names and values are parameters; the text holds none of them.
- */
+/** Filters as SQL conditions on a `jsonb` column of Postgres. Names and values are parameters, and never part of the SQL. */
 import type { Condition, Leaf, Scalar } from '../filter.ts'
 
-/** Every parameter is text, with a cast in the SQL, so that no driver converts it in its own way. */
+/** Every parameter is text with a cast in the SQL, so that drivers do not convert it. */
 export class PgParameters {
   readonly values: string[] = []
 
-  /** Adds a value, and returns its place in the SQL. */
+  /** Adds a value, and returns its placeholder. */
   add(value: string, type: string): string {
     this.values.push(value)
     return `$${this.values.length}::text${type === 'text' ? '' : `::${type}`}`
@@ -34,7 +32,7 @@ export function toPgCondition(condition: Condition, parameters: PgParameters): s
 function toLeaf(leaf: Leaf, path: string, parameters: PgParameters): string {
   switch (leaf.op) {
     case 'eq':
-      // Containment says nothing new, but an index on the column can be used for it.
+      // The containment is redundant, but can use an index on the column.
       return isTrue(
         `metadata @> ${json(nested(leaf.field, leaf.value), parameters)} AND ${path} = ${json(leaf.value, parameters)}`,
       )
@@ -75,7 +73,7 @@ function json(value: unknown, parameters: PgParameters): string {
   return parameters.add(JSON.stringify(value), 'jsonb')
 }
 
-/** By name alone: an array's elements have none. */
+/** Only by name, since array elements have no names. */
 function pathOf(field: string, parameters: PgParameters): string {
   const names = field.split('.').map((name) => parameters.add(name, 'text'))
   return `(metadata -> ${names.join(' -> ')})`

@@ -21,20 +21,20 @@ import { PgParameters, toPgCondition } from './pg-filter.ts'
 
 export interface PgVectorOptions {
   readonly client?: QueryingClient | UnsafeClient | RunSql
-  /** Connects by the package `postgres`, which must be installed. */
+  /** Connects with the package `postgres`, which must be installed. */
   readonly connectionString?: string
   /** Default: the first of the connection's search path. */
   readonly schema?: string
-  /** Of every index of this store. Default `cosine`. */
+  /** For every index of this store. Default `cosine`. */
   readonly metric?: Metric
   /** How a new index is searched; `none` compares every row. Default `hnsw`, and `none` above 2000 dimensions. */
   readonly index?: 'hnsw' | 'ivfflat' | 'none'
-  /** Whether a search with a filter goes on until it has enough rows. Needs pgvector 0.8. Default true. */
+  /** Whether a search with a filter continues until it has enough rows. Needs pgvector 0.8. Default true. */
   readonly iterativeScan?: boolean
 }
 
 export interface PgVectorQueryParams extends QueryParams {
-  /** Leaves out rows with a lower score. */
+  /** Excludes rows with a lower score. */
   readonly minScore?: number
   /** Candidates of an `hnsw` index, up to 1000. Default: `topK`, but at least 40. */
   readonly ef?: number
@@ -50,14 +50,14 @@ const CLASSES = {
   euclidean: 'vector_l2_ops',
   dotproduct: 'vector_ip_ops',
 } as const
-/** A vector of zeros has no angle: its distance is NaN, which Postgres takes for more than every number. */
+/** A zero vector has no angle: its distance is NaN, which Postgres sorts after every number. */
 const SCORES = {
   cosine: `coalesce(nullif(1 - distance, 'NaN'), 0)`,
   euclidean: '1 / (1 + distance)',
   dotproduct: '-distance',
 } as const
 
-/** What pgvector can index of its type `vector`. */
+/** The maximum dimensions that pgvector can index for its type `vector`. */
 const MAX_INDEXED_DIMENSIONS = 2000
 const MAX_EF = 1000
 const DEFAULT_EF = 40
@@ -90,7 +90,7 @@ export function pgVector(options: PgVectorOptions): VectorStore {
 
   return {
     hasExactQuery: true,
-    // More than the candidates of an index are found only by going on.
+    // More rows than an index has candidates are only found by continuing.
     ...(!iterativeScan && index === 'hnsw' && { maxTopK: MAX_EF }),
     async createIndex({ indexName, dimension, metric: given = metric }) {
       if (given !== metric)
@@ -151,8 +151,8 @@ export function pgVector(options: PgVectorOptions): VectorStore {
 }
 
 /**
- * A replaced row gets a new `id`, from which `indexVersion` sees the change. Without naming a constraint: tables of Mastra's PgVector are
- * unique by namespace and id, and it makes ours so when it opens them.
+ * A replaced row gets a new `id`, so that `indexVersion` detects the change. Does not name a constraint: tables of Mastra's PgVector are
+ * unique by namespace and id, and it changes our tables accordingly when it opens them.
  */
 const UPSERT = `WITH given AS (
     SELECT value ->> 0 AS vector_id, (value ->> 1)::vector AS embedding, value -> 2 AS metadata
@@ -178,7 +178,7 @@ function createStatements(
       embedding vector(${dimension}), metadata JSONB DEFAULT '{}'::jsonb)`,
   ]
   if (index !== 'none' && dimension <= MAX_INDEXED_DIMENSIONS) {
-    // Postgres cuts names at 63 bytes.
+    // Postgres truncates names to 63 bytes.
     const name = `${indexName.slice(0, 52)}_vector_idx`
     statements.push(
       `CREATE INDEX IF NOT EXISTS "${name}" ON ${table} USING ${index} (embedding ${CLASSES[metric]})`,
@@ -188,8 +188,8 @@ function createStatements(
 }
 
 /**
- * One statement, with its settings: a condition without a column is evaluated once, before the first row, and what `set_config` sets
- * with `true` ends with the statement.
+ * One statement with its settings: a condition without a column is evaluated once, before the first row, and settings of `set_config` with
+ * `true` end with the statement.
  */
 function toQuery(
   table: string,
@@ -239,7 +239,7 @@ function toStoreError(indexName: string, error: unknown): Error {
     code === '42P01'
       ? new VectorStoreError(
           'NO_INDEX',
-          `There is no index "${indexName}" in Postgres: create it, or ingest into it.`,
+          `Index "${indexName}" does not exist in Postgres: create it, or ingest into it.`,
         )
       : /different vector dimensions|expected \d+ dimensions/.test(message)
         ? new VectorStoreError(

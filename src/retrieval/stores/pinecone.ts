@@ -27,7 +27,7 @@ import { type MongoDialect, toMongoFilter } from './mongo-filter.ts'
 
 export interface PineconeOptions extends HttpStoreOptions {
   readonly apiKey: string
-  /** Of a query without its own. */
+  /** The namespace of a query without its own. */
   readonly namespace?: string
   /** Where `createIndex` creates one, such as `{ cloud: 'gcp', region: 'europe-west4' }`. */
   readonly serverless?: { readonly cloud: string; readonly region: string }
@@ -62,13 +62,13 @@ const DIALECT: MongoDialect = {
   ordersTexts: false,
 }
 
-/** What one call takes at most. */
+/** The limit of one call. */
 const UPSERT_ROWS = 100
 const DELETE_ROWS = 1000
 const READY_ATTEMPTS = 60
 
 /**
- * Creates a store on Pinecone. Metadata must be flat: texts, numbers, booleans and lists of texts.
+ * Creates a store on Pinecone. Metadata must be flat: strings, numbers, booleans and lists of strings.
  *
  * ```ts
  * const store = pineconeVector({ apiKey: env.PINECONE_API_KEY })
@@ -140,7 +140,7 @@ export function pineconeVector(options: PineconeOptions): VectorStore {
       const { matches } = await call<{ matches: Match[] }>(`${await at(params.indexName)}/query`, { body })
       const results = matches.map(({ id, score, metadata = {}, values }) => ({
         id,
-        // Of this metric it returns a distance.
+        // For this metric it returns a distance.
         score: metric === 'euclidean' ? 1 / (1 + score) : score,
         metadata,
         ...(params.includeVector === true && values !== undefined && { vector: values }),

@@ -7,7 +7,7 @@ import { unsupported } from '../store.ts'
 /** A clause, or a condition on one key. */
 export type QdrantFilter = { readonly [clause: string]: unknown }
 
-/** @throws VectorStoreError naming what it cannot express. */
+/** @throws VectorStoreError naming an unsupported part. */
 export function toQdrantFilter(condition: Condition): QdrantFilter {
   switch (condition.op) {
     case 'and':
@@ -27,12 +27,12 @@ export function toQdrantFilter(condition: Condition): QdrantFilter {
     case 'exists':
       return { [condition.value ? 'must_not' : 'must']: [{ is_empty: { key: toKey(condition.field) } }] }
     default:
-      if (typeof condition.value === 'string') throw unsupported('Qdrant', `$${condition.op} with a text`)
+      if (typeof condition.value === 'string') throw unsupported('Qdrant', `$${condition.op} with a string`)
       return { must: [{ key: toKey(condition.field), range: { [condition.op]: condition.value } }] }
   }
 }
 
-/** Numbers as a range, since `match` takes no fractions. */
+/** Numbers become a range, since `match` does not accept fractions. */
 function isEqual(field: string, value: Scalar): QdrantFilter {
   const key = toKey(field)
   return typeof value === 'number' ? { key, range: { gte: value, lte: value } } : { key, match: { value } }
@@ -43,7 +43,7 @@ function toList(op: 'in' | 'nin', field: string, values: readonly Scalar[]): Qdr
   return { [op === 'in' ? 'should' : 'must_not']: values.map((value) => isEqual(field, value)) }
 }
 
-/** Other characters have a meaning in its paths. */
+/** Other characters have a special meaning in Qdrant's paths. */
 function toKey(field: string): string {
   if (/^[\w-]+(?:\.[\w-]+)*$/.test(field)) return field
   throw unsupported('Qdrant', 'a field with other characters than letters, digits, _, - and dots in its name')

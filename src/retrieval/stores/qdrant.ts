@@ -1,6 +1,4 @@
-/**
- * Qdrant, by its HTTP API. Its ids are UUIDs: ours are hashed to one, and kept in the payload.
- */
+/** Qdrant, by its HTTP API. Qdrant's ids are UUIDs, so ours are hashed to UUIDs and stored in the payload. */
 import { sha256 } from '../../definition/digest.ts'
 import {
   checkIndexName,
@@ -183,7 +181,7 @@ export function qdrantVector(options: QdrantOptions): VectorStore {
   }
 }
 
-/** The same UUID for the same id: version 8 of RFC 9562, which is for hashes of one's own. An id that is a UUID stays one. */
+/** A deterministic UUID of an id: version 8 of RFC 9562, for custom hashes. An id that is a UUID is unchanged. */
 async function toUuid(id: string): Promise<string> {
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return id
   const hash = await sha256(id)

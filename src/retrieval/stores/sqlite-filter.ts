@@ -1,6 +1,4 @@
-/**
- * Filters as SQL conditions on a column of JSON text of SQLite. Names and values are parameters; the text holds none of them.
- */
+/** Filters as SQL conditions on a column of JSON text of SQLite. Names and values are parameters, and never part of the SQL. */
 import type { Condition, Leaf, Scalar } from '../filter.ts'
 import { unsupported } from '../store.ts'
 
@@ -46,7 +44,7 @@ class Field {
   readonly #values: (string | number)[]
 
   constructor({ field }: Leaf, values: (string | number)[]) {
-    // SQLite's paths have no way to write these.
+    // SQLite's paths cannot contain these.
     if (/["\\]/.test(field)) throw unsupported('SQLite', 'a field with a quote or a backslash in its name')
     this.#path = `$${field
       .split('.')

@@ -1,13 +1,12 @@
 /**
- * Filters for Upstash Vector, which takes them as text alone. Its documentation names no way to escape a character: texts that would
- * need one are refused.
+ * Filters for Upstash Vector, which only accepts text. Its documentation describes no escapes, so strings that would need one are refused.
  */
 import type { Condition, Scalar } from '../filter.ts'
 import { unsupported } from '../store.ts'
 
 const OPERATORS = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', contains: 'CONTAINS' } as const
 
-/** @throws VectorStoreError naming what it cannot express. */
+/** @throws VectorStoreError naming an unsupported part. */
 export function toUpstashFilter(condition: Condition): string {
   switch (condition.op) {
     case 'and':
@@ -25,12 +24,12 @@ export function toUpstashFilter(condition: Condition): string {
     }
     default:
       if (/^[gl]te?$/.test(condition.op) && typeof condition.value === 'string')
-        throw unsupported('Upstash', `$${condition.op} with a text`)
+        throw unsupported('Upstash', `$${condition.op} with a string`)
       return `${toField(condition.field)} ${OPERATORS[condition.op]} ${toLiteral(condition.value)}`
   }
 }
 
-/** Words of its own language are no names. */
+/** Keywords of its own language are not valid names. */
 const RESERVED = /^(?:and|or|not|in|has|field|glob|contains|true|false)$/i
 
 function toField(field: string): string {
@@ -42,7 +41,7 @@ function toLiteral(value: Scalar): string {
   if (typeof value !== 'string') return typeof value === 'number' ? toNumber(value) : String(value)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are refused.
   if (/[\\\u0000-\u001f]/.test(value) || (value.includes("'") && value.includes('"')))
-    throw unsupported('Upstash', 'a text with a backslash, a control character, or both kinds of quotes')
+    throw unsupported('Upstash', 'a string with a backslash, a control character, or both kinds of quotes')
   return value.includes("'") ? `"${value}"` : `'${value}'`
 }
 

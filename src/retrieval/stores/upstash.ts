@@ -1,6 +1,4 @@
-/**
- * Upstash Vector, by its HTTP API. An index of ours is a namespace of the one at the URL, as in Mastra's UpstashVector.
- */
+/** Upstash Vector, by its HTTP API. Our indexes are namespaces of the index at the URL, as in Mastra's UpstashVector. */
 import {
   checkIndexName,
   checkTopK,
@@ -46,7 +44,7 @@ const METRICS: { readonly [name: string]: Metric } = {
   DOT_PRODUCT: 'dotproduct',
 }
 
-/** What one call takes at most. */
+/** The limit of one call. */
 const UPSERT_ROWS = 100
 const LIST_ROWS = 1000
 

@@ -37,16 +37,16 @@ export interface VectorizeQueryParams extends QueryParams {
   readonly minScore?: number
 }
 
-/** What one call takes or returns at most: the limits of its documentation, November 2026. */
+/** The limits of one call and its result, from the documentation of November 2026. */
 const MAX_TOP_K = 20
 const UPSERT_ROWS = 1000
 const DELETE_IDS = 100
 const MAX_FILTER_BYTES = 2048
-/** Longer texts are indexed by their beginning alone. */
+/** Longer strings are indexed only by their beginning. */
 const MAX_TEXT_BYTES = 64
 
 /**
- * Creates a store on Vectorize: the bindings of its indexes by name. At most 20 results a query. Fields that filters use need a
+ * Creates a store on Vectorize: the bindings of its indexes by name. At most 20 results per query. Fields that filters use need a
  * metadata index, which must exist before the vectors.
  *
  * ```ts
@@ -61,7 +61,7 @@ export function vectorizeVector(bindings: {
     if (typeof binding?.query === 'function') return binding
     throw new VectorStoreError(
       'NO_INDEX',
-      `There is no binding for the index "${indexName}": add it to vectorizeVector.`,
+      `The index "${indexName}" has no binding: add it to vectorizeVector.`,
     )
   }
   const describe = async (indexName: string) => {
@@ -136,7 +136,7 @@ export function vectorizeVector(bindings: {
 /**
  * One object, whose members must all be met.
  *
- * @throws VectorStoreError naming what it cannot express. Two conditions on one field are never merged into one.
+ * @throws VectorStoreError naming an unsupported part. Two conditions on one field are never merged.
  */
 function toVectorizeFilter(condition: Condition): object {
   const fields = new Map<string, Record<string, unknown>>()
@@ -152,7 +152,7 @@ function toVectorizeFilter(condition: Condition): object {
       range.test(leaf.op) &&
       Object.keys(given).every((one) => range.test(one.slice(1)) && one[1] !== leaf.op[0])
     if (Object.keys(given).length > 0 && !isRange)
-      throw unsupported('Vectorize', `two conditions on "${leaf.field}", but for a range`)
+      throw unsupported('Vectorize', `two conditions on "${leaf.field}", except a range`)
     fields.set(leaf.field, { ...given, [`$${leaf.op}`]: 'values' in leaf ? leaf.values : leaf.value })
   }
   const filter = Object.fromEntries(fields)
@@ -169,5 +169,5 @@ function flatten(condition: Condition): Leaf[] {
 
 function checkText(value: Scalar): void {
   if (typeof value === 'string' && new TextEncoder().encode(value).length > MAX_TEXT_BYTES)
-    throw unsupported('Vectorize', `a text of more than ${MAX_TEXT_BYTES} bytes`)
+    throw unsupported('Vectorize', `a string of more than ${MAX_TEXT_BYTES} bytes`)
 }

@@ -210,6 +210,6 @@ describe('an object that is broken', () => {
   it('Babbling: what is no event is not delivered, and reported once [bus.objects]', async () => {
     const { heard, errors } = await call('/subscribe', 'Babbling', 300)
     expect(heard).toEqual([])
-    expect(errors).toEqual(['TypeError: The Durable Object sent what is not a change event.'])
+    expect(errors).toEqual(['TypeError: The Durable Object sent something other than a change event.'])
   })
 })

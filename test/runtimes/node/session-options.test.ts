@@ -284,7 +284,7 @@ describe('what is around sessions', () => {
     const card = withServerCard(server, { url: 'https://mcp.example/mcp', name: 'example.mcp/shop' })
     expect(() => createSessions(card as never)).toThrow(
       new TypeError(
-        'createSessions takes an MCPServer. What is around it goes around the sessions: withServerCard(createSessions(server), …).',
+        'createSessions takes an MCPServer: put wrappers around the sessions, as in withServerCard(createSessions(server), …).',
       ),
     )
   })

@@ -41,7 +41,7 @@ it.each<[string, MCPClientConfig, string]>([
 it('a server that is not there → TypeError that names those that are', async () => {
   const client = createClient({ servers: { a: { url }, b: { url } } })
 
-  await expect(client.callTool('c' as 'a', 'x')).rejects.toThrow('There is no server "c": there are a, b.')
+  await expect(client.callTool('c' as 'a', 'x')).rejects.toThrow('Unknown server "c": the servers are a, b.')
 })
 
 it('a second client of the same configuration → DUPLICATE_CLIENT, until the first is disconnected', async () => {

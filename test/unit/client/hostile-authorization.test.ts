@@ -232,7 +232,7 @@ describe('a user', () => {
     expect(redirects.length).toBe(8)
     expect(client.errors.evil).toMatchObject({
       code: 'UNAUTHORIZED',
-      message: expect.stringContaining('under way'),
+      message: expect.stringContaining('pending'),
     })
     expect(storage.size).toBeLessThan(12)
     await client.finishAuth('evil', agreed(redirects[0]!))

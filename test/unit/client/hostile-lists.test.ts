@@ -38,7 +38,7 @@ it.each(ERAS)('the report of a tool with a wrong header (%s) says what is wrong 
   await client.listTools()
 
   expect(reported.map(({ message }) => message)).toEqual([
-    'MCP server "evil" lists tools that are malformed, and they are left out: "bad" (x-mcp-header "x" is used twice).',
+    'MCP server "evil" lists tools that are malformed and were skipped: "bad" (x-mcp-header "x" is used twice).',
   ])
 })
 

@@ -125,6 +125,6 @@ describe('an embedding model', () => {
   })
 
   it('that returns another number of vectors is refused', async () => {
-    await expect(embedded(() => [])).rejects.toThrow('returned 0 vectors for 1 texts')
+    await expect(embedded(() => [])).rejects.toThrow('returned 0 vectors for 1 strings')
   })
 })

@@ -208,7 +208,7 @@ describe('upstashVector, by the shapes of its documentation', () => {
     ['a name within another', { 'a.and': 1 }],
     ['a number with an exponent', { a: 1e30 }],
     ['$not', { $not: { a: 1 } }],
-    ['$gt with a text', { a: { $gt: 'x' } }],
+    ['$gt with a string', { a: { $gt: 'x' } }],
     ['an empty list', { a: { $in: [] } }],
   ])('%s never becomes a part of the filter’s text', async (_, asked) => {
     const { store, received } = await upstash()
@@ -345,7 +345,7 @@ describe('qdrantVector, by the shapes of its documentation', () => {
   })
 
   it.each<[string, Filter]>([
-    ['$gt with a text', { a: { $gt: 'x' } }],
+    ['$gt with a string', { a: { $gt: 'x' } }],
     ['a field with other characters', { 'a[0]': 1 }],
     ['$in with an empty list', { a: { $in: [] } }],
   ])('%s is an error that names Qdrant', async (what, asked) => {
@@ -459,7 +459,7 @@ describe('chromaVector, by the shapes of its documentation', () => {
   it.each<[string, Filter]>([
     ['$exists', { a: { $exists: true } }],
     ['$not', { $not: { a: 1 } }],
-    ['$gt with a text', { a: { $gt: 'x' } }],
+    ['$gt with a string', { a: { $gt: 'x' } }],
     ['$in with an empty list', { a: { $in: [] } }],
   ])('%s is an error that names Chroma', async (what, asked) => {
     await expect((await chroma()).store.query({ ...query, filter: asked })).rejects.toThrow(

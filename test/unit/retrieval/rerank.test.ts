@@ -82,7 +82,7 @@ describe('a reranker', () => {
     expect(await found({ model, options: { timeoutMs: 20, topK: 2 } })).toEqual({
       ids: ['a', 'b'],
       scores: [1, 0.8],
-      notice: 'Reranking took over 20 ms: the results are in the order of their vectors.',
+      notice: 'Reranking took over 20 ms: the results are ordered by similarity.',
     })
     expect(signal?.aborted).toBe(true)
   })
@@ -96,7 +96,7 @@ describe('a reranker', () => {
     const { ids, notice } = await found({ model })
     expect([ids, notice]).toEqual([
       ['a', 'b', 'c'],
-      'Reranking failed: the results are in the order of their vectors.',
+      'Reranking failed: the results are ordered by similarity.',
     ])
     expect(error).toHaveBeenCalledOnce()
     error.mockRestore()

@@ -82,9 +82,9 @@ describe('createVectorQueryTool', () => {
 
   it('refuses an empty question, and a wrong filter in words that help', async () => {
     const search = await tool({ enableFilter: true })
-    await expect(search.execute({ queryText: ' ' })).rejects.toThrow('queryText: expected a text')
+    await expect(search.execute({ queryText: ' ' })).rejects.toThrow('queryText: expected a string')
     await expect(search.execute({ queryText: 'x', filter: { a: { $like: 1 } } as never })).rejects.toThrow(
-      'filter: There is no operator "$like"',
+      'filter: Unknown filter operator "$like"',
     )
   })
 
@@ -135,8 +135,8 @@ describe('createVectorQueryTool', () => {
   it.each([
     [{ vectorStore: undefined }, {}, 'needs "vectorStoreName"'],
     [{ indexName: undefined }, {}, 'needs "indexName"'],
-    [{ vectorStore: undefined, vectorStoreName: 'gone' }, {}, 'no vector store "gone"'],
-    [{}, { vectorStoreName: 'toString' }, 'no vector store "toString"'],
+    [{ vectorStore: undefined, vectorStoreName: 'gone' }, {}, 'Unknown vector store "gone"'],
+    [{}, { vectorStoreName: 'toString' }, 'Unknown vector store "toString"'],
     [{}, { topK: '5' }, '"topK" in the request context must be of type number'],
     [{}, { indexName: 'x"; drop table' }, 'An index name must have'],
     [{ filter: () => undefined }, {}, 'The "filter" function of createVectorQueryTool returned nothing'],
@@ -155,7 +155,7 @@ describe('createVectorQueryTool', () => {
     [{ model: undefined }, '"model" must be a function'],
     [{ indexName: 'a b' }, 'An index name must have'],
     [{ vectorStore: {} }, 'has no query()'],
-    [{ filter: { a: { $like: 1 } } }, 'no operator "$like"'],
+    [{ filter: { a: { $like: 1 } } }, 'Unknown filter operator "$like"'],
     [{ reranker: { model: () => [], options: { weights: { semantic: 1 } } } }, 'add up to 1'],
     [{ reranker: { model: {} } }, '"reranker.model" must be'],
   ])('%j is refused when the tool is created', async (options, message) => {

@@ -73,9 +73,9 @@ describe('vectorizeVector, by the types of its binding', () => {
     ['$or', { $or: [{ a: 1 }, { b: 1 }] }],
     ['$not', { $not: { a: 1 } }],
     ['$exists', { a: { $exists: true } }],
-    ['two conditions on "tenant", but for a range', { $and: [{ tenant: 'a' }, { tenant: 'b' }] }],
-    ['two conditions on "n", but for a range', { n: { $gt: 1, $gte: 2 } }],
-    ['a text of more than 64 bytes', { a: 'x'.repeat(65) }],
+    ['two conditions on "tenant", except a range', { $and: [{ tenant: 'a' }, { tenant: 'b' }] }],
+    ['two conditions on "n", except a range', { n: { $gt: 1, $gte: 2 } }],
+    ['a string of more than 64 bytes', { a: 'x'.repeat(65) }],
     ['more than 2048 bytes', { a: { $in: Array.from({ length: 500 }, (_, at) => `v${at}`) } }],
   ])('%s is an error that names Vectorize', async (what, asked) => {
     const { store, calls } = vectorize()

@@ -93,7 +93,7 @@ describe('DynamoDB', () => {
   it('without its table, the store says what to do', async () => {
     const store = dynamoTaskStore(client, { table: 'forgotten' })
     const refusal =
-      'The DynamoDB table "forgotten" of the tasks, or its index "due", is missing: create it as dynamoTaskTable() says.'
+      'The DynamoDB table "forgotten" of the tasks, or its index "due", is missing: create it with dynamoTaskTable().'
     await expect(store.read('a')).rejects.toThrow(refusal)
     await expect(store.create(newTask(), 1)).rejects.toThrow(refusal)
     await expect(store.due(1, 1)).rejects.toThrow(refusal)
