@@ -1,6 +1,6 @@
 /** Everything that `mayfly check` tests, in the order of the report. */
 import { accept } from './accept.ts'
-import { afterwards } from './afterwards.ts'
+import { allAnswers } from './all-answers.ts'
 import { authorization } from './authorization.ts'
 import type { ToolCall } from './call-result.ts'
 import { cors } from './cors.ts'
@@ -34,6 +34,6 @@ export function topicsFor(call: ToolCall | undefined): readonly Topic[] {
     security,
     transport,
     latency,
-    afterwards,
+    allAnswers,
   ]
 }

@@ -1,11 +1,11 @@
 /** The connection to one server: adds the user's headers, records the answers, and gives up on a server that is silent, endless or slow. */
 import type { Agent } from 'node:http'
 import { addressIn, guardedLookup, kindOf } from './addresses.ts'
+import { type AnswerRecord, toAnswerRecord } from './answer-record.ts'
 import type { IsEnough } from './body.ts'
 import { type Answer, describeMs, exchange, type HttpRequest, NoAnswer } from './http.ts'
 import { Stop, skipped, wrong } from './outcome.ts'
 import { type Reply, readReply, untilResponse } from './reply.ts'
-import { type Seen, toSeen } from './seen.ts'
 
 export interface WireOptions {
   readonly url: URL
@@ -50,7 +50,7 @@ const CLOSING_SHARE = 0.1
 export class Wire {
   readonly options: WireOptions
   /** Every answer of the server itself, in order of arrival. */
-  readonly seen: Seen[] = []
+  readonly seen: AnswerRecord[] = []
   /** Why the rest of the check is skipped; undefined while it continues. */
   givenUp: string | undefined
   #endsAt: number
@@ -97,7 +97,7 @@ export class Wire {
     const reply = readReply(answer, id)
     if (isOwn) {
       this.#address ??= answer.address
-      this.seen.push(toSeen(label, reply))
+      this.seen.push(toAnswerRecord(label, reply))
     }
     if (sending.statuses === undefined) refuseToGoOn(answer, options.bearer !== undefined)
     return reply

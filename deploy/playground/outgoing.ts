@@ -8,7 +8,7 @@ import {
   type RequestOptions,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { isLoopback, mayReach } from '../../src/client/reach.ts'
+import { isLoopback, mayReach } from '../../src/client/allowed-urls.ts'
 import { addressIn, guardedLookup, kindOf } from '../check/addresses.ts'
 import { readBody } from '../run/read-body.ts'
 

@@ -1,5 +1,6 @@
 /** Sends every request of the client to a server, including OAuth. Checks the target and the credentials, and limits the response. */
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { isOwn, mayReach } from './allowed-urls.ts'
 import { limitBody, withFilter } from './body-limit.ts'
 import type { HttpServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
@@ -7,7 +8,6 @@ import { SignInRefused } from './errors.ts'
 import { limitEvents } from './event-limit.ts'
 import type { Exchanges } from './exchanges.ts'
 import { printableDocument } from './oauth-document.ts'
-import { isOwn, mayReach } from './reach.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number

@@ -6,10 +6,10 @@ import {
   ProtocolError,
 } from '@modelcontextprotocol/client'
 import { textOf } from '../definition/error-text.ts'
+import { mayVisit } from './allowed-urls.ts'
 import type { Askers } from './call.ts'
 import { type ListenerHost, MCPClientError } from './errors.ts'
 import { printable } from './printable.ts'
-import { mayVisit } from './reach.ts'
 
 /** What a handler receives besides the question. */
 export interface ElicitationContext {

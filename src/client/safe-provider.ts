@@ -1,9 +1,9 @@
 /** Wraps the user's `authProvider` for one server. */
 import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client'
+import { mayVisit } from './allowed-urls.ts'
 import type { HttpServerConfig } from './config.ts'
 import { SignInRefused } from './errors.ts'
 import { printable } from './printable.ts'
-import { mayVisit } from './reach.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
 /** The provider for this server, which sends users only to URLs that `mayVisit` allows. */

@@ -1,9 +1,10 @@
 /** Probes that look at all answers of the run. */
+
+import type { AnswerRecord } from './answer-record.ts'
 import { charsetOf, isJson, isStream } from './media-type.ts'
 import { degrades, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { cite, quote } from './safe-text.ts'
-import type { Seen } from './seen.ts'
 import { SPEC } from './spec.ts'
 
 /** Stack traces of common server languages. Bounded, since a body may be crafted to slow the patterns down. */
@@ -118,7 +119,7 @@ const paths: Probe = {
     leak(wire.seen, PATHS, 'write paths to the log only: they expose the internals of the server'),
 }
 
-function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
+function leak(seen: readonly AnswerRecord[], patterns: readonly RegExp[], fix: string) {
   for (const { label, errorText } of seen) {
     for (const pattern of patterns) {
       const match = pattern.exec(errorText)
@@ -128,7 +129,7 @@ function leak(seen: readonly Seen[], patterns: readonly RegExp[], fix: string) {
   return works('none seen')
 }
 
-export const afterwards: Topic = {
+export const allAnswers: Topic = {
   title: 'All answers',
   runs: 'alone',
   probes: [complete, faults, strays, questions, utf8, stacks, paths],

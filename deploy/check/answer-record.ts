@@ -5,7 +5,7 @@ import { essence } from './media-type.ts'
 import type { Reply } from './reply.ts'
 import { quote } from './safe-text.ts'
 
-export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tls'> {
+export interface AnswerRecord extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tls'> {
   readonly label: string
   /** The beginning of an error's body, otherwise empty. */
   readonly errorText: string
@@ -17,7 +17,7 @@ export interface Seen extends Pick<Answer, 'status' | 'headers' | 'isUtf8' | 'tl
 
 const MAX_KEPT = 65_536
 
-export function toSeen(label: string, reply: Reply): Seen {
+export function toAnswerRecord(label: string, reply: Reply): AnswerRecord {
   const { status, headers, isUtf8, tls, body } = reply.answer
   const [stray] = reply.strays
   // Every client answers a ping.
