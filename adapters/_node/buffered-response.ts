@@ -4,7 +4,7 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Whole } from '../../src/protocol/reply.ts'
+import { BufferedReply } from '../../src/protocol/reply.ts'
 
 type PlainHeaders = { readonly [name: string]: string }
 
@@ -17,13 +17,13 @@ interface Outgoing {
 
 /** A stand-in for a `Response`, from a `leanHandle` to `send`. */
 export function respond(text: string | null, status: number, headers: PlainHeaders): Response {
-  return new Whole(text, status, headers) as object as Response
+  return new BufferedReply(text, status, headers) as object as Response
 }
 
 /** Sends a reply that `respond` created, and tells `@hono/node-server` so; returns any other response for it to send. */
 export function send(response: Response, outgoing: Outgoing): Response {
   const given: object = response
-  if (!(given instanceof Whole)) return response
+  if (!(given instanceof BufferedReply)) return response
   const { text, status, headers } = given
   if (text === null) {
     outgoing.writeHead(status, { ...headers })

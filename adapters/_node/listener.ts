@@ -5,9 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isLoopbackAddress } from '../../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
+import { respond, send } from './buffered-response.ts'
 import { hostCaller } from './host-auth.ts'
 import { isUntouched, toRequest, withoutBody } from './request.ts'
-import { respond, send } from './whole.ts'
 
 /** Options of `nodeListener`. */
 export interface NodeListenerOptions {

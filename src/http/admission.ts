@@ -4,7 +4,7 @@
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
-import type { Whole } from '../protocol/reply.ts'
+import type { BufferedReply } from '../protocol/reply.ts'
 import type { Caller } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
@@ -55,7 +55,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
 }
 
 /** Checks Host, Origin and the size of the headers. Runs before the token is checked. */
-export function refuseUnguarded(received: Received, options: AdmissionOptions): Whole | undefined {
+export function refuseUnguarded(received: Received, options: AdmissionOptions): BufferedReply | undefined {
   const { request, platform, headers } = received
   const { allowedOrigins, trustProxy, maxHeaderBytes } = options
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
@@ -73,7 +73,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
 export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
-): (received: Received) => Admitted | Whole | Promise<Admitted | Whole> {
+): (received: Received) => Admitted | BufferedReply | Promise<Admitted | BufferedReply> {
   const { auth, reportError, trustProxy } = options
 
   const decide = async ({ request, platform }: Received): Promise<Admitting> => {
@@ -93,12 +93,12 @@ export function createAdmitCaller(
   const refuseCaller = (
     { status, message, headers, cause }: AuthRefusal,
     { headers: own, requestId }: Received,
-  ): Whole => {
+  ): BufferedReply => {
     if (cause !== undefined) reportError(cause, { requestId, auth: true })
     return refusal(status, message, { ...own, ...headers })
   }
 
-  const admitCounted = async (received: Received): Promise<Admitted | Whole> => {
+  const admitCounted = async (received: Received): Promise<Admitted | BufferedReply> => {
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
@@ -165,7 +165,7 @@ function admitHostCaller(caller: Caller | undefined): Admitting {
 export function refuseTraffic(
   { status, message, headers }: Refusal,
   own: { readonly [name: string]: string },
-): Whole {
+): BufferedReply {
   return refusal(status, message, { ...own, ...headers })
 }
 

@@ -6,7 +6,7 @@ import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Body, Engine } from '../protocol/engine.ts'
 import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
-import { jsonReply, type Reply, toResponse, Whole } from '../protocol/reply.ts'
+import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
@@ -83,12 +83,12 @@ export function createApp(
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
         const outcome = checks.admit(received)
         const admitted = outcome instanceof Promise ? await outcome : outcome
-        if (admitted instanceof Whole) return toResponse(log(admitted, received), platform)
+        if (admitted instanceof BufferedReply) return toResponse(log(admitted, received), platform)
         // Only the engine handles the stream of a session and its end.
-        const body: Body | Whole =
+        const body: Body | BufferedReply =
           method === 'POST' ? await checks.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
         // The engine logs the messages of a body.
-        const reply = body instanceof Whole ? log(body, admitted) : await engine.serve(body, admitted)
+        const reply = body instanceof BufferedReply ? log(body, admitted) : await engine.serve(body, admitted)
         return toResponse(reply, platform)
       } catch (error) {
         return faultResponse(error, request, options.reportError)
@@ -137,11 +137,11 @@ function createEndpoint(
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
       const admitted = await checks.admit(received)
-      return admitted instanceof Whole ? toResponse(log(admitted, received)) : admitted
+      return admitted instanceof BufferedReply ? toResponse(log(admitted, received)) : admitted
     },
     async read(admitted) {
       const body = await checks.read(admitted)
-      return body instanceof Whole ? toResponse(log(body, admitted)) : body.text
+      return body instanceof BufferedReply ? toResponse(log(body, admitted)) : body.text
     },
     answer: async (body, admitted) =>
       toResponse(await engine.serve({ text: body }, admitted), admitted.platform),

@@ -1,7 +1,7 @@
 /**
  * CORS for MCP clients in browsers (Fetch standard, "CORS protocol"). Without credentials: MCP uses bearer tokens.
  */
-import { Whole } from '../protocol/reply.ts'
+import { BufferedReply } from '../protocol/reply.ts'
 
 const ALLOWED_HEADERS = [
   'accept',
@@ -26,12 +26,12 @@ export const CORS_HEADERS = {
 } as const
 
 /** Answers a preflight. The names of `Mcp-Param-*` headers depend on the tools, so the requested ones are allowed one by one. */
-export function preflightResponse(request: Request, methods: string): Whole {
+export function preflightResponse(request: Request, methods: string): BufferedReply {
   const asked = (request.headers.get('access-control-request-headers') ?? '').toLowerCase().split(',')
   const params = asked
     .map((name) => name.trim())
     .filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
-  return new Whole(null, 204, {
+  return new BufferedReply(null, 204, {
     ...CORS_HEADERS,
     'access-control-allow-methods': methods,
     'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),

@@ -4,7 +4,7 @@
  */
 import { ProtocolError } from '../definition/protocol-error.ts'
 import { CLIENT_GONE } from '../protocol/exchange.ts'
-import { Whole } from '../protocol/reply.ts'
+import { BufferedReply } from '../protocol/reply.ts'
 import { type AdmissionOptions, type Received, refuseTraffic, refuseUnguarded } from './admission.ts'
 import { preflightResponse } from './cors.ts'
 import { callerAddress, createTlsWatch } from './public-url.ts'
@@ -22,7 +22,7 @@ import {
 } from './routes.ts'
 import { callerKey, type Traffic } from './traffic.ts'
 
-export type AnswerOtherMethod = (received: Received) => Whole | Promise<Whole>
+export type AnswerOtherMethod = (received: Received) => BufferedReply | Promise<BufferedReply>
 
 /** Answers any request other than POST. */
 export function createOtherMethods(
@@ -31,7 +31,7 @@ export function createOtherMethods(
   traffic: Traffic,
   fail: RequestChecks['fail'],
 ): AnswerOtherMethod {
-  const showPage = async (received: Received): Promise<Whole> => {
+  const showPage = async (received: Received): Promise<BufferedReply> => {
     const { request, platform, headers } = received
     if (traffic.counts(platform.env)) {
       const address = callerAddress(request.headers, platform, options.trustProxy)
@@ -44,7 +44,7 @@ export function createOtherMethods(
     try {
       return await pageResponse(received, description, options)
     } catch (error) {
-      if (request.signal.aborted) return new Whole(null, CLIENT_GONE, {})
+      if (request.signal.aborted) return new BufferedReply(null, CLIENT_GONE, {})
       if (error instanceof ProtocolError) return refusal(504, error.message, headers, error.code)
       return fail(error, received)
     } finally {

@@ -3,7 +3,7 @@
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
-import { jsonReply, type Whole } from '../protocol/reply.ts'
+import { type BufferedReply, jsonReply } from '../protocol/reply.ts'
 
 /** A JSON-RPC error without an id. */
 export function refusal(
@@ -11,6 +11,6 @@ export function refusal(
   message: string,
   headers: { readonly [name: string]: string },
   code: number = ErrorCode.invalidRequest,
-): Whole {
+): BufferedReply {
   return jsonReply(errorMessage(undefined, { code, message }), status, headers)
 }

@@ -4,7 +4,7 @@
  */
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
-import type { Whole } from '../protocol/reply.ts'
+import type { BufferedReply } from '../protocol/reply.ts'
 import { type AdmissionOptions, createAdmitCaller, type Received, refuseUnguarded } from './admission.ts'
 import { readBody } from './body.ts'
 import { preflightResponse } from './cors.ts'
@@ -21,11 +21,11 @@ export interface RequestCheckOptions extends AdmissionOptions {
 
 export interface RequestChecks {
   /** Identifies the sender, or returns the refusal or the response to a preflight. Never rejects. */
-  admit(received: Received): Admitted | Whole | Promise<Admitted | Whole>
+  admit(received: Received): Admitted | BufferedReply | Promise<Admitted | BufferedReply>
   /** Returns the body, or the refusal. Never rejects. */
-  read(from: Pick<Admitted, 'request' | 'headers'>): Promise<{ readonly text: string } | Whole>
+  read(from: Pick<Admitted, 'request' | 'headers'>): Promise<{ readonly text: string } | BufferedReply>
   /** Reports a server error. */
-  fail(error: unknown, received: Received): Whole
+  fail(error: unknown, received: Received): BufferedReply
 }
 
 export function createRequestChecks(options: RequestCheckOptions, traffic: Traffic): RequestChecks {
@@ -62,7 +62,7 @@ function refuseBody(
   fault: BodyFault,
   headers: Received['headers'],
   { maxBodyBytes, bodyTimeoutMs }: RequestCheckOptions,
-): Whole {
+): BufferedReply {
   switch (fault) {
     case 'too-large':
       return refusal(413, `The body is larger than ${maxBodyBytes} bytes.`, headers)
@@ -76,7 +76,7 @@ function refuseBody(
 }
 
 /** Only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
-function refuseContent({ request, headers }: Received): Whole | undefined {
+function refuseContent({ request, headers }: Received): BufferedReply | undefined {
   if (request.method !== 'POST') return undefined
   const type = request.headers.get('content-type')
   if (type !== 'application/json' && !isJson(type))

@@ -1,6 +1,6 @@
 /** The routes besides the MCP endpoint: the health check, OAuth metadata and the page. */
 import type { Auth } from '../auth/auth.ts'
-import { jsonReply, Whole } from '../protocol/reply.ts'
+import { BufferedReply, jsonReply } from '../protocol/reply.ts'
 import type { Access } from '../request/access.ts'
 import type { Received } from './admission.ts'
 import { PAGE_CSP, type PageModel, renderPage } from './page.ts'
@@ -32,7 +32,7 @@ const HEALTHY = '{"status":"ok"}'
 export function healthResponse(
   { request, platform, headers }: Received,
   { health, trustProxy }: RouteOptions,
-): Whole | undefined {
+): BufferedReply | undefined {
   if (!health || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
   // A cheap check first: most requests need no URL parsed.
   if (!request.url.includes('/healthz')) return undefined
@@ -45,7 +45,7 @@ export function metadataResponse(
   { request, platform, headers }: Received,
   options: RouteOptions,
   onResource: (resource: string) => void,
-): Whole | undefined {
+): BufferedReply | undefined {
   if (options.auth === undefined) return undefined
   const resource = describedResource(request, platform, options)
   if (resource === undefined) return undefined
@@ -71,11 +71,11 @@ export async function pageResponse(
   received: Received,
   description: ServerDescription,
   options: RouteOptions,
-): Promise<Whole> {
+): Promise<BufferedReply> {
   const { request, platform, headers } = received
   const endpoint = publicEndpoint(request, platform, options)
   const model = await description.page(endpoint, options.auth?.anonymous, received)
-  return new Whole(renderPage(model), 200, {
+  return new BufferedReply(renderPage(model), 200, {
     ...headers,
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': PAGE_CSP,
@@ -83,10 +83,10 @@ export async function pageResponse(
 }
 
 /** 404 for well-known paths that do not exist here; 405 for any other path and method. */
-export function notServed({ request, platform, headers }: Received, options: RouteOptions): Whole {
+export function notServed({ request, platform, headers }: Received, options: RouteOptions): BufferedReply {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isRead && isNowhere(publicUrlOf(request, platform, options.trustProxy).path))
-    return new Whole(null, 404, headers)
+    return new BufferedReply(null, 404, headers)
   const allow = methodsOf(options)
   return refusal(405, 'Method not allowed: this endpoint takes POST.', { ...headers, allow })
 }

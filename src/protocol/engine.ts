@@ -20,7 +20,7 @@ import {
   type RpcId,
   readMessage,
 } from './json-rpc.ts'
-import { isStream, jsonReply, type Reply, textOf, Whole } from './reply.ts'
+import { BufferedReply, isStream, jsonReply, type Reply, textOf } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
 import { isModernVersion } from './versions.ts'
@@ -31,7 +31,7 @@ export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | {
 /** Answers the messages of a server. Of the errors it throws, the client sees a `ProtocolError`; all others are reported. */
 export interface Answerer {
   answer(message: RequestMessage, incoming: Incoming): Reply | Promise<Reply>
-  /** Accepts a notification or a response. If it returns a `Whole`, that replaces the usual 202. */
+  /** Accepts a notification or a response. If it returns a `BufferedReply`, that replaces the usual 202. */
   accept(message: UnansweredMessage, incoming: Incoming): unknown
   /** The modern revisions it supports. Undefined: it refuses unsupported ones itself. */
   readonly modernVersions: readonly string[] | undefined
@@ -69,7 +69,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 
   const accept = async (message: UnansweredMessage, incoming: Incoming): Promise<Reply> => {
     const reply = await answerer.accept(message, incoming)
-    return reply instanceof Whole ? reply : accepted(incoming)
+    return reply instanceof BufferedReply ? reply : accepted(incoming)
   }
 
   /** Throws or rejects with an error that `refuse` answers. */
@@ -140,7 +140,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     // For a batch without requests, the HTTP status is the only sign of a refusal.
     const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
     const reply = isLeft
-      ? new Whole(null, CLIENT_GONE, {})
+      ? new BufferedReply(null, CLIENT_GONE, {})
       : (refused ?? toBatchResponse(await Promise.all(answers.map((answer) => textOf(answer))), incoming))
     checkpoint.finish(incoming, reply.status, 'batch')
     return reply
@@ -267,5 +267,5 @@ function idOf(message: Message): RpcId | undefined {
 }
 
 function accepted({ headers }: Incoming): Reply {
-  return new Whole(null, 202, headers)
+  return new BufferedReply(null, 202, headers)
 }

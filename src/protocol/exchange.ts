@@ -3,7 +3,7 @@
  * message as its last event (MCP, Streamable HTTP, "Receiving Messages").
  */
 import { MAX_UNREAD_BYTES } from './bounded-body.ts'
-import { jsonReply, type Reply, Whole } from './reply.ts'
+import { BufferedReply, jsonReply, type Reply } from './reply.ts'
 
 export interface ExchangeOptions {
   /** Headers that every response of this request carries. */
@@ -128,7 +128,7 @@ export class Exchange {
     clearTimeout(this.#timer)
     this.#isDone = true
     this.#options.onDisconnect()
-    if (this.#stream === undefined) this.#resolve(new Whole(null, CLIENT_GONE, {}))
+    if (this.#stream === undefined) this.#resolve(new BufferedReply(null, CLIENT_GONE, {}))
     else this.#options.onStreamEnd(CLIENT_GONE)
   }
 

@@ -5,10 +5,10 @@
 import type { RequestPlatform } from '../request/platform.ts'
 import { isEventStream } from './read-events.ts'
 
-export type Reply = Whole | Response
+export type Reply = BufferedReply | Response
 
 /** A buffered reply. Recognized by its members, not by its class: a transport and a server may each have a copy of this class. */
-export class Whole {
+export class BufferedReply {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
   /** Null: no body. */
@@ -22,27 +22,31 @@ export class Whole {
 }
 
 /** One or more messages as a buffered response. */
-export function jsonReply(text: string, status: number, headers: { readonly [name: string]: string }): Whole {
-  return new Whole(text, status, { ...headers, 'content-type': 'application/json' })
+export function jsonReply(
+  text: string,
+  status: number,
+  headers: { readonly [name: string]: string },
+): BufferedReply {
+  return new BufferedReply(text, status, { ...headers, 'content-type': 'application/json' })
 }
 
-export function isWhole(reply: Reply): reply is Whole {
+export function isBuffered(reply: Reply): reply is BufferedReply {
   return typeof reply.text !== 'function'
 }
 
 /** Uses the platform's own way of creating a response, if that is cheaper. */
 export function toResponse(reply: Reply, platform?: RequestPlatform): Response {
-  if (!isWhole(reply)) return reply
+  if (!isBuffered(reply)) return reply
   const { text, status, headers } = reply
   return platform?.respond?.(text, status, headers) ?? new Response(text, { status, headers })
 }
 
 /** The body as text, or empty. */
 export function textOf(reply: Reply): string | Promise<string> {
-  return isWhole(reply) ? (reply.text ?? '') : reply.text()
+  return isBuffered(reply) ? (reply.text ?? '') : reply.text()
 }
 
 /** Whether the body is a stream. */
 export function isStream(reply: Reply): boolean {
-  return !isWhole(reply) && isEventStream(reply)
+  return !isBuffered(reply) && isEventStream(reply)
 }

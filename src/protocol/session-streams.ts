@@ -16,7 +16,7 @@ import { mayRead, subscribable } from '../request/resources.ts'
 import { conditionsOf } from './conditions.ts'
 import type { EngineOptions, Incoming, StreamServer, Subscriptions } from './engine-options.ts'
 import { KEEP_ALIVE } from './exchange.ts'
-import { type Reply, Whole } from './reply.ts'
+import { BufferedReply, type Reply } from './reply.ts'
 import { checkRoom } from './session-subscriptions.ts'
 
 const DOWN = 'The store of subscriptions does not answer: try again later.'
@@ -98,7 +98,7 @@ class StoredSession {
     const session = await keyOf(this.#token)
     await this.#store.clear(session)
     await this.#server.options.publish({ type: 'sessionChanged', session, isSubscribed: false })
-    return new Whole(null, 200, this.#incoming.headers)
+    return new BufferedReply(null, 200, this.#incoming.headers)
   }
 
   /** Opens the stream. */
@@ -175,5 +175,5 @@ function keyOf(token: string): Promise<string> {
 }
 
 function notAllowed({ headers }: Incoming): Reply {
-  return new Whole(null, 405, { ...headers, allow: 'POST, OPTIONS' })
+  return new BufferedReply(null, 405, { ...headers, allow: 'POST, OPTIONS' })
 }

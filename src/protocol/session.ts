@@ -13,7 +13,7 @@ import type { Body, Engine } from './engine.ts'
 import type { Admitted } from './engine-options.ts'
 import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import { isEventStream, readEvents } from './read-events.ts'
-import { isWhole, type Reply, textOf } from './reply.ts'
+import { isBuffered, type Reply, textOf } from './reply.ts'
 import { changeSubscribed } from './session-subscriptions.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import { turnOf } from './turns.ts'
@@ -193,11 +193,11 @@ export function createSession(
 }
 
 async function discard(reply: Reply): Promise<void> {
-  if (!isWhole(reply)) await reply.body?.cancel()
+  if (!isBuffered(reply)) await reply.body?.cancel()
 }
 
 async function relay(reply: Reply, put: (text: string) => Promise<void>): Promise<void> {
-  if (!isWhole(reply) && isEventStream(reply) && reply.body !== null) return readEvents(reply.body, put)
+  if (!isBuffered(reply) && isEventStream(reply) && reply.body !== null) return readEvents(reply.body, put)
   const text = await textOf(reply)
   if (text !== '') await put(text)
 }

@@ -184,7 +184,7 @@ async function ask(
     request: toRequest(era, message, over.signal),
     message,
     era,
-    isWhole: true,
+    isBuffered: true,
     auth: undefined,
     env: platform.env,
     waitUntil,

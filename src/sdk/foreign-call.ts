@@ -16,7 +16,7 @@ export function toCall(
   message: Message & { readonly value: unknown },
   { request, platform, auth, waitUntil, era }: Incoming,
   signal: AbortSignal,
-  isWhole: boolean,
+  isBuffered: boolean,
 ): ForeignCall {
   const headers = new Headers(request.headers)
   // Both types are accepted here, even if the client accepts only one: the answer is converted.
@@ -27,7 +27,7 @@ export function toCall(
     request: new Request(request.url, { method: 'POST', headers, body, signal }),
     message: message.value,
     era,
-    isWhole,
+    isBuffered,
     auth,
     env: platform.env,
     waitUntil,

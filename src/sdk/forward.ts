@@ -4,7 +4,7 @@ import type { UnansweredMessage } from '../protocol/engine.ts'
 import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { CLIENT_GONE } from '../protocol/exchange.ts'
 import { toFailure } from '../protocol/failure.ts'
-import { jsonReply, Whole } from '../protocol/reply.ts'
+import { BufferedReply, jsonReply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCall } from './foreign-call.ts'
@@ -24,21 +24,21 @@ export function forward(
   incoming: Incoming,
   run: RunForeign,
   options: ForeignOptions,
-): Promise<Whole> {
+): Promise<BufferedReply> {
   const over = new AbortController()
   const call = toCall(message, incoming, over.signal, true)
   const limit = earliestEnd(incoming.platform, false, options)
   return new Promise((resolve, reject) => {
     let answer: ForeignAnswer | undefined
     let isOver = false
-    const end = (reply: Whole): void => {
+    const end = (reply: BufferedReply): void => {
       isOver = true
       over.abort()
       void closeQuietly(answer)
       resolve(reply)
     }
     const stop = watchCall(incoming.request.signal, limit, options, {
-      onDisconnect: () => end(new Whole(null, CLIENT_GONE, {})),
+      onDisconnect: () => end(new BufferedReply(null, CLIENT_GONE, {})),
       onExpire: () => {
         const { message, status } = toFailure(deadlineError(limit), undefined, incoming, options.reportError)
         end(jsonReply(message, status === 200 ? 504 : status, incoming.headers))
@@ -54,7 +54,7 @@ export function forward(
       const { headers, platform } = incoming
       end(
         text === ''
-          ? new Whole(null, status, headers)
+          ? new BufferedReply(null, status, headers)
           : jsonReply(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
       )
     }

@@ -121,7 +121,7 @@ async function runV1(server: SdkServer, call: ForeignCall): Promise<ForeignAnswe
   }
   const StreamableTransport = await loadTransport()
   const transport: Transport = new StreamableTransport({
-    enableJsonResponse: call.isWhole,
+    enableJsonResponse: call.isBuffered,
     keepAliveMs: 0,
   })
   await server.connect(transport as never)

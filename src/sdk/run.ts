@@ -10,7 +10,7 @@ export interface ForeignCall {
   readonly message: unknown
   readonly era: Era
   /** Whether a buffered answer is needed. */
-  readonly isWhole: boolean
+  readonly isBuffered: boolean
   readonly auth: AuthInfo | undefined
   readonly env: unknown
   readonly waitUntil: (promise: Promise<unknown>) => void
