@@ -13,6 +13,8 @@ const ALWAYS = ['README.md', 'LICENSE', 'package.json']
 /** Pages in which things are looked up: nobody reads them from the top. */
 const REFERENCES = ['docs/http.md', 'docs/cli.md', 'docs/degradation.md', 'docs/deploy/facts.md']
 const MAX_WORDS = 1500
+/** Of all pages under docs/. */
+const MAX_WORDS_IN_ALL = 36_000
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length
@@ -26,6 +28,12 @@ function anchorsOf(path: string): string[] {
       .replaceAll(' ', '-'),
   )
 }
+
+it('the pages together have at most 36,000 words', () => {
+  const words = pagePaths().reduce((sum, path) => sum + wordsOf(path), 0)
+  expect(words).toBeGreaterThan(10_000)
+  expect(words).toBeLessThanOrEqual(MAX_WORDS_IN_ALL)
+})
 
 it('llms.txt lists every page as it is: npm run docs', () => {
   expect(writtenLlms()).toBe(renderLlms())
