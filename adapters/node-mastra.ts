@@ -85,7 +85,7 @@ export class MCPServer extends EdgeServer {
   }
 
   override async close(): Promise<void> {
-    // Called again by what is closed below.
+    // May be called again by the parts closed below.
     if (this.#isClosing) return super.close()
     this.#isClosing = true
     try {

@@ -71,12 +71,13 @@ const COMPILED = RULES.map(([pattern, instead]) => ({
   instead,
 }))
 
-/** The faults in a Markdown page; code in it is not read. */
+/** The faults in a Markdown page. Code and quotations, such as the names of tests, are not read. */
 export function faultsInPage(text: string): LanguageFault[] {
   const prose = text
     .replaceAll(/^```[\s\S]*?^```/gm, blank)
     .replaceAll(/`[^`\n]*`/g, blank)
     .replaceAll(/\]\([^)\s]*\)/g, blank)
+    .replaceAll(/"[^"\n]*"/g, blank)
   return faultsIn(prose)
 }
 
