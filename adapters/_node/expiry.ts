@@ -2,7 +2,7 @@
  * The streams of sessions end with the token that they were opened with.
  */
 import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
-import { expiryOf, type StreamOwner } from '../../src/protocol/stream-owner.ts'
+import { expiryOf, type StreamOwner } from '../../src/protocol/stream-expiry.ts'
 
 /** Calls `end` when the caller's token expires. Returns a function that stops waiting. */
 export function atExpiry(caller: StreamOwner, end: () => void): () => void {

@@ -3,7 +3,7 @@
  */
 import type { AuthInfo, MCPServer } from '../../src/index.ts'
 import type { Session } from '../../src/protocol/session.ts'
-import type { StreamOwner } from '../../src/protocol/stream-owner.ts'
+import type { StreamOwner } from '../../src/protocol/stream-expiry.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createExchanges, type Exchanges } from './exchanges.ts'
 import { unref } from './expiry.ts'

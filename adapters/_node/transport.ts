@@ -6,7 +6,7 @@ import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { RpcId } from '../../src/protocol/json-rpc.ts'
 import type { Reply } from '../../src/protocol/reply.ts'
 import { createSession, type Session, type SessionParts } from '../../src/protocol/session.ts'
-import type { StreamOwner } from '../../src/protocol/stream-owner.ts'
+import type { StreamOwner } from '../../src/protocol/stream-expiry.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 
 /** What a transport passes with a message. */

@@ -3,8 +3,8 @@
  * health check.
  */
 import { ProtocolError } from '../definition/protocol-error.ts'
-import { CLIENT_GONE } from '../protocol/exchange.ts'
 import { BufferedReply } from '../protocol/reply.ts'
+import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import { type AdmissionOptions, type Received, refuseTraffic, refuseUnguarded } from './admission.ts'
 import { preflightResponse } from './cors.ts'
 import { callerAddress, createTlsWatch } from './public-url.ts'

@@ -5,7 +5,7 @@ import { type Key, keyOf, toNotification, wantedBy } from '../events/coalesced-c
 import { listsOf } from '../events/listen-filter.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { mayRead } from '../request/resources.ts'
-import { expiryOf, type StreamOwner } from './stream-owner.ts'
+import { expiryOf, type StreamOwner } from './stream-expiry.ts'
 import type { Turn } from './turns.ts'
 
 export interface ChangesOptions {

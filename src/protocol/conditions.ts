@@ -3,7 +3,7 @@
  */
 import type { Conditions } from '../interaction/matrix.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
-import { acceptedTypes } from './exchange.ts'
+import { acceptedTypes } from './sse-response.ts'
 
 /** Whether the response to a message can be streamed: both the platform and the client must support it. */
 export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {

@@ -8,7 +8,6 @@ import { fillRecord } from './describe.ts'
 import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
 import { checkInitialize, eraOf } from './era.ts'
-import { CLIENT_GONE } from './exchange.ts'
 import { toFailure } from './failure.ts'
 import { checkStandardHeaders, mismatch } from './headers.ts'
 import {
@@ -22,6 +21,7 @@ import {
 } from './json-rpc.ts'
 import { BufferedReply, isStream, jsonReply, type Reply, textOf } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
+import { CLIENT_GONE } from './sse-response.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
 import { isModernVersion } from './versions.ts'
 

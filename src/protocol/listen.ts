@@ -16,11 +16,11 @@ import type { Call } from './call.ts'
 import { conditionsOf } from './conditions.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
-import { KEEP_ALIVE, SSE_HEADERS, sseEvent } from './exchange.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import { createListenPlaces } from './listen-places.ts'
 import { jsonReply, type Reply } from './reply.ts'
-import { expiryOf } from './stream-owner.ts'
+import { KEEP_ALIVE, SSE_HEADERS, sseEvent } from './sse-response.ts'
+import { expiryOf } from './stream-expiry.ts'
 
 export type ServeListen = (call: Call, incoming: Incoming) => Reply | Promise<Reply>
 

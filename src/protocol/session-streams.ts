@@ -15,9 +15,9 @@ import { advertise, type ServerCapabilities } from '../interaction/matrix.ts'
 import { mayRead, subscribable } from '../request/resources.ts'
 import { conditionsOf } from './conditions.ts'
 import type { EngineOptions, Incoming, StreamServer, Subscriptions } from './engine-options.ts'
-import { KEEP_ALIVE } from './exchange.ts'
 import { BufferedReply, type Reply } from './reply.ts'
 import { checkRoom } from './session-subscriptions.ts'
+import { KEEP_ALIVE } from './sse-response.ts'
 
 const DOWN = 'The store of subscriptions does not answer: try again later.'
 

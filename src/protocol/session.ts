@@ -15,7 +15,7 @@ import { errorMessage, type RpcId, readMessage } from './json-rpc.ts'
 import { isEventStream, readEvents } from './read-events.ts'
 import { isBuffered, type Reply, textOf } from './reply.ts'
 import { changeSubscribed } from './session-subscriptions.ts'
-import type { StreamOwner } from './stream-owner.ts'
+import type { StreamOwner } from './stream-expiry.ts'
 import { turnOf } from './turns.ts'
 
 export interface SessionOptions {

@@ -2,11 +2,11 @@
 import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
 import { complete } from './complete.ts'
+import type { MethodResult } from './method-result.ts'
 import type { Params } from './params.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import type { RequestScope } from './request-server.ts'
 import { acknowledgeSubscription, listResources, listResourceTemplates, readResource } from './resources.ts'
-import type { MethodResult } from './result.ts'
 import type { RequestOptions } from './task-support.ts'
 import { callTool, listTools } from './tools.ts'
 

@@ -7,8 +7,8 @@ import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Seal } from '../interaction/seal.ts'
 import type { SingleUseStore } from '../interaction/state.ts'
 import type { Context } from './context.ts'
+import type { CacheHints } from './method-result.ts'
 import type { RequestServer } from './request-server.ts'
-import type { CacheHints } from './result.ts'
 
 /** Reports a server error with its stack to the operator, never to a client. */
 export type ReportError = (error: unknown, facts: { readonly [name: string]: unknown }) => void

@@ -5,6 +5,7 @@ import type { CompiledPrompt, Prompt, PromptRequest } from '../definition/prompt
 import { toPromptResult } from '../definition/prompt.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { describeIssues } from '../definition/schema.ts'
+import { type MethodResult, toMethodResult } from './method-result.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import {
   optionalObjectParam,
@@ -14,7 +15,6 @@ import {
   stringRecordParam,
 } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import { type MethodResult, toMethodResult } from './result.ts'
 import type { RequestOptions } from './task-support.ts'
 
 export async function listPrompts(

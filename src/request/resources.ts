@@ -16,11 +16,11 @@ import { withTimeout } from '../definition/timeout.ts'
 import { foldUri } from '../definition/uri.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
 import type { Access, Guarded } from './access.ts'
+import { type MethodResult, toMethodResult } from './method-result.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
 import type { Subscriber } from './platform.ts'
 import type { RequestScope } from './request-server.ts'
-import { type MethodResult, toMethodResult } from './result.ts'
 import type { RequestOptions } from './task-support.ts'
 
 export async function listResources(

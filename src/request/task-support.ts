@@ -5,10 +5,10 @@ import type { AuthInfo, ClientCapabilities, Era } from '../definition/context.ts
 import type { AnyTool } from '../definition/tool.ts'
 import type { Key } from '../events/coalesced-changes.ts'
 import type { Context } from './context.ts'
+import type { MethodResult } from './method-result.ts'
 import type { ServerOptions } from './options.ts'
 import type { Params } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import type { MethodResult } from './result.ts'
 
 /** The type of `server.tasks`. */
 export interface TaskControls {

@@ -3,7 +3,7 @@ import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
-import type { MethodResult } from '../request/result.ts'
+import type { MethodResult } from '../request/method-result.ts'
 import { isEnded, type Task, type TaskQuestion, type TaskRecord } from './record.ts'
 import { type Changed, TaskTooLargeError } from './task-records.ts'
 

@@ -1,6 +1,6 @@
 /** The input of a run, and how it ends for its call. */
 import type { Ending } from '../interaction/ending.ts'
-import type { MethodResult } from '../request/result.ts'
+import type { MethodResult } from '../request/method-result.ts'
 import type { Pause } from './changes.ts'
 import type { Task, TaskRecord } from './record.ts'
 import type { WriterOptions } from './writer.ts'
