@@ -91,16 +91,28 @@ describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) =>
     const port = await testPort()
     const dev = [process.execPath, CLI, ...devArgs(target, port)].join(' ')
     project.write('package.json', JSON.stringify({ type: 'module', scripts: { dev } }))
-    const npm = spawn('npm', ['run', 'dev'], { cwd: project.folder, stdio: ['ignore', 'pipe', 'inherit'] })
-    let stdout = ''
-    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
+    // A group of its own, so that a test that fails leaves nothing running; stderr is not that of the tests, which a process left behind
+    // would hold open.
+    const npm = spawn('npm', ['run', 'dev'], {
+      cwd: project.folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
     })
-    await until(() => stdout.includes('\nready '))
-    const started = below(npm.pid!)
-    expect(started.length).toBeGreaterThan(2)
-    npm.kill('SIGTERM')
-    await until(() => !areAlive([npm.pid!, ...started]))
+    let started: number[] = []
+    try {
+      let stdout = ''
+      npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text
+      })
+      // A silent npm prints no header before it.
+      await until(() => /^ready /m.test(stdout))
+      started = below(npm.pid!)
+      expect(started.length).toBeGreaterThan(2)
+      npm.kill('SIGTERM')
+      await until(() => !areAlive([npm.pid!, ...started]))
+    } finally {
+      for (const pid of [npm.pid!, ...started]) if (areAlive([pid])) process.kill(pid, 'SIGKILL')
+    }
   })
 })
 

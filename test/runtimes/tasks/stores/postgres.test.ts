@@ -75,7 +75,7 @@ describe('Postgres', () => {
   })
   it('without its table, the store says what to do', async () => {
     const store = postgresTaskStore(pool, { table: 'forgotten' })
-    const refusal = 'The table "forgotten" is missing: call migrate() of the store once'
+    const refusal = 'The task table "forgotten" is missing: call migrate() of the store once'
     await expect(store.read('a')).rejects.toThrow(refusal)
     await expect(store.create(newTask(), 1)).rejects.toThrow(refusal)
     await expect(store.due(1, 1)).rejects.toThrow(refusal)
