@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 
 export interface Output {
   code: number | null
@@ -111,7 +111,7 @@ export class MayflyProcess implements AsyncDisposable {
   }
 }
 
-/** Polls until the claim holds; throws after 30 seconds. */
+/** Polls until the claim holds; throws after a minute. */
 export async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + WAIT_MS
   while (!(await claim())) {

@@ -404,7 +404,7 @@ test('a server that falls silent lets no client connect', async () => {
       return count > 3 ? new Promise<Response>(() => {}) : undefined
     },
   })
-  const options = { url: running.url, bearer: undefined, headers: {}, timeoutMs: 200, origin: undefined }
+  const options = { url: running.url, bearer: undefined, headers: {}, timeoutMs: 1000, origin: undefined }
   const walks = await walkAs(CLIENTS, { ...options, mayRegister: true })
 
   expect(walks).toHaveLength(4)

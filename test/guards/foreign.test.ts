@@ -64,7 +64,7 @@ describe.each([
   }
 
   it('is ended in time, with a typed error', async () => {
-    const { probe, send } = await begin({ http: { maxCallMs: 100, maxConcurrentCalls: 1 } })
+    const { probe, send } = await begin({ http: { maxCallMs: 1000, maxConcurrentCalls: 1 } })
     const exchange = send(message)
     await exchange.done
     expect(exchange.status).toBe(504)
@@ -170,7 +170,7 @@ describe.each(SDKS)('scopes before SDK %s', (_sdk, create, connect) => {
 describe('the page of a server', () => {
   it('that never answers is ended in time, and gives its place back', async () => {
     const probe = new Probe()
-    const http = { maxCallMs: 100, maxConcurrentCalls: 1 }
+    const http = { maxCallMs: 1000, maxConcurrentCalls: 1 }
     const send = await serve(waiting(probe, { http }))
     const page = send(undefined, HTML)
     await page.done

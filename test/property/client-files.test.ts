@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { jsonFormat } from '../../deploy/add/json-format.ts'
+import { cpuMs } from '../_cpu.ts'
 import { check } from './_seeded.ts'
 
 const SPACE = fc.constantFrom(
@@ -80,11 +81,11 @@ it('comments in any number take no longer than their length', () => {
     '/* a *//**/'.repeat(5000),
   ]) {
     const before = `{"mcpServers":\n{"old":1${comments}\n}}`
-    const start = performance.now()
+    const start = cpuMs()
 
     const after = jsonFormat.write(before, 'shop', ADDITION)
 
     expect(jsonFormat.read(after, 'mcpServers', 'shop')).toEqual(ADDITION.entry)
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(cpuMs() - start).toBeLessThan(5000)
   }
 })

@@ -11,6 +11,7 @@ export interface LegacyListener extends AsyncDisposable {
   end(): Promise<void>
 }
 
+/** Resolves once its stream is open: the head of the answer comes when changes are listened to. */
 export async function connectLegacyListener(url: URL): Promise<LegacyListener> {
   const client = new Client({ name: 'legacy', version: '1.0.0' })
   const heard: string[] = []
@@ -22,9 +23,21 @@ export async function connectLegacyListener(url: URL): Promise<LegacyListener> {
     reconnectionDelayGrowFactor: 1,
     maxRetries: 100,
   }
-  const transport = new StreamableHTTPClientTransport(url, { reconnectionOptions })
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const transport = new StreamableHTTPClientTransport(url, {
+    reconnectionOptions,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (init?.method === 'GET' && response.ok) open()
+      return response
+    },
+  })
   // A cast at the SDK's own boundary: its transport class is not its Transport under exactOptionalPropertyTypes.
   await client.connect(transport as Transport)
+  await opened
   return {
     client,
     heard,

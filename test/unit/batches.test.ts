@@ -213,7 +213,8 @@ describe('a batch', () => {
       const seen: { aborted?: boolean; waiting?: number } = {}
       const server = fromSdk((context) => factory(context, seen), {
         log: false,
-        http: { maxCallMs: 50, maxConcurrentCalls: 1 },
+        // What is loaded by the first call takes its time.
+        http: { maxCallMs: 1000, maxConcurrentCalls: 1 },
       })
       const [part] = await sendBatch(server, [callOf(1, 'wait')])
       expect(part?.error?.data?.limit).toBe('deadline')

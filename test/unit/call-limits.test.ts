@@ -7,6 +7,7 @@ import {
   type McpContext,
   type RequestPlatform,
 } from '../../src/index.ts'
+import { eventually } from '../_eventually.ts'
 import { callTool, createServer, deferred, META, modernRequest, readAnswer, textOf } from './_client.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
@@ -198,7 +199,7 @@ describe('the place of a tool that never ends', () => {
       return Promise.race([asked, never()])
     })
     // What the question is called is digested outside of the clock.
-    await vi.waitFor(async () => expect(await other()).toBe(200))
+    await eventually(async () => expect(await other()).toBe(200))
   })
 })
 

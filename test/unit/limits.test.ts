@@ -179,7 +179,7 @@ describe('rateLimiter', () => {
   })
 
   it('may be made from the environment [limits.rate]', async () => {
-    const strict = createMemoryRateLimiter({ calls: 1, windowMs: 1000 })
+    const strict = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
     const server = createServer({ http: { rateLimiter: (env) => (env.STRICT ? strict : undefined) } })
     const env = { STRICT: true }
     expect([(await discover(server, { env })).status, (await discover(server, { env })).status]).toEqual([

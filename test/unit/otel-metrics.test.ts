@@ -16,6 +16,7 @@ import { createPrompt, createTool } from '../../src/index.ts'
 import { openTelemetry } from '../../src/otel.ts'
 import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk, type SdkServerFactory } from '../../src/sdk.ts'
+import { eventually } from '../_eventually.ts'
 import { createServer, legacyRequest, modernRequest, post } from './_client.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
 
@@ -277,7 +278,7 @@ describe('on every path', () => {
       undefined,
     )
 
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await series()).map(({ attributes }) => attributes)).toMatchObject([
         { 'mcp.method.name': 'initialize' },
         call('work'),

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { createMemoryBus, createTool, type MCPServerConfig } from '../../src/index.ts'
 import { createSession } from '../../src/protocol/session.ts'
+import { eventually } from '../_eventually.ts'
 import { createServer, META, VERSION } from './_client.ts'
 
 const tools = {
@@ -71,7 +72,7 @@ it('a gap of the bus → one notification for each list that there is, and each 
   await send({ id: 1, method: 'initialize', params })
   await send({ id: 2, method: 'resources/subscribe', params: { uri: 'a://1' } })
   await bus.publish({ type: 'gap' })
-  await vi.waitFor(() => expect(said).toHaveLength(5))
+  await eventually(() => expect(said).toHaveLength(5))
   expect(said.slice(2)).toMatchObject([
     { method: 'notifications/tools/list_changed' },
     { method: 'notifications/resources/list_changed' },

@@ -203,8 +203,9 @@ export function busSuite(name: string, startBroker: () => Promise<Broker>): void
           })
           expect(here.onError).toHaveBeenCalledTimes(time)
           expect(there.onError.mock.calls.length).toBeLessThanOrEqual(time)
-          // An outage is over when all connections are back, which the libraries try after up to 2 seconds.
-          await new Promise((resolve) => setTimeout(resolve, 2500))
+          // An outage is over when all connections are back, which the libraries try after up to 2 seconds: also the one for listening.
+          const leave = await eventually(() => here.bus.subscribe(() => {}))
+          leave()
         }
       })
 

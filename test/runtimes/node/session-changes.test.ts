@@ -12,13 +12,12 @@ afterEach(endSessions)
 const open = createResource({ uriTemplate: 'open://{name}', read: () => '' })
 const secret = createResource({ uriTemplate: 'secret://{name}', scopes: ['admin'], read: () => '' })
 
-/** Tokens of one client: `admin` has the scope, and holds for `seconds`. */
+/** Tokens of one client: `admin` has the scope, and holds for `seconds` from each request on. */
 function guarded(seconds: number): Partial<MCPServerConfig> {
-  const expiresAt = Date.now() / 1000 + seconds
   const auth = bearer((token) => ({
     clientId: 'c',
     scopes: token === 'admin' ? ['admin'] : [],
-    ...(token === 'admin' && { expiresAt }),
+    ...(token === 'admin' && { expiresAt: Date.now() / 1000 + seconds }),
   }))
   return { auth, resources: [open, secret] }
 }

@@ -8,7 +8,14 @@ import { modernRequest } from '../../contract/wire.ts'
 import { serveArtefact } from '../_artefact.ts'
 import { startRedis } from '../node/_processes.ts'
 
+/** The binding's windows are the minutes of the clock: resolves where this one lasts for another 20 seconds at least. */
+async function untilAWindowLasts(): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000)
+  if (leftMs < 20_000) await new Promise((resolve) => setTimeout(resolve, leftMs))
+}
+
 it('on workerd the binding counts, and the fourth call is 429 [limits.rate]', async () => {
+  await untilAWindowLasts()
   const served = await serveArtefact('server.ts', cloudflare, import.meta.dirname)
   try {
     const statuses = []

@@ -97,8 +97,19 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
       const first = await settle(limit('ann'))
       expect(first).toMatchObject({ error: expect.any(Error) })
       expect(first.ms).toBeLessThan(2000)
-      const others = await Promise.all(Array.from({ length: 100 }, () => settle(limit('ann'))))
-      expect(others.filter(({ ms }) => ms < 250).length).toBeGreaterThan(90)
+      // Measured by a timer, which is late where this process is: a clock would count that against the calls.
+      const late = new Promise<string>((resolve) => setTimeout(resolve, 250, 'late'))
+      const others = Array.from({ length: 100 }, () =>
+        Promise.race([
+          Promise.resolve(limit('ann')).then(
+            () => 'counted',
+            () => 'failed',
+          ),
+          late,
+        ]),
+      )
+      const outcomes = await Promise.all(others)
+      expect(outcomes.filter((outcome) => outcome === 'failed').length).toBeGreaterThan(90)
       await recover[outage]()
       await eventually(async () => expect(await limit('bob')).toMatchObject({ ok: true }))
     })
@@ -127,8 +138,8 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     const heard = vi.fn()
     await changes.subscribe(heard)
     await redis.kill()
+    await eventually(() => expect(onError).toHaveBeenCalled())
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    expect(onError.mock.calls.length).toBeGreaterThan(0)
     // One for each of the two clients, however often they try.
     expect(onError.mock.calls.length).toBeLessThanOrEqual(2)
     await redis.start()
@@ -164,7 +175,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     const meeting = rendezvous()
     const call = new AbortController()
     const { answer } = await meeting.wait('a', Date.now() + 60_000, call.signal)
-    const { answer: late } = await meeting.wait('b', Date.now() + 100, NEVER)
+    const { answer: late } = await meeting.wait('b', Date.now() + 1500, NEVER)
     expect(await redis.channels()).toHaveLength(2)
     call.abort()
     expect(await Promise.all([answer, late])).toEqual([undefined, undefined])

@@ -60,7 +60,12 @@ async function startPostgres(): Promise<Backend> {
 async function startDynamo(): Promise<Backend> {
   const require = createRequire(new URL('stores/dynalite/package.json', import.meta.url))
   const { DynamoDB } = require('@aws-sdk/client-dynamodb') as {
-    DynamoDB: new (options: object) => DynamoClient & { createTable(input: object): Promise<unknown> }
+    DynamoDB: new (
+      options: object,
+    ) => DynamoClient & {
+      createTable(input: object): Promise<unknown>
+      describeTable(input: { TableName: string }): Promise<{ Table: { TableStatus: string } }>
+    }
   }
   const port = await testPort()
   const command = fileURLToPath(new URL('stores/dynalite/node_modules/dynalite/cli.js', import.meta.url))
@@ -73,8 +78,11 @@ async function startDynamo(): Promise<Backend> {
     { length: CONNECTIONS },
     () => new DynamoDB({ endpoint, region: 'local', credentials }),
   )
-  await eventually(() => clients[0]!.createTable(dynamoTaskTable('tasks')))
-  await wait(500)
+  const [first] = clients
+  await eventually(() => first!.createTable(dynamoTaskTable('tasks')))
+  await eventually(async () =>
+    expect((await first!.describeTable({ TableName: 'tasks' })).Table.TableStatus).toBe('ACTIVE'),
+  )
   return {
     stores: clients.map((client) => dynamoTaskStore(client, { table: 'tasks', timeoutMs: 20_000 })),
     stop: () => end(child),

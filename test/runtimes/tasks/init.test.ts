@@ -86,7 +86,7 @@ describe('with its own database', () => {
         return row!.due_at !== null
       }
       // It sleeps twice, and waits for an answer then.
-      await expect.poll(isDue, { timeout: 30_000, interval: 200 }).toBe(false)
+      await expect.poll(isDue, { interval: 200 }).toBe(false)
       expect((await wire.get(taskId)).status).toBe('input_required')
     } finally {
       await sql.end()

@@ -56,10 +56,10 @@ it.each([
   ['mayfly', 'ask'],
 ] as const)('%s: the user’s time does not count against the call’s', async (server, tool) => {
   const servers = await startBoth()
-  const client = createClient({ servers: { [server]: { ...servers[server], timeoutMs: 500 } } })
+  const client = createClient({ servers: { [server]: { ...servers[server], timeoutMs: 1500 } } })
   await client.listTools()
   client.elicitation.onRequest(server, async () => {
-    await new Promise((resolve) => setTimeout(resolve, 1200))
+    await new Promise((resolve) => setTimeout(resolve, 2500))
     return { action: 'accept', content: { name: 'Ann' } }
   })
 

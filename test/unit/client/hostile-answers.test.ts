@@ -273,7 +273,7 @@ describe('an answer that takes its time', () => {
       for (let count = 0; count < 3; count++) await expect(call()).rejects.toMatchObject({ code: 'TIMEOUT' })
 
       // The server's own stream, if it has one, stays.
-      await expect.poll(() => server.openAnswers(), { timeout: 10_000 }).toBeLessThanOrEqual(ofTheServer)
+      await expect.poll(() => server.openAnswers()).toBeLessThanOrEqual(ofTheServer)
     },
   )
 
@@ -284,7 +284,7 @@ describe('an answer that takes its time', () => {
 
       for (let count = 0; count < 3; count++) await expect(call()).rejects.toMatchObject({ server: 'evil' })
 
-      await expect.poll(() => server.openAnswers(), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => server.openAnswers()).toBe(0)
     },
   )
 

@@ -1,5 +1,6 @@
 /** Lists with something wrong in them, results that do not match, and schemas that nobody should run. */
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { cpuMs } from '../../_cpu.ts'
 import {
   duplicates,
   MALFORMED,
@@ -74,11 +75,11 @@ it('a tool of very many headers takes no time', async () => {
   const { client } = await visit(
     malformed('legacy', [{ name: 'many', inputSchema: { type: 'object', properties } }]),
   )
-  const before = process.cpuUsage()
+  const before = cpuMs()
 
   expect(Object.keys(await client.listTools())).toEqual(['evil_many', 'evil_hello'])
 
-  expect(process.cpuUsage(before).user / 1000).toBeLessThan(4000)
+  expect(cpuMs() - before).toBeLessThan(4000)
 })
 
 it('very many malformed tools are one report', async () => {
@@ -174,11 +175,11 @@ it.each(Object.entries(TEDIOUS_SCHEMAS))(
     for (const era of ERAS) {
       const { client } = await visit(withOutput(schema, value, era))
       await client.listTools()
-      const before = process.cpuUsage()
+      const before = cpuMs()
 
       expect(await client.callTool('evil', 'hello')).toMatchObject({ structuredContent: value })
 
-      expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000)
+      expect(cpuMs() - before).toBeLessThan(2000)
     }
   },
 )

@@ -211,9 +211,9 @@ it('its question is for the call under way, whose time it suspends', async () =>
   })
   await client.listTools()
   const controller = new AbortController()
-  const call = client.callTool('evil', 'hello', {}, { timeoutMs: 300, signal: controller.signal })
+  const call = client.callTool('evil', 'hello', {}, { timeoutMs: 2000, signal: controller.signal })
   await expect.poll(() => asked.length).toBe(1)
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await new Promise((resolve) => setTimeout(resolve, 3000))
 
   controller.abort()
 

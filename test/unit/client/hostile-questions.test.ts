@@ -1,6 +1,13 @@
 /** Servers that ask what they may not, when they may not, and without end. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { asking, askingInCall, askingModern, askUnsolicited, FORM } from '../../hostile/server/questions.ts'
+import {
+  type Asking,
+  asking,
+  askingInCall,
+  askingModern,
+  askUnsolicited,
+  FORM,
+} from '../../hostile/server/questions.ts'
 import { visit } from './_hostile.ts'
 
 /** Never answers, and says when it has been asked and when it may stop. */
@@ -12,6 +19,10 @@ function createSilentHandler() {
   }
   return { signals, handler }
 }
+
+/** The stream of no call is opened in the background: until then a question waits, and a call's time passes. */
+const hasStream = (server: Asking) =>
+  expect.poll(() => server.seen.some(({ method }) => method === 'GET')).toBe(true)
 
 describe('a question on the stream of no call', () => {
   it('while there is none: is refused, and the handler does not hear of it', async () => {
@@ -31,6 +42,7 @@ describe('a question on the stream of no call', () => {
     const { signals, handler } = createSilentHandler()
     client.elicitation.onRequest('evil', handler)
     await client.listTools()
+    await hasStream(server)
     const startedAt = Date.now()
     const calls = [call(), call()]
     await askUnsolicited(server, 'q')
@@ -50,6 +62,7 @@ describe('a question on the stream of no call', () => {
     )
     client.elicitation.onRequest('evil', () => ({ action: 'decline' }))
     await client.listTools()
+    await hasStream(server)
     const waiting = call().catch(() => {})
     await askUnsolicited(server, 'q')
 

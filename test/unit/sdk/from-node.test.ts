@@ -61,7 +61,7 @@ describe('SDK v1 as it is used with Express', () => {
     const client = new AbortController()
     const request = legacyRequest('tools/call', { name: 'wait', arguments: {} }, { signal: client.signal })
     const response = create({}, seen).handle(request, {})
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually(() => expect(seen.waiting).toBe(1))
     client.abort()
     await response
     await eventually(() => expect(seen.aborted).toBe(true))
@@ -128,7 +128,7 @@ describe('any Node handler', () => {
 
   it.each<[string, object, FromNodeOptions]>([
     ['its client has left', { id: 1, method: 'tools/call' }, {}],
-    ['its time is over', { id: 1, method: 'tools/call' }, { http: { maxCallMs: 20 } }],
+    ['its time is over', { id: 1, method: 'tools/call' }, { http: { maxCallMs: 200 } }],
     ['who sent the notification has left', { method: 'notifications/x' }, {}],
   ])('that streams when %s → finishes, and ends nothing else', async (what, message, options) => {
     const client = new AbortController()
@@ -225,7 +225,7 @@ describe('any Node handler', () => {
       response.on('close', () => closed.push('closed'))
     }
     const headers = { 'mcp-protocol-version': '2025-11-25' }
-    const hasty = fromNode(never as never, { log: false, http: { maxCallMs: 30, maxConcurrentCalls: 1 } })
+    const hasty = fromNode(never as never, { log: false, http: { maxCallMs: 500, maxConcurrentCalls: 1 } })
     expect((await hasty.handle(post(message, { headers }), {})).status).toBe(504)
     expect((await hasty.handle(post(message, { headers }), {})).status).toBe(504)
 

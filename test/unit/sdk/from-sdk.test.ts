@@ -104,7 +104,7 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
     const build = era === 'modern' ? modernRequest : legacyRequest
     const request = build('tools/call', { name: 'wait', arguments: {} }, { signal: client.signal })
     const response = create(sdk, {}, seen).handle(request, {})
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually(() => expect(seen.waiting).toBe(1))
     client.abort()
     await response
     await eventually(() => expect(seen.aborted).toBe(true))
@@ -116,7 +116,7 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
       create(sdk, {}, seen),
       'tools/call',
       { name: 'wait', arguments: {} },
-      { platform: { deadline: Date.now() + 1100, deadlineName: 'the timeout of the function' } },
+      { platform: { deadline: Date.now() + 2000, deadlineName: 'the timeout of the function' } },
     )
     expect(error).toMatchObject({ code: -32603, data: { limit: 'deadline' } })
     expect(error?.message).toContain('the timeout of the function')

@@ -10,7 +10,7 @@ import { ABLE, TASKS, TaskClient } from './_tasks.ts'
 const confirm = z.object({ confirm: z.boolean() })
 const UNABLE = { [META.clientCapabilities]: {} }
 
-function server(task: TaskOptions, maxCallMs = 2000): TaskClient {
+function server(task: TaskOptions, maxCallMs = 60_000): TaskClient {
   const job = createTool({
     id: 'job',
     inputSchema: z.object({ ask: z.boolean().default(false), ms: z.number().default(0) }),
@@ -28,7 +28,7 @@ test.each([
   ['modern', modern],
   ['legacy', legacy],
 ] as const)('wait, %s → the result, also of a tool that sleeps', async (_era, call) => {
-  const { server: it } = server({ fallback: 'wait', mode: 'required' }, 60_000)
+  const { server: it } = server({ fallback: 'wait', mode: 'required' })
   const answer = await call(it, 'tools/call', { name: 'job', arguments: { ms: 40 } })
   expect(textOf(answer)).toBe('done')
 })
@@ -39,17 +39,13 @@ test.each([
 ] as const)(
   'wait, %s, longer than the call may take → how to ask for it, and task_status has it',
   async (_era, call) => {
-    const client = server({ fallback: 'wait' })
+    const client = server({ fallback: 'wait' }, 2000)
     const answer = await call(client.server, 'tools/call', { name: 'job', arguments: { ms: 1200 } })
     const { taskId } = (answer.result!._meta as { 'mayfly/task': { taskId: string } })['mayfly/task']
     expect(textOf(answer)).toContain(`call task_status with {"taskId":"${taskId}"}`)
     await expect
-      .poll(
-        async () =>
-          textOf(await call(client.server, 'tools/call', { name: 'task_status', arguments: { taskId } })),
-        {
-          timeout: 5000,
-        },
+      .poll(async () =>
+        textOf(await call(client.server, 'tools/call', { name: 'task_status', arguments: { taskId } })),
       )
       .toBe('done')
   },

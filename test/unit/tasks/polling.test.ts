@@ -1,11 +1,15 @@
 /** The runner of processes that stay. */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { pollingRunner } from '../../../src/tasks.ts'
 
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 const closing: (() => void)[] = []
+beforeEach(() => {
+  vi.useFakeTimers()
+})
 afterEach(() => {
   for (const close of closing.splice(0)) close()
+  vi.useRealTimers()
 })
 
 function attach(runDue: () => Promise<number>): void {
@@ -21,7 +25,7 @@ test('tasks that are due and cannot be run → looked for again, but not without
     await delay(0)
     return 1
   })
-  await delay(300)
+  await vi.advanceTimersByTimeAsync(300)
   expect(looks).toBeGreaterThan(3)
   expect(looks).toBeLessThan(20)
 })
@@ -29,6 +33,6 @@ test('tasks that are due and cannot be run → looked for again, but not without
 test('a run that takes long → others are looked for meanwhile', async () => {
   let looks = 0
   attach(() => (++looks === 1 ? new Promise(() => {}) : Promise.resolve(0)))
-  await delay(200)
+  await vi.advanceTimersByTimeAsync(200)
   expect(looks).toBeGreaterThan(2)
 })

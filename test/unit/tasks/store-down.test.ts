@@ -153,7 +153,7 @@ test('tasks/cancel of a call that became a task → its signal aborts at once', 
     task: { mode: 'auto', afterMs: 10 },
     execute: async (_input, ctx) => {
       signal = ctx.signal
-      await delay(1000)
+      await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
     },
   })
   const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createTool, ProtocolError } from '../../../src/index.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
-import { META } from '../_client.ts'
+import { deferred, META } from '../_client.ts'
 import { TASKS, TaskClient } from './_tasks.ts'
 
 const confirm = z.object({ confirm: z.boolean() })
@@ -98,13 +98,14 @@ test('auto: a quick call is answered at once; one that asks first goes the ordin
 
 test('auto: a call that takes longer than afterMs becomes a task and goes on', async () => {
   let runs = 0
+  const long = deferred<void>()
   const job = createTool({
     id: 'job',
     task: { mode: 'auto', afterMs: 20 },
     execute: async (_input, ctx) => {
       runs++
       await ctx.step('before', () => 1)
-      await ctx.step('long', () => new Promise((resolve) => setTimeout(resolve, 120)))
+      await ctx.step('long', () => long.promise)
       ctx.reportProgress({ progress: 1, total: 2, message: 'half' })
       return 'done'
     },
@@ -112,6 +113,7 @@ test('auto: a call that takes longer than afterMs becomes a task and goes on', a
   const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const created = await client.call('job')
   expect(created.resultType).toBe('task')
+  long.resolve()
   expect((await client.until(created.taskId, 'completed')).result!.content[0]!.text).toBe('done')
   expect(runs).toBe(1)
 })

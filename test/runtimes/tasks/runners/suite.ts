@@ -77,7 +77,7 @@ export function runnerSuite(name: string, start: (storeUrl: string) => Promise<R
     })
 
     it('a run that is cut off from its store is followed by another once the store is there again', async () => {
-      const { taskId } = await running.wire.call('job', { name: 'cut', sleepMs: 500, slowMs: 500 })
+      const { taskId } = await running.wire.call('job', { name: 'cut', sleepMs: 500, slowMs: 1500 })
       await until(() => expect(didOf('cut')).toContain('slow'))
       keeper.isDown = true
       await new Promise((resolve) => setTimeout(resolve, 2.5 * LEASE_MS))

@@ -113,7 +113,7 @@ describe('the object of a task', () => {
   })
 
   it('an object that is no longer in memory wakes for what is due', async () => {
-    const task = newTask('wakes', { dueAt: Date.now() + 1500 })
+    const task = newTask('wakes', { dueAt: Date.now() + 3000 })
     await store.create(task, 1)
     const { constructed } = await workerd.ask<{ constructed: number }>('/')
     await workerd.miniflare.unsafeEvictDurableObject('tasks', 'Runner', { name: `runner/task/${task.id}` })
@@ -122,7 +122,7 @@ describe('the object of a task', () => {
   })
 
   it('deletes all that it keeps when the task expires, and so does the object of its owner', async () => {
-    const task = newTask('never', { dueAt: null, expiresAt: Date.now() + 1000 })
+    const task = newTask('never', { dueAt: null, expiresAt: Date.now() + 3000 })
     await store.create(task, 1)
     expect(await kept(`task/${task.id}`)).toMatchObject({ keys: ['task'], alarm: task.expiresAt })
     expect(await kept(`owner/${task.owner}`)).toMatchObject({ tables: 1 })
