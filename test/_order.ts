@@ -4,7 +4,6 @@ import { BaseSequencer } from 'vitest/node'
 
 /** Seconds on two cores, of those that take more than ten. */
 const SECONDS: { readonly [file: string]: number } = {
-  'newcomer/newcomer.test.ts': 800,
   'runtimes/tasks/init.test.ts': 250,
   'runtimes/tasks/crashes.test.ts': 240,
   'runtimes/init.test.ts': 230,
@@ -13,7 +12,6 @@ const SECONDS: { readonly [file: string]: number } = {
   'browser/playground.test.ts': 90,
   'runtimes/dev.test.ts': 80,
   'cli/reload.test.ts': 70,
-  'newcomer/journey.test.ts': 65,
   'frameworks/frameworks.test.ts': 64,
   'unit/client/hostile-process.test.ts': 63,
   'property/task-crashes.test.ts': 50,
