@@ -2,7 +2,7 @@
  * The tools and the prompt with which the conformance suite is asked something.
  */
 import { createPrompt, createTool, type ElicitAnswer, type McpContext } from 'mayfly-mcp'
-import { createTool as createSdkTool, type SdkToolContext } from 'mayfly-mcp/sdk'
+import { createTool as createSdkTool, type SdkToolContext } from 'mayfly-mcp/sdk-context'
 import * as z from 'zod'
 
 const say = (answer: ElicitAnswer<unknown>) =>

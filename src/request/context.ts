@@ -141,7 +141,7 @@ export class Context extends Taskless implements McpContext {
   async askReturned({ inputRequests, requestState }: InputRequired): Promise<void> {
     if (!this.canReturnQuestions)
       throw new TypeError(
-        'A tool that returns its questions could not read the answers: ask with ctx.elicit, or import MCPServer and createTool from mayfly-mcp/sdk.',
+        'A tool that returns its questions could not read the answers: ask with ctx.elicit, or import MCPServer and createTool from mayfly-mcp/sdk-context.',
       )
     const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
       key,

@@ -4,7 +4,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createPrompt, createResource, ProtocolError } from '../../src/index.ts'
-import { MCPServer } from '../../src/sdk.ts'
+import { MCPServer } from '../../src/sdk-context.ts'
 import { initialize, legacy } from '../unit/_client.ts'
 import { call, list, request } from './_call.ts'
 

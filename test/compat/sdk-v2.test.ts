@@ -1,7 +1,7 @@
 /** The examples of the official SDK v2, with only the import and the construction changed. */
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { MCPServer } from '../../src/sdk.ts'
+import { MCPServer } from '../../src/sdk-context.ts'
 import { call } from './_call.ts'
 
 const create = (): MCPServer => new MCPServer({ name: 'demo-server', version: '1.0.0', log: false })

@@ -10,7 +10,7 @@ import {
   type MCPServerConfig,
   type RequestPlatform,
 } from '../../src/index.ts'
-import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk-context.ts'
 import { eventually } from '../_eventually.ts'
 import * as clients from './_clients.ts'
 import { IMPLEMENTED, listenTo, toCall } from './_entries.ts'

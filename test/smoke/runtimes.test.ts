@@ -5,13 +5,15 @@ import { findTarget } from '../../deploy/targets/all.ts'
 import { serveArtefact } from '../runtimes/_artefact.ts'
 
 it.each([
-  ['workerd', 'cloudflare'],
-  ['deno', 'deno'],
-  ['bun', 'bun'],
-  ['Node', 'node'],
-  ['edge-runtime', 'vercel-edge'],
-])('on %s', async (_runtime, target) => {
-  const { url, stop } = await serveArtefact('test/contract/fixture.ts', findTarget(target))
+  ['workerd', 'cloudflare', 'test/contract/fixture.ts'],
+  // Its tools have several contexts and schemas: a bundler once put the schema library behind the tools that use it.
+  ['workerd, every feature', 'cloudflare', 'examples/everything/server.ts'],
+  ['deno', 'deno', 'test/contract/fixture.ts'],
+  ['bun', 'bun', 'test/contract/fixture.ts'],
+  ['Node', 'node', 'test/contract/fixture.ts'],
+  ['edge-runtime', 'vercel-edge', 'test/contract/fixture.ts'],
+])('on %s', async (_runtime, target, entry) => {
+  const { url, stop } = await serveArtefact(entry, findTarget(target))
   try {
     const client = new Client({ name: 'smoke', version: '1.0.0' })
     await client.connect(new StreamableHTTPClientTransport(url))

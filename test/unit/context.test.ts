@@ -6,7 +6,7 @@ import {
   type MCPServerConfig,
   type McpContext,
 } from '../../src/index.ts'
-import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk-context.ts'
 import { eventually } from '../_eventually.ts'
 import {
   CLIENT,

@@ -9,7 +9,7 @@ import {
   type McpContext,
   ProtocolError,
 } from '../../src/index.ts'
-import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../src/sdk-context.ts'
 import {
   callTool,
   createServer,

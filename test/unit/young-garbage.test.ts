@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../src/index.ts'
 import { createTool as createMastraTool } from '../../src/mastra.ts'
-import { createTool as createSdkTool } from '../../src/sdk.ts'
+import { createTool as createSdkTool } from '../../src/sdk-context.ts'
 import { createServer, legacyRequest, modernRequest } from './_client.ts'
 
 setFlagsFromString('--expose-gc')

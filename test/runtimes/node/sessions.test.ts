@@ -31,7 +31,7 @@ import {
 import { startHonoSSE, startSSE } from '../../../adapters/node-mastra.ts'
 import { bearer, staticTokens } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
-import { createTool as createSdkTool } from '../../../src/sdk.ts'
+import { createTool as createSdkTool } from '../../../src/sdk-context.ts'
 import { eventually } from '../../_eventually.ts'
 import { createFixture, type SessionFixture } from './_session-server.ts'
 

@@ -1,7 +1,7 @@
 /** Tools that return their questions (`input_required`) instead of waiting for them, as with the SDK v2. */
 
 import { describe, expect, it } from 'vitest'
-import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { createServer, legacy, textOf } from '../_client.ts'
 import { accept, askedIn, converse, round } from './_rounds.ts'
 import { openSession } from './_session.ts'

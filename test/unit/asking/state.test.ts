@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
 import type { MCPServerConfig } from '../../../src/index.ts'
 import { createSeal } from '../../../src/interaction/seal.ts'
-import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { CLIENT, callTool, createServer, legacy, modern } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
 

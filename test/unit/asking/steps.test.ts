@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { createServer, deferred, textOf } from '../_client.ts'
 import { accept, converse, round } from './_rounds.ts'
 

@@ -1,7 +1,7 @@
 /** What a question may be holds whichever way it is asked, also by tools of an SDK, and of clients of both eras. */
 
 import { describe, expect, it } from 'vitest'
-import { createTool, type SdkToolContext } from '../../../src/sdk.ts'
+import { createTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { createServer, textOf } from '../_client.ts'
 import { askedIn, round } from './_rounds.ts'
 import { openSession } from './_session.ts'

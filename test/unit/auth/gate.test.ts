@@ -20,7 +20,7 @@ import {
   type McpContext,
   type RequestPlatform,
 } from '../../../src/index.ts'
-import { createTool as createSdkTool, type SdkToolContext } from '../../../src/sdk.ts'
+import { createTool as createSdkTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from '../_client.ts'
 import { discover } from './_issuer.ts'
 

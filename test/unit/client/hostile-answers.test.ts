@@ -96,7 +96,8 @@ describe('an answer that is too large', () => {
 
       const isRead = type === 'text/event-stream;charset'
       if (!isRead) expect(server.sentBytes()).toBeLessThan(24 * MIB)
-      expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MIB)
+      // Without end it would be gigabytes; what is not collected yet is in the figure, too.
+      expect(process.memoryUsage.rss() - before).toBeLessThan(400 * MIB)
     },
   )
 

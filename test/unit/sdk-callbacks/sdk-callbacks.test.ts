@@ -20,7 +20,7 @@ import {
   DEGRADED_META,
   type MCPServerConfig,
 } from '../../../src/index.ts'
-import { MCPServer, type SdkToolContext } from '../../../src/sdk.ts'
+import { MCPServer, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { ENDPOINT, modern } from '../_client.ts'
 import * as v1 from './_v1.ts'
 import * as v2 from './_v2.ts'

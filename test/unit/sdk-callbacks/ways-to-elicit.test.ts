@@ -1,7 +1,7 @@
 /** The ways in which tools written for an SDK ask with parameters as on the wire. */
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { createTool } from '../../../src/sdk.ts'
+import { createTool } from '../../../src/sdk-context.ts'
 import { callTool, createServer, META, textOf } from '../_client.ts'
 
 it('elicitInput, mcpReq.elicitInput and sendRequest ask alike; notSecret counts', async () => {

@@ -1,6 +1,6 @@
 /** Tools that return their questions, as callbacks of the official SDK do. */
 import { expect, test } from 'vitest'
-import { createTool } from '../../../src/sdk.ts'
+import { createTool } from '../../../src/sdk-context.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
 
