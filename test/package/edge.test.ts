@@ -91,7 +91,7 @@ describe('a bundled worker', () => {
     expect(packagesIn((await bundle('plain.js', plain)).metafile)).toEqual(['mayfly-mcp'])
   })
 
-  it.each(['mastra', 'mcp-use', 'sdk'])('of mayfly-mcp/%s leaves nothing to import', async (entry) => {
+  it.each(['mastra', 'mcp-use', 'sdk-context'])('of mayfly-mcp/%s leaves nothing to import', async (entry) => {
     const text = `import { MCPServer } from 'mayfly-mcp/${entry}'
       export default new MCPServer({ id: 'x', name: 'X', version: '1.0.0' })`
     const made = await bundle(`${entry}.js`, text)
