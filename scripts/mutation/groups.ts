@@ -48,7 +48,13 @@ export const GROUPS: readonly Group[] = [
     name: 'replay',
     title: 'replaying a call',
     sources: ['src/interaction/replay.ts', 'src/interaction/journal.ts', 'src/interaction/step-body.ts'],
-    tests: [...ASKING, 'test/unit/sdk-callbacks/', 'test/unit/context', 'test/property/asking'],
+    tests: [
+      ...ASKING,
+      'test/unit/sdk-callbacks/',
+      'test/unit/context',
+      'test/property/asking',
+      'test/unit/tasks/',
+    ],
     atLeast: 90,
   },
   {
