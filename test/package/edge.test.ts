@@ -91,13 +91,16 @@ describe('a bundled worker', () => {
     expect(packagesIn((await bundle('plain.js', plain)).metafile)).toEqual(['mayfly-mcp'])
   })
 
-  it.each(['mastra', 'mcp-use', 'sdk-context'])('of mayfly-mcp/%s leaves nothing to import', async (entry) => {
-    const text = `import { MCPServer } from 'mayfly-mcp/${entry}'
+  it.each(['mastra', 'mcp-use', 'sdk-context'])(
+    'of mayfly-mcp/%s leaves nothing to import',
+    async (entry) => {
+      const text = `import { MCPServer } from 'mayfly-mcp/${entry}'
       export default new MCPServer({ id: 'x', name: 'X', version: '1.0.0' })`
-    const made = await bundle(`${entry}.js`, text)
-    expect(packagesIn(made.metafile)).toEqual(['mayfly-mcp'])
-    expect(Object.values(made.metafile.outputs).flatMap(({ imports }) => imports)).toEqual([])
-  })
+      const made = await bundle(`${entry}.js`, text)
+      expect(packagesIn(made.metafile)).toEqual(['mayfly-mcp'])
+      expect(Object.values(made.metafile.outputs).flatMap(({ imports }) => imports)).toEqual([])
+    },
+  )
 
   it('names no Node module and builds no code from strings', () => {
     expect(code).not.toMatch(/["'`]node:/)
