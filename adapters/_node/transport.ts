@@ -45,7 +45,11 @@ export function createDeliveries(): Deliveries {
     toAuthInfo(sender, body) {
       const authInfo = { token: '', clientId: '', scopes: [], ...sender.auth }
       const messages: unknown[] = Array.isArray(body) ? body : [body]
-      const deliveries = messages.map((message) => ({ message, sender }))
+      const deliveries = messages.map((message, index) => ({
+        message,
+        // Each call of a batch has an id of its own.
+        sender: messages.length > 1 ? { ...sender, requestId: `${sender.requestId}.${index + 1}` } : sender,
+      }))
       waiting.set(authInfo, deliveries)
       return authInfo
     },

@@ -79,7 +79,7 @@ export interface Env {
 
 /** What tools, resources, prompts and `setup` receive with each request. */
 export interface McpContext {
-  /** Unique per HTTP request; also the `x-request-id` response header and the id in the logs. */
+  /** Unique per call, and the id in the logs. Also the `x-request-id` response header, unless the client sent its own. */
   readonly requestId: string
   /** Legacy era: the `Mcp-Session-Id` that the client sent, if this server created it. Without sessions it identifies no state. */
   readonly sessionId?: string

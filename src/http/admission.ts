@@ -14,6 +14,7 @@ import { type GuardOptions, isAllowed } from './host-and-origin.ts'
 import { servedHosts } from './hosts.ts'
 import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
+import { sentRequestId } from './request-id.ts'
 import { callerKey, type Traffic } from './traffic.ts'
 
 export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
@@ -32,12 +33,8 @@ export interface Received extends Omit<Admitted, 'auth' | 'access'> {
 /** Sent with every response. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
-/** The client's `X-Request-Id`, if it is safe to log, otherwise a new id. */
-const REQUEST_ID = /^[\w.-]{1,64}$/
-
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
-  const sentId = request.headers.get('x-request-id')
-  const requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID()
+  const requestId = crypto.randomUUID()
   return {
     request,
     platform,
@@ -49,7 +46,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
     headers: {
       ...SECURITY_HEADERS,
       ...(request.headers.has('origin') && CORS_HEADERS),
-      'x-request-id': requestId,
+      'x-request-id': sentRequestId(request) ?? requestId,
     },
   }
 }

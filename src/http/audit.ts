@@ -10,6 +10,8 @@ export interface AuditEntry {
   /** ISO 8601. */
   readonly time: string
   readonly requestId: string
+  /** The `X-Request-Id` that the client sent, if it is safe to log. */
+  readonly clientRequestId?: string
   /** The token's subject, if it has one. */
   readonly subject?: string
   /** The OAuth client that the token was issued to. */
@@ -58,13 +60,14 @@ const MAX_NAMES = 100
 const CLIENT_GONE = 499
 
 export function toAuditEntry(
-  { time, requestId, method, target, status, code, durationMs }: LogEntry,
+  { time, requestId, clientRequestId, method, target, status, code, durationMs }: LogEntry,
   { auth, address, arguments: args, isToolError }: AuditFacts,
 ): AuditEntry {
   const subject = auth?.extra?.sub
   return {
     time,
     requestId,
+    ...(clientRequestId !== undefined && { clientRequestId }),
     ...(typeof subject === 'string' && { subject }),
     ...(auth !== undefined && { clientId: auth.clientId }),
     ...(address !== undefined && { address }),

@@ -12,7 +12,10 @@ export interface LogEntry {
   readonly level: 'info'
   /** ISO 8601. */
   readonly time: string
+  /** The server's own id of the request, `ctx.requestId`. */
   readonly requestId: string
+  /** The `X-Request-Id` that the client sent, if it is safe to log. */
+  readonly clientRequestId?: string
   readonly httpMethod: string
   readonly path: string
   readonly status: number

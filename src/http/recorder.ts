@@ -10,6 +10,7 @@ import type { RequestPlatform } from '../request/platform.ts'
 import { type AuditOptions, namesOf, toAuditEntry } from './audit.ts'
 import type { LogEntry, LogSink } from './log.ts'
 import { callerAddress } from './public-url.ts'
+import { sentRequestId } from './request-id.ts'
 
 export interface RecorderOptions {
   readonly log: LogSink | undefined
@@ -69,10 +70,12 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
     const durationMs = Date.now() - startedAt
     const isLogged = to.log?.wants({ status, durationMs, ...record }, platform.env) === true
     if (!isLogged && to.audit === undefined) return
+    const clientRequestId = sentRequestId(request)
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),
       requestId,
+      ...(clientRequestId !== undefined && { clientRequestId }),
       httpMethod: request.method,
       path: clip(new URL(request.url).pathname),
       status,

@@ -126,12 +126,14 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     // One shared object: only the first message uses the count of the HTTP request.
     const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
     const outcomes: Reply[] = []
-    const serveAll = (some: readonly Message[]) =>
-      Promise.all(some.map((message) => serve(message, buffered, 'part')))
+    let index = 0
+    // Each call has an id of its own.
+    const servePart = (message: Message): Promise<Reply> =>
+      serve(message, { ...buffered, requestId: `${sender.requestId}.${++index}` }, 'part')
+    const serveAll = (some: readonly Message[]) => Promise.all(some.map(servePart))
     // Notifications and responses first, since a request may wait for one of them. Messages that run no code are served one by one.
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
-    for (const message of unanswered)
-      if (!answerer.runs(message)) outcomes.push(await serve(message, buffered, 'part'))
+    for (const message of unanswered) if (!answerer.runs(message)) outcomes.push(await servePart(message))
     outcomes.push(...(await serveAll(unanswered.filter((message) => answerer.runs(message)))))
     const answers = await serveAll(messages.filter(({ kind }) => kind === 'request'))
     const incoming = toIncoming(sender, () => {})

@@ -673,7 +673,8 @@ export const REQUIREMENTS = {
     source: ['docs/mounting.md'],
   },
   'http.request-id': {
-    statement: 'Every answer carries x-request-id: the client’s where it is safe, else a new one.',
+    statement:
+      'Every answer carries x-request-id: the client’s where it is safe, else that of the call. No header of a client is the id of a call.',
     source: ['docs/http.md'],
   },
   'http.no-sniff': {

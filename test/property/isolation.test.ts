@@ -198,7 +198,7 @@ async function serve(
   expect(result!.structuredContent).toEqual({
     label,
     visitor: index,
-    requestId: `request-${index}`,
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}(\.\d+)?$/),
     era,
     client: `client-${index}`,
     auth: null,

@@ -57,7 +57,8 @@ describe('audit', () => {
     expect(await audited({ headers: { 'x-request-id': 'trace-1' } })).toEqual([
       {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-        requestId: 'trace-1',
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        clientRequestId: 'trace-1',
         subject: 'ann',
         clientId: 'desk',
         address: '192.0.2.1',

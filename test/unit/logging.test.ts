@@ -188,7 +188,11 @@ describe('the log', () => {
     expect(log).toHaveBeenCalledOnce()
     const line = String(log.mock.calls[0]?.[0])
     expect(line).not.toContain('\n')
-    expect(JSON.parse(line)).toMatchObject({ level: 'info', requestId: 'one', method: 'server/discover' })
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'info',
+      clientRequestId: 'one',
+      method: 'server/discover',
+    })
     log.mockRestore()
   })
 

@@ -142,13 +142,19 @@ export function http(endpoint: Endpoint, takesStreams: boolean): void {
       expect(await response.json()).toMatchObject({ id: 1, error: { code: -32601 } })
     })
 
-    it('the client’s request id is kept, and known to the tool [http.request-id]', async () => {
+    it('the client’s request id is kept, and identifies no call [http.request-id]', async () => {
       const headers = { 'x-request-id': 'trace-7' }
+      const whoami = () => fetch(modernRequest(endpoint(), 'tools/call', { name: 'whoami' }, { headers }))
 
-      const response = await fetch(modernRequest(endpoint(), 'tools/call', { name: 'whoami' }, { headers }))
+      const responses = [await whoami(), await whoami()]
 
-      expect(response.headers.get('x-request-id')).toBe('trace-7')
-      expect(await response.json()).toMatchObject({ result: { structuredContent: { requestId: 'trace-7' } } })
+      const ids = new Set(['trace-7'])
+      for (const response of responses) {
+        expect(response.headers.get('x-request-id')).toBe('trace-7')
+        const { result } = (await response.json()) as { result: { structuredContent: { requestId: string } } }
+        ids.add(result.structuredContent.requestId)
+      }
+      expect(ids.size).toBe(3)
     })
 
     it.each(['.', 'mcp'])('a browser at %s sees the page [page.shown]', async (path) => {
