@@ -6,6 +6,7 @@
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { isLongLived } from './_bus/long-lived.ts'
 
 /** The used members of `Bun.serve`'s result; inlined, so that the type needs no package. */
 export interface BunServer {
@@ -108,6 +109,7 @@ function createFetch(server: FetchServer, options: BunOptions, track: Track): { 
         env: options.env ?? platform().process.env,
         waitUntil,
         canStream: true,
+        isLongLived: isLongLived(platform().process?.env),
         loopback,
         ...(clientAddress !== undefined && { clientAddress }),
       })

@@ -4,6 +4,7 @@
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { isLongLived } from './_bus/long-lived.ts'
 
 /** The members of `Deno.serve`'s second argument that are used here. */
 export interface ServeHandlerInfo {
@@ -43,6 +44,7 @@ export function deno(
     const clientAddress = info?.remoteAddr.hostname
     return serveRequest(server, request, {
       env,
+      isLongLived: isLongLived(env),
       loopback,
       // Deno Deploy routes a host only to the app that owns the domain.
       vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,

@@ -51,7 +51,7 @@ const TAIL = `
 | what | where | what it brings |
 |---|---|---|
 | a secret | \`MAYFLY_SECRET\`, or \`secret\` | [questions](asking.md) that come after a step or another question; the legacy policy \`arguments\` |
-| a bus | \`bus\` | [change notifications](events.md) to modern clients |
+| a bus | \`bus\`, or a [long-lived process](sessions.md) | [change notifications](events.md) to modern clients |
 | stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events-reference.md#legacy-clients) |
 | a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
 | tasks | \`tasks\` | [calls that outlive a request](tasks.md) |

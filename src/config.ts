@@ -47,7 +47,7 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer<Context>, request: Request) => unknown
-  /** Carries change notifications. Without a bus, they are not advertised. */
+  /** Carries change notifications. Without a bus, they are only advertised by a long-lived process. */
   bus?: Bus
   /**
    * Stores the subscriptions of legacy clients, so that a stateless server with a bus and a secret notifies them, too:

@@ -2,6 +2,7 @@
 import type { Context, Env } from 'hono'
 import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
+import { isLongLived } from '../_bus/long-lived.ts'
 
 /** `env`: replaces the environment. */
 export async function platformOfApp<E extends Env>(
@@ -17,6 +18,8 @@ export async function platformOfApp<E extends Env>(
   return {
     ...platform,
     ...(given ?? { env: environmentOf(c) }),
+    // Only the servers of long-lived processes pass their connection.
+    isLongLived: isConnection(c.env ?? {}) && isLongLived(runtimeEnv(c as Context)),
     ...(clientAddress !== undefined && { clientAddress }),
   }
 }

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isLoopbackAddress } from '../../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
+import { isLongLived } from '../_bus/long-lived.ts'
 import { respond, send } from './buffered-response.ts'
 import { hostCaller } from './host-auth.ts'
 import { isUntouched, toRequest, withoutBody } from './request.ts'
@@ -36,6 +37,7 @@ export function createListener(
   server: FetchServer,
   options: NodeListenerOptions,
   track: Track,
+  mayNotify = isLongLived(process.env),
 ): NodeListener {
   const { env = process.env, hostname } = options
   const loopback = hostname !== undefined && isLoopbackAddress(hostname)
@@ -67,6 +69,7 @@ export function createListener(
         env,
         waitUntil,
         canStream: true,
+        isLongLived: mayNotify,
         loopback,
         ...(clientAddress !== undefined && { clientAddress }),
         ...(isLean && { respond }),

@@ -163,7 +163,9 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     return request.method === 'POST' && !isRefused ? answer : endpoint.log(answer, admitted)
   }
 
-  const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+  const handle = async (request: Request, given: RequestPlatform): Promise<Response> => {
+    // Sessions need one process for all clients, whatever app serves them.
+    const platform = given.isLongLived === undefined ? { ...given, isLongLived: true } : given
     if (!isForSession(request)) return server.handle(request, platform)
     if (isClosing) return refuse(503, SERVER_BUSY, SHUTTING_DOWN, {})
     try {

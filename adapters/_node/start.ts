@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
 import type { MCPServer } from '../../src/index.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
-import { nodeListener } from './listener.ts'
+import { createListener, nodeListener } from './listener.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
 import { endStreams, serveSSE } from './sse.ts'
 
@@ -75,7 +75,8 @@ export async function startHTTP({ server, url, httpPath, req, res, options = {} 
   const { serverless = false, serverlessStreaming: _, sessionIdGenerator, ...rest } = options
   const isStateless = serverless || ('sessionIdGenerator' in options && sessionIdGenerator === undefined)
   const done = ended(res)
-  if (isStateless) nodeListener(server)(req, res)
+  if (serverless) createListener(server, {}, () => {}, false)(req, res)
+  else if (isStateless) nodeListener(server)(req, res)
   else {
     let sessions = sessionsOf.get(server)
     if (sessions === undefined) {

@@ -60,7 +60,7 @@ export async function serveStdio(
   const maxBytes = Math.max(MAX_LINE_BYTES, parts.endpoint.maxBodyBytes)
   const waitUntil = (promise: Promise<unknown>): void => void promise
   const session = createSession(parts, {
-    platform: { env, waitUntil },
+    platform: { env, waitUntil, isLongLived: true },
     // Resolves when it is written. A failure is not a server error: the client has disconnected.
     send: (message) =>
       new Promise<void>((resolve) => {

@@ -66,7 +66,7 @@ async function examine(project: Project, targetName: string): Promise<Report> {
         ...bindingFindings(info, target, cronOf(project)),
         ...publicUrlFindings(info, target),
       ],
-      degrades: degradations(info, hasSecret),
+      degrades: degradations(info, hasSecret, target),
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error

@@ -134,7 +134,11 @@ function taskFindings(
 }
 
 /** From the degradation matrix: what even a client with every feature does not get. */
-export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradation[] {
+export function degradations(
+  info: DeploymentInfo,
+  hasSecret: boolean,
+  { hasOneProcess = false }: Pick<Target, 'hasOneProcess'>,
+): Degradation[] {
   const found = new Map<string, { features: string[]; reason: string; remedy: string }>()
   for (const feature of Object.keys(MATRIX) as Feature[]) {
     for (const era of ['modern', 'legacy'] as const) {
@@ -145,7 +149,7 @@ export function degradations(info: DeploymentInfo, hasSecret: boolean): Degradat
         canStream: true,
         hasSession: info.hasSessions === true,
         hasTasks: info.hasTasks === true,
-        hasBus: info.hasBus,
+        hasBus: info.hasBus || hasOneProcess,
         hasSubscriptions: info.hasSubscriptions === true,
         hasRendezvous: info.hasRendezvous,
         hasSecret,

@@ -142,7 +142,7 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   },
   bus: {
     reason: 'No bus is configured.',
-    remedy: 'Pass `bus: createMemoryBus()` for one process, or a shared bus for several.',
+    remedy: 'Pass a `bus` that all processes share; one long-lived process needs none.',
   },
   subscriptions: {
     reason: 'A legacy client expects changes on a session stream, and a stateless server has none.',

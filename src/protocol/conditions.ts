@@ -24,13 +24,13 @@ export function conditionsOf(
     tasks,
   }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> & Partial<Pick<EngineOptions, 'tasks'>>,
 ): Conditions {
-  const { session, env } = incoming.platform
+  const { session, env, isLongLived } = incoming.platform
   return {
     era,
     protocolVersion,
     clientCapabilities,
     canStream: canStream(incoming),
-    hasBus: bus !== undefined,
+    hasBus: bus !== undefined || isLongLived === true,
     hasSubscriptions: subscriptions !== undefined,
     hasSecret: asking.sealFor(env) !== undefined,
     hasRendezvous: asking.rendezvousFor(env) !== undefined,

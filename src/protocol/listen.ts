@@ -33,7 +33,7 @@ export interface Listen {
 
 const DOWN = 'The bus does not answer: try again later.'
 export function createListen(options: EngineOptions): Listen {
-  const { definition, bus, feed } = options
+  const { definition, feed } = options
   const streams = new Set<ListenStream>()
   const places = createListenPlaces(options)
   /** How often the server was closed: a stream that is opening at that time ends, too. */
@@ -69,7 +69,7 @@ export function createListen(options: EngineOptions): Listen {
     if (!conditions.canStream) return jsonReply(ended, 200, incoming.headers)
     const headers = { ...incoming.headers, ...SSE_HEADERS }
     const wanted = wantedBy(filter, tasks?.uris)
-    if (bus === undefined || wanted.size === 0) {
+    if (!conditions.hasBus || wanted.size === 0) {
       incoming.onStreamEnd(200)
       return new Response(acknowledged + sseEvent(ended), { headers })
     }

@@ -50,6 +50,8 @@ export interface RequestPlatform {
   readonly caller?: Caller | (() => Promise<Caller | undefined>)
   /** Whether `caller` is also used if the server has `auth`, which then does not verify tokens: see `Auth.admitCaller`. Default false. */
   readonly callerReplacesAuth?: boolean
+  /** The process outlives its requests and serves all clients of the server: changes reach them without a bus. Default false. */
+  readonly isLongLived?: boolean
   /** The connection of the request, if it outlives the request. Default: none. */
   readonly session?: ClientSession
 }

@@ -727,6 +727,11 @@ export const REQUIREMENTS = {
     statement: 'Without a bus a listen stream is acknowledged with an empty filter and completed at once.',
     source: ['docs/events.md', `${SUBSCRIPTIONS}#graceful-closure`],
   },
+  'listen.process': {
+    statement:
+      'A long-lived process carries changes without a bus, on every adapter that serves one; where a platform starts several, none is advertised.',
+    source: ['docs/events.md'],
+  },
   'listen.delivery': {
     statement: 'A change reaches each stream that asked for it, with its subscription id, and no other.',
     source: [`${SUBSCRIPTIONS}#receiving-notifications`, `${SUBSCRIPTIONS}#opening-a-stream`],
