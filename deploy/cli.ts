@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { packageManifest } from './project/mayfly-package.ts'
-import { listenForSignals } from './run/ending.ts'
+import { finish, listenForSignals } from './run/ending.ts'
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
 import { CliError, printable, UsageError } from './terminal/cli-error.ts'
 import { isSystemError } from './terminal/system-error.ts'
@@ -63,10 +63,10 @@ async function run([command, ...rest]: string[]): Promise<number> {
 
 listenForSignals()
 try {
-  process.exit(await run(process.argv.slice(2)))
+  await finish(await run(process.argv.slice(2)))
 } catch (error) {
   // For example a full disk, or a file without read permission; the message says which.
   if (!(error instanceof CliError) && !isSystemError(error)) throw error
   terminal.warn(error.message)
-  process.exit(error instanceof CliError ? error.exitCode : 1)
+  await finish(error instanceof CliError ? error.exitCode : 1)
 }

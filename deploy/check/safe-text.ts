@@ -1,5 +1,6 @@
 /** Makes a server's text safe to print: without secrets and control characters, and with a limited length. */
 
+import { printable } from '../terminal/cli-error.ts'
 import type { Hide } from './secrets.ts'
 
 const MAX_QUOTE = 100
@@ -11,9 +12,6 @@ const MAX_SEARCHED = 2000
 const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const CITED = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`)
-
-/** Control and format characters (bidirectional ones, too), invisible ones, lone surrogates, private use, and line ends. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\u2028\u2029]+/gu
 
 /** Foreign text, in quotation marks. */
 export function quote(text: unknown): string {
@@ -39,7 +37,7 @@ export function toSafeText(text: string, hide: Hide): string {
 }
 
 function plain(text: string): string {
-  return text.replaceAll(UNSAFE, ' ')
+  return printable(text.replaceAll(/\s+/g, ' '))
 }
 
 /** Never throws, even if JSON is nested deeper than the stack. */

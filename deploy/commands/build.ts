@@ -1,5 +1,7 @@
 /** `mayfly build`: builds a server for a platform, or as a desktop bundle, and reports the size. */
+
 import { join, relative } from 'node:path'
+import { toJsonLine } from '../../src/definition/json-line.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -38,7 +40,7 @@ const buildTarget = projectCommand({
     const out = relative(project.cwd, outDir)
     process.stdout.write(
       values.json
-        ? `${JSON.stringify({ target: targetName, out, ...artefact })}\n`
+        ? `${toJsonLine({ target: targetName, out, ...artefact })}\n`
         : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
     )
     for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)

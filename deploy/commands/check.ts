@@ -13,7 +13,7 @@ import { createHide } from '../check/secrets.ts'
 import { walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
-import { parseCommandLine } from '../terminal/command-line.ts'
+import { parseCommand } from '../terminal/command-line.ts'
 import { isColoured } from '../terminal/console.ts'
 import { parseHeaders, parseServerUrl, parseToken } from '../terminal/server-address.ts'
 
@@ -49,7 +49,7 @@ const MAX_DEADLINE_MS = 3_600_000
 
 /** Exit code 0, or 1 if anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 if nothing answers. */
 export async function check(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('check', args, {
+  const line = parseCommand('check', HELP, args, {
     bearer: { type: 'string' },
     header: { type: 'string', multiple: true },
     json: { type: 'boolean' },
@@ -60,12 +60,9 @@ export async function check(args: string[]): Promise<number> {
     call: { type: 'string' },
     arguments: { type: 'string' },
     'no-register': { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
+  if (line === undefined) return 0
+  const { values, positionals } = line
   const url = parseServerUrl('check', positionals)
   const headers = parseHeaders('check', values.header ?? [])
   const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)

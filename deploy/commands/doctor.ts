@@ -1,5 +1,6 @@
 /** `mayfly doctor`: finds what is missing, wrong, or degraded before a deployment. */
 
+import { toJsonLine } from '../../src/definition/json-line.ts'
 import type { Finding, Project } from '../contract/target.ts'
 import {
   bindingFindings,
@@ -13,7 +14,7 @@ import { describeServer, faultOf } from '../doctor/load.ts'
 import { cronOf } from '../project/cron.ts'
 import { findSecret } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
-import { CliError } from '../terminal/cli-error.ts'
+import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
 import { colour } from '../terminal/console.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 
@@ -40,7 +41,7 @@ export const doctor = projectCommand({
   options: { json: { type: 'boolean' } },
   run: async ({ project, targetName }, { json }) => {
     const report = await examine(project, targetName)
-    process.stdout.write(json ? `${JSON.stringify(report)}\n` : render(report))
+    process.stdout.write(json ? `${toJsonLine(report)}\n` : render(report))
     return report.findings.some(({ level }) => level === 'error') ? 1 : 0
   },
 })
@@ -84,10 +85,11 @@ const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
 function render({ target, findings, degrades }: Report): string {
   const found = findings.map(
     ({ level, message }) =>
-      `  ${colour(COLOURS[level], MARKS[level])}${message.replaceAll('\n', '\n          ')}`,
+      `  ${colour(COLOURS[level], MARKS[level])}${printableLines(message).replaceAll('\n', '\n          ')}`,
   )
   const lost = degrades.map(
-    ({ features, reason, remedy }) => `  ${colour('bold', features.join(', '))}\n    ${reason} ${remedy}`,
+    ({ features, reason, remedy }) =>
+      `  ${colour('bold', features.join(', '))}\n    ${printable(`${reason} ${remedy}`)}`,
   )
   return `${findTarget(target).title}\n${found.join('\n')}\n${
     lost.length === 0 ? '' : `\nWhat degrades, and is not advertised\n${lost.join('\n')}\n`

@@ -6,7 +6,7 @@ import { type InitAnswers, projectFiles } from '../init/project-template.ts'
 import { TEMPLATES, type Template } from '../init/server-template.ts'
 import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { parseCommandLine } from '../terminal/command-line.ts'
+import { parseCommand } from '../terminal/command-line.ts'
 import { quoted } from '../terminal/console.ts'
 
 const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...
@@ -33,16 +33,13 @@ const TOLERATED = ['.git', '.DS_Store']
 
 /** Exit code 0 when the project is written. Throws `UsageError` if an option is missing and there is no terminal to prompt on. */
 export async function init(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('init', args, {
+  const line = parseCommand('init', HELP, args, {
     target: { type: 'string', multiple: true },
     name: { type: 'string' },
     with: { type: 'string', multiple: true },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
+  if (line === undefined) return 0
+  const { values, positionals } = line
   if (positionals.length > 1)
     throw new UsageError(`one folder at a time: got ${printable(positionals.join(', '))}`)
   const given = { dir: positionals[0], targets: values.target, name: values.name }

@@ -8,7 +8,7 @@ import { describeServer, faultOf } from '../doctor/load.ts'
 import { manifestIn, projectFolders, readProject } from '../project/project.ts'
 import { type Given, type Made, makeServerJson } from '../registry/server-json.ts'
 import { problemsOf } from '../registry/validate.ts'
-import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { CliError, printable, printableLines, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry, parseCommand } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -72,7 +72,7 @@ async function run(args: string[]): Promise<number> {
   for (const note of notes) terminal.note(note)
   if (!(await isValid(document))) return 1
   const text = `${JSON.stringify(document, null, 2)}\n`
-  if (values.print) process.stdout.write(text)
+  if (values.print) process.stdout.write(printableLines(text))
   else if (values.check) return isCurrent(out, earlier, document) ? 0 : 1
   else {
     replaceConfig(file, text)

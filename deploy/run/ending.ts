@@ -3,6 +3,8 @@
  * `afterDeath` is for cleanup that must happen even after SIGKILL.
  */
 import { afterDeath as runAfterDeath } from '../../adapters/_stdio/after-death.ts'
+import { flushOutput, watchOutput } from '../terminal/output.ts'
+import { systemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 /** A signal, or `SIGPIPE` when the reader of our output has closed. */
@@ -43,13 +45,37 @@ function runTasks(): void {
   }
 }
 
-let interrupt = (interruption: Interruption): void => process.exit(interruptedCode(interruption))
+const leave = (interruption: Interruption): void => {
+  if (interruption === 'SIGPIPE') void finish(interruptedCode(interruption))
+  else process.exit(interruptedCode(interruption))
+}
+let interrupt = leave
 
-/** Called once by the command line. From then on a signal or a closed output shuts this process down in order. */
+/** Called once by the command line. From then on a signal or an output that fails shuts this process down in order. */
 export function listenForSignals(): void {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => interrupt('SIGPIPE'))
+  watchOutput(() => interrupt('SIGPIPE'))
   if (process.env.npm_lifecycle_event !== undefined) endWithScript()
+}
+
+let finishing: Promise<never> | undefined
+
+/**
+ * Ends this process once its output has arrived. If stdout cannot be written, says so and exits with 1. If its reader has closed, exits with
+ * 141, as a shell reports SIGPIPE; a command that serves has then ended in order, with its own exit code.
+ */
+export function finish(code: number): Promise<never> {
+  finishing ??= flushAndExit(code)
+  return finishing
+}
+
+async function flushAndExit(code: number): Promise<never> {
+  const failure = await flushOutput()
+  if (failure === undefined) process.exit(code)
+  const { stream, error } = failure
+  if (error.code === 'EPIPE') process.exit(interrupt === leave ? interruptedCode('SIGPIPE') : code)
+  if (stream === process.stdout) terminal.warn(systemError('write error on stdout', error).message)
+  process.exit(1)
 }
 
 const PARENT_POLL_MS = 250

@@ -1,3 +1,5 @@
+import { escapeUnprintable } from '../../src/definition/unprintable.ts'
+
 /** A failure that the user can fix: the CLI prints its message on one line, without a stack, and exits with 1. */
 export class CliError extends Error {
   override name = 'CliError'
@@ -12,7 +14,10 @@ export class UsageError extends CliError {
 
 /** A string for one line of a terminal: escapes control characters. */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return escapeUnprintable(text)
+}
+
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
 }

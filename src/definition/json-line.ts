@@ -1,14 +1,7 @@
 /** JSON for a console, which may be a terminal. */
+import { escapeUnprintable } from './unprintable.ts'
 
-/** Characters that JSON does not escape: terminal controls (C1, DEL), bidirectional controls, and line ends. */
-const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
-
-/** The value as one line of JSON, with control characters escaped. Parsing returns the same value. */
+/** The value as one line of JSON, with unprintable characters escaped. Parsing returns the same value. */
 export function toJsonLine(value: object): string {
-  return JSON.stringify(value).replaceAll(UNSAFE, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  )
+  return escapeUnprintable(JSON.stringify(value))
 }

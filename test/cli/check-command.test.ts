@@ -156,7 +156,7 @@ describe('a bad command line is one line, and exit code 2', () => {
     { args: ['https://user:hunter22@shop.example/mcp'], words: ['password'] },
     { args: [url, '--timeout', '0'], words: ['"0" is not a valid timeout'] },
     { args: [url, '--timeout', 'soon'], words: ['"soon" is not a valid timeout'] },
-    { args: [url, '--deadline', '\x1b[2J'], words: ['" [2J" is not a valid deadline'] },
+    { args: [url, '--deadline', '\x1b[2J'], words: [String.raw`"\u001b[2J" is not a valid deadline`] },
     { args: [url, '--header', 'hunter22'], words: ["pass 'Name: value'"] },
     { args: [url, '--header', 'X-Key: a\r\nHost: b'], words: ["pass 'Name: value'"] },
     {
@@ -250,7 +250,7 @@ describe('what is never printed', () => {
     await using server = await mayfly({ name: 'Shop\x1b[2J\x07\u202e' })
     const { stdout } = await check([server.url.href])
 
-    expect(stdout).toMatch(/ {2}Shop \[2J +1\.2\.3 /)
+    expect(stdout).toMatch(/ {2}Shop\\u001b\[2J\\u0007\\u202e 1\.2\.3 /)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/)
   })

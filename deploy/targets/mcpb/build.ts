@@ -2,10 +2,12 @@
  * `mayfly build --target mcpb`: a desktop bundle, which applications such as Claude Desktop install with a double click. There is no
  * platform: the server runs on the user's machine, over stdio, on the application's own Node.
  */
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { zipSync } from 'fflate'
+import { toJsonLine } from '../../../src/definition/json-line.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import type { Artefact, Project } from '../../contract/target.ts'
 import type { Identity } from '../../doctor/describe.ts'
@@ -67,7 +69,7 @@ export async function buildMcpb(args: string[]): Promise<number> {
   const out = relative(project.cwd, folder)
   process.stdout.write(
     values.json
-      ? `${JSON.stringify({ target: 'mcpb', out, ...artefact })}\n`
+      ? `${toJsonLine({ target: 'mcpb', out, ...artefact })}\n`
       : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
   )
   return 0

@@ -1,0 +1,140 @@
+/** Every command: an output that cannot be written is a failure, and `--help` is the same everywhere. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Project } from './_dev-process.ts'
+import { STEERING } from './_terminal.ts'
+
+const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
+const HELP = spawnSync(process.execPath, [CLI, '--help'], { encoding: 'utf8' }).stdout
+/** As the help lists them: a new command is tested, too. */
+const COMMANDS = [...HELP.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
+
+const SERVER = `
+import { MCPServer } from '${createRequire(import.meta.url).resolve('../../src/index.ts')}'
+export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools: {} })
+`
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stderr: string
+}
+
+/** With a stdout on a full disk, or one that nobody reads any more. */
+async function run(
+  args: readonly string[],
+  stdout: 'full' | 'closed',
+  cwd: string = tmpdir(),
+): Promise<Ended> {
+  const full = stdout === 'full' ? openSync('/dev/full', 'w') : undefined
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    stdio: ['ignore', full ?? 'pipe', 'pipe'],
+    env: { ...process.env, HOME: cwd },
+  })
+  child.stdout?.destroy()
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, stderr } as Ended
+}
+
+test('the help lists the thirteen commands', () => {
+  expect(COMMANDS).toHaveLength(13)
+})
+
+const HELPS = [
+  ...COMMANDS.map((name) => [name, '--help']),
+  ['--help'],
+  ['--version'],
+  ['build', '--target', 'mcpb', '--help'],
+]
+
+test.concurrent.each(HELPS)('%s %s, stdout on a full disk → 1 and "write error"', async (...args) => {
+  const { code, stderr } = await run(args, 'full')
+  expect(stderr).toBe('mayfly: write error on stdout (ENOSPC): the disk is full\n')
+  expect(code).toBe(1)
+})
+
+test.concurrent.each(HELPS)('%s %s, stdout closed → 141, quietly', async (...args) => {
+  expect(await run(args, 'closed')).toEqual({ code: 141, signal: null, stderr: '' })
+})
+
+test.concurrent.each(COMMANDS)('%s --help --nope → its help', (name) => {
+  for (const args of [
+    ['--help', '--nope'],
+    ['--nope', '-h'],
+  ]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, name, ...args], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(new RegExp(`^mayfly ${name} `))
+  }
+})
+
+describe('a report that cannot be written', () => {
+  let url: string
+  const server = createServer((_request, response) => response.writeHead(404).end())
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+  })
+  afterAll(() => server.close())
+
+  test.concurrent.each([
+    ['check', (at: string) => ['check', at, '--json']],
+    ['check --as', (at: string) => ['check', at, '--as', 'cursor']],
+    ['inspect', (at: string) => ['inspect', at]],
+    ['add --print', (at: string) => ['add', at, '--client', 'cursor', '--print']],
+    ['add', (at: string) => ['add', at, '--client', 'cursor']],
+    ['init', () => ['init', 'shop', '--target', 'node']],
+    ['build', () => ['build', '--target', 'node', '--json']],
+    ['build mcpb', () => ['build', '--target', 'mcpb']],
+    ['doctor', () => ['doctor', '--target', 'node', '--json']],
+    [
+      'registry',
+      () => [
+        'registry',
+        '--url',
+        'https://shop.example.com/mcp',
+        '--print',
+        '--name',
+        'com.example/shop',
+        '--description',
+        'Sells things',
+      ],
+    ],
+    ['dev', () => ['dev', '--target', 'node', '--port', '0']],
+    ['preview', () => ['preview', '--target', 'node', '--port', '0']],
+    ['deploy', () => ['deploy', '--target', 'vercel', '--dry-run']],
+  ] as const)('%s → 1 and "write error"', async (_name, argsFor) => {
+    await using project = new Project()
+    project.write('package.json', '{ "name": "shop", "type": "module" }')
+    project.write('server.ts', SERVER)
+    const { code, stderr } = await run(argsFor(url), 'full', project.folder)
+    expect(stderr).toMatch(/write error on stdout \(ENOSPC\): the disk is full\n$/)
+    expect(code).toBe(1)
+  })
+})
+
+test('what doctor quotes of a server cannot steer a terminal', async () => {
+  await using project = new Project()
+  project.write('server.ts', `throw new TypeError('a\\u001b[2J\\u202e\\u200b\\u{e0041}')`)
+  for (const more of [[], ['--json']]) {
+    const { stdout } = spawnSync(process.execPath, [CLI, 'doctor', '--target', 'node', ...more], {
+      cwd: project.folder,
+      encoding: 'utf8',
+    })
+    expect(stdout).toContain('cannot be loaded on Node: TypeError: a')
+    expect(stdout).not.toMatch(STEERING)
+    expect(stdout).not.toMatch(/\u{e0041}/u)
+  }
+})
