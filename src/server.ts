@@ -37,6 +37,7 @@ import type { Context as AnyContext } from './request/context.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import { platformOf, type RequestPlatform } from './request/platform.ts'
+import { createShares } from './request/shares.ts'
 import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
 import { describeDeployment, describeTool } from './server-info.ts'
@@ -247,7 +248,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
     const options = this.#requestOptions()
     const { definition } = options
     const limits = toCallLimits(this.#config)
-    const answerer = createAnswerer({ ...options, feed: this.#feed, subscriptions, ...limits })
+    const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
+    const answerer = createAnswerer({ ...options, feed: this.#feed, subscriptions, waiting, ...limits })
     return createApp(
       { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
       (checkpoint) =>

@@ -25,6 +25,8 @@ export interface Entry {
   streamOwner: StreamOwner | undefined
   /** The number of open requests and streams. */
   open: number
+  /** Since when nothing is open, in milliseconds since the epoch; undefined while something is. */
+  idleSince: number | undefined
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
@@ -39,8 +41,13 @@ export interface RegistryOptions {
 export interface Registry {
   readonly size: number
   find(id: string): Entry | undefined
-  /** Creates a session, which is found by its id after `initialize`. `platform` is the platform of the opening request. */
-  open(principal: string, platform: RequestPlatform): Promise<Entry>
+  /**
+   * Creates a session, which is found by its id after `initialize`. `platform` is the platform of the opening request. `onEnd` may be
+   * called more than once.
+   */
+  open(principal: string, platform: RequestPlatform, onEnd: () => void): Promise<Entry>
+  /** Ends a session; it is no longer found. */
+  end(entry: Entry): void
   /** Called when a notification stream was opened. Returns a function to call when it has ended. */
   listen(entry: Entry, streamOwner: StreamOwner): () => void
   /** Called when a request or a stream of the session begins. */
@@ -54,7 +61,12 @@ export interface Registry {
 export function createRegistry({ parts, next, transport: options, idleMs }: RegistryOptions): Registry {
   const entries = new Map<string, Entry>()
 
-  const open = async (principal: string, platform: RequestPlatform): Promise<Entry> => {
+  const forget = ({ transport, timer }: Entry): void => {
+    clearTimeout(timer)
+    if (transport.sessionId !== undefined) entries.delete(transport.sessionId)
+  }
+
+  const open: Registry['open'] = async (principal, platform, onEnd) => {
     const { WebStandardStreamableHTTPServerTransport: Transport } = await loadStreamable()
     const { onsessioninitialized, ...hooks } = guardHooks(options, parts.onFault)
     const exchanges = createExchanges(() => transport, options.enableJsonResponse === true)
@@ -79,13 +91,13 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       exchanges,
       streamOwner: undefined,
       open: 0,
+      idleSince: undefined,
       timer: undefined,
     }
     transport.onclose = () => {
       session.close()
-      clearTimeout(entry.timer)
-      const id = transport.sessionId
-      if (id !== undefined) entries.delete(id)
+      forget(entry)
+      onEnd()
     }
     return entry
   }
@@ -96,6 +108,10 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     },
     find: (id) => entries.get(id),
     open,
+    end(entry) {
+      forget(entry)
+      void entry.transport.close()
+    },
     listen(entry, streamOwner) {
       entry.streamOwner = streamOwner
       return () => {
@@ -106,6 +122,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
     },
     enter(entry) {
       entry.open++
+      entry.idleSince = undefined
       clearTimeout(entry.timer)
     },
     leave(entry) {
@@ -114,6 +131,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       // Its `initialize` was refused, for example because of a limit.
       if (session.client.declared === undefined) void transport.close()
       else if (entry.open === 0 && entries.get(transport.sessionId ?? '') === entry) {
+        entry.idleSince = Date.now()
         entry.timer = setTimeout(() => void transport.close(), idleMs)
         unref(entry.timer)
       }

@@ -6,6 +6,7 @@ import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
+import { createShares, fullAnswer } from '../../src/request/shares.ts'
 import { atExpiry } from './expiry.ts'
 import type { Hooks } from './hooks.ts'
 import { outlineOf } from './outline.ts'
@@ -25,7 +26,10 @@ import { createDeliveries } from './transport.ts'
 export interface SessionsOptions extends Hooks {
   /** Answers in JSON instead of SSE. Notifications and questions during a call are then lost. Default false. */
   enableJsonResponse?: boolean
-  /** Maximum concurrent sessions; beyond that, `initialize` is answered 503. Default 1000. */
+  /**
+   * Maximum concurrent sessions. Beyond that, and beyond a caller's share (`http.callerShare`), a new session ends the one that has been
+   * idle longest; if none is idle, `initialize` is answered 503 or 429. Default 1000.
+   */
   maxSessions?: number
   /** Milliseconds after which a session without requests and open streams ends. Default 1 800 000. */
   idleMs?: number
@@ -72,8 +76,9 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   const parts = server.getSessionParts()
   const { engine, endpoint } = parts
   const { toAuthInfo, next } = createDeliveries()
+  const { callerShare, callerOf } = endpoint.sharing
+  const shares = createShares(maxSessions, callerShare)
   const registry = createRegistry({ parts, next, transport, idleMs })
-  let opening = 0
   let isClosing = false
 
   const serveSession = async (request: Request, platform: RequestPlatform): Promise<Response> => {
@@ -96,29 +101,36 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       // Requests without a session are served statelessly; invalid bodies are refused there.
       if (parsedBody === undefined || !isForSession) return endpoint.answer(body, admitted)
     }
-    if (known === undefined && registry.size + opening >= maxSessions) {
-      const message = `This server has reached its limit of ${maxSessions} sessions: try again later.`
-      const more = { ...headers, 'retry-after': '10' }
-      return endpoint.log(refuse(503, SERVER_BUSY, message, more), admitted)
-    }
     const inUse = known?.exchanges.claim(parsedBody)
     if (inUse !== undefined) {
       const message = `Invalid request: another request with the id ${JSON.stringify(inUse)} is still running: give each request a different id.`
       return endpoint.log(refuse(400, INVALID_REQUEST, message, headers), admitted)
     }
     if (known !== undefined) return exchange(known, admitted, parsedBody)
-    opening++
-    try {
-      const opened = await registry.open(principal, platform)
-      // Opened while `close` was running, which did not see it.
-      if (isClosing) {
-        await opened.transport.close()
-        return endpoint.log(refuse(503, SERVER_BUSY, SHUTTING_DOWN, headers), admitted)
-      }
-      return await exchange(opened, admitted, parsedBody)
-    } finally {
-      opening--
+    let entry: Entry | undefined
+    const place = shares.take(callerOf(admitted), 1, {
+      idleSince: () => entry?.idleSince,
+      evict() {
+        if (entry !== undefined) registry.end(entry)
+        if (typeof place !== 'string') place.free()
+      },
+    })
+    if (typeof place === 'string') {
+      const { status, message, headers: more } = fullAnswer(place, 'sessions', 'maxSessions', 10)
+      return endpoint.log(refuse(status, SERVER_BUSY, message, { ...headers, ...more }), admitted)
     }
+    try {
+      entry = await registry.open(principal, platform, place.free)
+    } catch (error) {
+      place.free()
+      throw error
+    }
+    // Opened while `close` was running, which did not see it.
+    if (isClosing) {
+      await entry.transport.close()
+      return endpoint.log(refuse(503, SERVER_BUSY, SHUTTING_DOWN, headers), admitted)
+    }
+    return exchange(entry, admitted, parsedBody)
   }
 
   /** Answers with the transport of a session. */

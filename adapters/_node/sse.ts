@@ -9,6 +9,7 @@ import { createSession, type Session } from '../../src/protocol/session.ts'
 import { SSE_HEADERS, sseEvent } from '../../src/protocol/sse-response.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
+import { createShares, fullAnswer, type Shares } from '../../src/request/shares.ts'
 import { atExpiry } from './expiry.ts'
 import { parseBody } from './parse-body.ts'
 import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'
@@ -23,16 +24,27 @@ interface OpenStream {
   readonly session: Session
   /** The owner: for another principal the stream does not exist. */
   readonly principal: string
+  /** Messages that are being answered, and when the last one came or was answered, in milliseconds since the epoch. */
+  running: number
+  usedAt: number
   end(): void
 }
 
 type Parts = ReturnType<MCPServer['getSessionParts']>
-type Streams = Map<string, OpenStream>
+
+interface Streams {
+  /** By session id. */
+  readonly open: Map<string, OpenStream>
+  readonly shares: Shares
+}
 
 /** Maximum open streams of one server. */
 const MAX_STREAMS = 1000
 
-/** By server, then by session id. */
+/** Milliseconds without a message after which a stream may be ended for another one. */
+const KEPT_MS = 30_000
+
+/** By server. */
 const streamsOf = new WeakMap<MCPServer, Streams>()
 
 /** Answers a request for the stream, or a message for it. Never rejects. */
@@ -47,7 +59,10 @@ export async function serveSSE(
     return new Response('Not found', { status: 404, headers: { 'content-type': 'text/plain' } })
   }
   const parts = server.getSessionParts()
-  const streams: Streams = streamsOf.get(server) ?? new Map()
+  const streams: Streams = streamsOf.get(server) ?? {
+    open: new Map(),
+    shares: createShares(MAX_STREAMS, parts.endpoint.sharing.callerShare),
+  }
   streamsOf.set(server, streams)
   try {
     const admitted = await parts.endpoint.admit(request, platform)
@@ -55,7 +70,7 @@ export async function serveSSE(
     if (isStream) return open(messagePath, streams, admitted, parts)
     const principal = principalOf(admitted)
     const find = (): OpenStream | undefined => {
-      const stream = streams.get(url.searchParams.get('sessionId') ?? '')
+      const stream = streams.open.get(url.searchParams.get('sessionId') ?? '')
       return stream?.principal === principal ? stream : undefined
     }
     return await receiveMessage(find, admitted, parts)
@@ -67,7 +82,7 @@ export async function serveSSE(
 
 /** Ends the open streams of a server. */
 export function endStreams(server: MCPServer): void {
-  for (const { end } of streamsOf.get(server)?.values() ?? []) end()
+  for (const { end } of streamsOf.get(server)?.open.values() ?? []) end()
 }
 
 function open(messagePath: string, streams: Streams, admitted: Admitted, parts: Parts): Response {
@@ -75,14 +90,22 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
   const { signal } = request
   // The client disconnected during admission, and no later event would report it.
   if (signal.aborted) return parts.endpoint.log(new Response(null, { status: 499, headers }), admitted)
-  if (streams.size >= MAX_STREAMS) {
-    const refused = refuse(503, SERVER_BUSY, 'Too many streams: try again later.', headers)
-    return parts.endpoint.log(refused, admitted)
-  }
   const id = crypto.randomUUID()
+  const place = streams.shares.take(parts.endpoint.sharing.callerOf(admitted), 1, {
+    idleSince() {
+      const { running, usedAt } = streams.open.get(id)!
+      return running === 0 && Date.now() - usedAt >= KEPT_MS ? usedAt : undefined
+    },
+    evict: () => end(),
+  })
+  if (typeof place === 'string') {
+    const { status, message, headers: more } = fullAnswer(place, 'streams', '', KEPT_MS / 1000)
+    return parts.endpoint.log(refuse(status, SERVER_BUSY, message, { ...headers, ...more }), admitted)
+  }
   const encoder = new TextEncoder()
   const end = (): void => {
-    if (!streams.delete(id)) return
+    if (!streams.open.delete(id)) return
+    place.free()
     signal.removeEventListener('abort', end)
     stopWaiting()
     session.close()
@@ -97,7 +120,7 @@ function open(messagePath: string, streams: Streams, admitted: Admitted, parts: 
     streamOwner: () => admitted,
     send: (message) => send(sseEvent(JSON.stringify(message))),
   })
-  streams.set(id, { session, principal: principalOf(admitted), end })
+  streams.open.set(id, { session, principal: principalOf(admitted), running: 0, usedAt: Date.now(), end })
   signal.addEventListener('abort', end, { once: true })
   send(`event: endpoint\ndata: ${endpointOf(messagePath, id)}\n\n`)
   return parts.endpoint.log(new Response(stream.body, { headers: { ...headers, ...SSE_HEADERS } }), admitted)
@@ -125,7 +148,12 @@ async function receiveMessage(
   // The stream may have ended while the body arrived.
   const stream = find()
   if (stream === undefined) return unknown()
-  void stream.session.receive(message, admitted)
+  const use = (change: 1 | -1): void => {
+    stream.running += change
+    stream.usedAt = Date.now()
+  }
+  use(1)
+  void stream.session.receive(message, admitted).finally(() => use(-1))
   return new Response('Accepted', { status: 202, headers: { ...headers, 'content-type': 'text/plain' } })
 }
 

@@ -9,6 +9,7 @@ import { errorMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import type { Sharing } from '../request/shares.ts'
 import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import type { LogSink } from './log.ts'
@@ -37,6 +38,7 @@ export interface App {
 export interface Endpoint {
   /** Maximum bytes of a body, or of a message on stdio. */
   readonly maxBodyBytes: number
+  readonly sharing: Sharing
   /** Checks Host, Origin, token and rate limit. Returns a response for a refused caller and for a preflight. */
   admit(request: Request, platform: RequestPlatform): Promise<Admitted | Response>
   /** Reads the body as text, within the limits for size and time. Returns a response if it is refused. */
@@ -119,8 +121,8 @@ function createCheckpoint(traffic: Traffic, recorder: Recorder, trustProxy: bool
     count,
     enter(message) {
       const counting = count(message)
-      if (counting === undefined) return traffic.enter()
-      return Promise.resolve(counting).then((overRate) => overRate ?? traffic.enter())
+      if (counting === undefined) return traffic.enter(message)
+      return Promise.resolve(counting).then((overRate) => overRate ?? traffic.enter(message))
     },
     finish: recorder.message,
   }
@@ -134,6 +136,7 @@ function createEndpoint(
 ): Endpoint {
   return {
     maxBodyBytes: options.maxBodyBytes,
+    sharing: options,
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
       const admitted = await checks.admit(received)

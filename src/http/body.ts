@@ -2,6 +2,7 @@
  * Reading the body of a POST, with limits.
  */
 import { afterTurns } from '../protocol/microtask-turns.ts'
+import type { Full } from '../request/shares.ts'
 
 export type Body = { readonly ok: true; readonly text: string } | Fault
 
@@ -9,6 +10,18 @@ interface Fault {
   readonly ok: false
   readonly fault: 'too-large' | 'not-utf8' | 'unreadable' | 'too-slow'
 }
+
+/** There is no memory for the body. */
+export interface NoRoom {
+  readonly ok: false
+  readonly fault: Full
+}
+
+/** Reserves memory for that many more bytes of a body. Returns why there is none. */
+export type Reserve = (bytes: number) => Full | undefined
+
+/** Smaller bodies are not counted: their connections take as much. */
+export const UNCOUNTED_BYTES = 65_536
 
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }
@@ -19,9 +32,23 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never rejects.
+ *
+ * @param reserve Called while a body of more than 64 KiB arrives, with the bytes that arrived.
  */
-export function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
-  return read(request, maxBodyBytes, timeoutMs, toText)
+export function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body>
+export function readBody(
+  request: Request,
+  maxBodyBytes: number,
+  timeoutMs: number,
+  reserve: Reserve,
+): Promise<Body | NoRoom>
+export function readBody(
+  request: Request,
+  maxBodyBytes: number,
+  timeoutMs: number,
+  reserve?: Reserve,
+): Promise<Body | NoRoom> {
+  return read(request, maxBodyBytes, timeoutMs, toText, reserve)
 }
 
 /** The same, as raw bytes. */
@@ -30,7 +57,7 @@ export function readBytes(
   maxBodyBytes: number,
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
-  return read(request, maxBodyBytes, timeoutMs, (bytes) => bytes)
+  return read(request, maxBodyBytes, timeoutMs, (bytes) => bytes) as Promise<Uint8Array | Fault>
 }
 
 function toText(bytes: Uint8Array): Body {
@@ -47,7 +74,8 @@ function read<Value>(
   maxBodyBytes: number,
   timeoutMs: number,
   convert: (bytes: Uint8Array) => Value,
-): Promise<Value | Fault> {
+  reserve: Reserve = () => undefined,
+): Promise<Value | Fault | NoRoom> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? Number.NaN : Number(declared)
   if (length > maxBodyBytes) return Promise.resolve(TOO_LARGE)
@@ -55,10 +83,12 @@ function read<Value>(
   const finish = (bytes: Uint8Array): Value | Fault =>
     bytes.byteLength > maxBodyBytes ? TOO_LARGE : convert(bytes)
   // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
-  return length > 0
+  return length > 0 && length <= UNCOUNTED_BYTES
     ? readWhole(request, timeoutMs, finish)
     : // Not `instanceof`: some platforms run a server in a separate realm.
-      readPieces(request, maxBodyBytes, timeoutMs).then((bytes) => ('fault' in bytes ? bytes : finish(bytes)))
+      readPieces(request, maxBodyBytes, timeoutMs, reserve).then((bytes) =>
+        'fault' in bytes ? bytes : finish(bytes),
+      )
 }
 
 function readWhole<Value>(
@@ -85,7 +115,8 @@ async function readPieces(
   request: Request,
   maxBodyBytes: number,
   timeoutMs: number,
-): Promise<Uint8Array | Fault> {
+  reserve: Reserve,
+): Promise<Uint8Array | Fault | NoRoom> {
   if (request.body === null) return new Uint8Array()
   // The body is being read or was already read.
   if (request.body.locked || request.bodyUsed) return UNREADABLE
@@ -99,10 +130,12 @@ async function readPieces(
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       const start = length
       length += chunk.value.byteLength
-      if (length > maxBodyBytes) {
+      const counted = length - Math.max(start, UNCOUNTED_BYTES)
+      const fault = length > maxBodyBytes ? 'too-large' : counted > 0 ? reserve(counted) : undefined
+      if (fault !== undefined) {
         // Not awaited: a sender that never stops must not delay the response.
         reader.cancel().catch(() => undefined)
-        return TOO_LARGE
+        return { ok: false, fault }
       }
       // Most bodies are one chunk. Chunks are copied, since a chunk of one byte takes over a hundred bytes of memory.
       if (bytes === undefined) bytes = chunk.value

@@ -7,9 +7,11 @@ import { unknownOption } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
+import type { Sharing } from '../request/shares.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
+import { createCallerOf } from './caller.ts'
 import { type Log, type LogSetting, toLogSink } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -42,6 +44,15 @@ export interface HttpConfig {
   maxCallMs?: number
   /** Maximum concurrent calls in one process or isolate, streams included; more are answered 503. Default: no limit. */
   maxConcurrentCalls?: number
+  /**
+   * The part of calls, streams, sessions and buffers left by others that one caller may hold, above 0 and at most 1. A caller is a
+   * principal, otherwise a public address. More are answered 429. Default 0.5; 1 for no share.
+   */
+  callerShare?: number
+  /** Maximum bytes of all bodies over 64 KiB that are arriving; more are answered 503. Default: 16 times `maxBodyBytes`. */
+  maxBufferedBytes?: number
+  /** Maximum calls of legacy clients that wait for an answer at a rendezvous; more are not asked. Default 1000. */
+  maxWaitingCalls?: number
   /**
    * Limits the calls per principal, otherwise per address that the platform reports; more are answered 429.
    * Use `createMemoryRateLimiter`, your platform's limiter or one on a shared store. Default: none.
@@ -105,6 +116,8 @@ export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
   for (const [option, value] of Object.entries(http)) {
     const isLimit = OPTIONS[option as keyof HttpConfig] === LIMIT
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
+    if (option === 'callerShare' && !((value as number) > 0 && (value as number) <= 1))
+      throw new TypeError('"http.callerShare" must be a number above 0 and at most 1.')
     // setTimeout takes 32 bits: a longer time would fire at once.
     if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
       throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
@@ -132,6 +145,9 @@ const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof 
   maxStringCharacters: LIMIT,
   maxCallMs: LIMIT,
   maxConcurrentCalls: LIMIT,
+  callerShare: LIMIT,
+  maxBufferedBytes: LIMIT,
+  maxWaitingCalls: LIMIT,
   streamAfterMs: LIMIT,
   keepAliveMs: LIMIT,
   deadlineMarginMs: LIMIT,
@@ -189,7 +205,13 @@ export function toCallLimits({ http = {} }: HostingConfig): CallLimits {
     maxListenStreams: http.maxListenStreams ?? 1024,
     maxListenCharacters: http.maxListenCharacters ?? 10_000_000,
     maxListenMs: http.maxListenMs ?? 300_000,
+    maxWaitingCalls: http.maxWaitingCalls ?? 1000,
+    ...toSharing(http),
   }
+}
+
+function toSharing({ callerShare = 0.5, trustProxy = false }: HttpConfig): Sharing {
+  return { callerShare, callerOf: createCallerOf(trustProxy) }
 }
 
 /** The options of the app, with their defaults. */
@@ -197,11 +219,14 @@ export function toAppOptions(
   { auth, audit, http = {}, log }: HostingConfig,
   reportError: ReportError,
 ): AppOptions {
+  const { maxBodyBytes = 4_194_304 } = http
   return {
     allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
     allowedOrigins: http.allowedOrigins,
     auth,
-    maxBodyBytes: http.maxBodyBytes ?? 4_194_304,
+    maxBodyBytes,
+    maxBufferedBytes: http.maxBufferedBytes ?? 16 * maxBodyBytes,
+    ...toSharing(http),
     maxHeaderBytes: http.maxHeaderBytes,
     bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,
     maxConcurrentCalls: http.maxConcurrentCalls ?? Number.POSITIVE_INFINITY,

@@ -39,7 +39,7 @@ export function createOtherMethods(
       if (overRate !== undefined) return refuseTraffic(overRate, headers)
     }
     // Rendering the page may run the server's `setup`, so it counts as a call.
-    const entered = traffic.enter()
+    const entered = traffic.enter({ auth: undefined, platform, request })
     if (typeof entered !== 'function') return refuseTraffic(entered, headers)
     try {
       return await pageResponse(received, description, options)

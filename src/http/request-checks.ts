@@ -5,16 +5,19 @@
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
+import { createShares, type Full, fullAnswer, type Place, type Sharing } from '../request/shares.ts'
 import { type AdmissionOptions, createAdmitCaller, type Received, refuseUnguarded } from './admission.ts'
-import { readBody } from './body.ts'
+import { type Reserve, readBody } from './body.ts'
 import { preflightResponse } from './cors.ts'
 import type { BodyFault } from './json-answer.ts'
 import { refusal } from './refusal.ts'
 import { SESSION_METHODS } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 
-export interface RequestCheckOptions extends AdmissionOptions {
+export interface RequestCheckOptions extends AdmissionOptions, Sharing {
   readonly maxBodyBytes: number
+  /** Maximum bytes of all larger bodies that are arriving. */
+  readonly maxBufferedBytes: number
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs: number
 }
@@ -23,13 +26,14 @@ export interface RequestChecks {
   /** Identifies the sender, or returns the refusal or the response to a preflight. Never rejects. */
   admit(received: Received): Admitted | BufferedReply | Promise<Admitted | BufferedReply>
   /** Returns the body, or the refusal. Never rejects. */
-  read(from: Pick<Admitted, 'request' | 'headers'>): Promise<{ readonly text: string } | BufferedReply>
+  read(from: Admitted): Promise<{ readonly text: string } | BufferedReply>
   /** Reports a server error. */
   fail(error: unknown, received: Received): BufferedReply
 }
 
 export function createRequestChecks(options: RequestCheckOptions, traffic: Traffic): RequestChecks {
   const admitCaller = createAdmitCaller(options, traffic)
+  const buffers = createShares(options.maxBufferedBytes, options.callerShare)
 
   const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
     options.reportError(error, { requestId })
@@ -51,15 +55,26 @@ export function createRequestChecks(options: RequestCheckOptions, traffic: Traff
         return fail(error, received)
       }
     },
-    read: ({ request, headers }) =>
-      readBody(request, options.maxBodyBytes, options.bodyTimeoutMs).then((body) =>
-        body.ok ? body : refuseBody(body.fault, headers, options),
-      ),
+    read(admitted) {
+      const { request, headers } = admitted
+      let place: Place | undefined
+      const reserve: Reserve = (bytes) => {
+        if (place !== undefined) return place.grow(bytes)
+        const taken = buffers.take(options.callerOf(admitted), bytes)
+        if (typeof taken === 'string') return taken
+        place = taken
+        return undefined
+      }
+      return readBody(request, options.maxBodyBytes, options.bodyTimeoutMs, reserve).then((body) => {
+        place?.free()
+        return body.ok ? body : refuseBody(body.fault, headers, options)
+      })
+    },
   }
 }
 
 function refuseBody(
-  fault: BodyFault,
+  fault: BodyFault | Full,
   headers: Received['headers'],
   { maxBodyBytes, bodyTimeoutMs }: RequestCheckOptions,
 ): BufferedReply {
@@ -68,6 +83,11 @@ function refuseBody(
       return refusal(413, `The body is larger than ${maxBodyBytes} bytes.`, headers)
     case 'too-slow':
       return refusal(408, `The body did not arrive within ${bodyTimeoutMs} ms.`, headers)
+    case 'share':
+    case 'all': {
+      const answer = fullAnswer(fault, 'large bodies at once', 'http.maxBufferedBytes', 1)
+      return refusal(answer.status, answer.message, { ...headers, ...answer.headers })
+    }
     case 'not-utf8':
       return refusal(400, 'Parse error: the body is not UTF-8.', headers, ErrorCode.parse)
     case 'unreadable':

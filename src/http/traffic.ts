@@ -6,9 +6,10 @@ import type { Leave, Refusal } from '../protocol/engine-options.ts'
 import { toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import { principalOf } from '../request/principal.ts'
+import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
-export interface TrafficOptions {
+export interface TrafficOptions extends Sharing {
   /** Returns undefined if callers are not counted. */
   readonly rateLimiterFor: (env: unknown) => RateLimiter | undefined
   /** Maximum concurrent calls in this process or isolate, streams included. */
@@ -28,14 +29,19 @@ export interface Traffic {
   countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
   whileBlocked(caller: string): Refusal | undefined
   /** Starts one call. The returned function is called once, when the call is answered. */
-  enter(): Leave | Refusal
+  enter(sender: Sender): Leave | Refusal
 }
 
 /** Maximum callers remembered as blocked; the oldest is forgotten first. */
 const MAX_BLOCKED = 10_000
 
-export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError }: TrafficOptions): Traffic {
-  let running = 0
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { rateLimiterFor, maxConcurrentCalls, reportError, callerShare, callerOf } = options
+  /** Undefined without a limit. */
+  const running =
+    maxConcurrentCalls === Number.POSITIVE_INFINITY
+      ? undefined
+      : createShares(maxConcurrentCalls, callerShare)
   /** By caller: the end of the block, in milliseconds since the epoch. */
   const blocked = new Map<string, number>()
 
@@ -78,20 +84,23 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
       blocked.delete(caller)
       return undefined
     },
-    enter() {
-      if (running >= maxConcurrentCalls) forgetOverdue()
-      if (running >= maxConcurrentCalls) return BUSY
-      running++
-      let isOver = false
+    enter(sender) {
+      if (running === undefined) return LEAVE
+      const caller = callerOf(sender)
+      let place = running.take(caller)
+      if (typeof place === 'string') {
+        forgetOverdue()
+        place = running.take(caller)
+      }
+      if (typeof place === 'string')
+        return fullAnswer(place, 'concurrent calls', 'http.maxConcurrentCalls', 1)
+      const { free } = place
       const leave = (): void => {
-        if (isOver) return
-        isOver = true
-        running--
+        free()
         resting.delete(leave)
       }
       return (rest) => {
-        // Without a limit there is nothing to track.
-        if (rest === undefined || maxConcurrentCalls === Number.POSITIVE_INFINITY) return leave()
+        if (rest === undefined) return leave()
         resting.set(leave, rest.until)
         rest.work.then(leave, leave)
       }
@@ -99,11 +108,8 @@ export function createTraffic({ rateLimiterFor, maxConcurrentCalls, reportError 
   }
 }
 
-const BUSY: Refusal = {
-  status: 503,
-  message: 'Too many concurrent calls: try again later.',
-  headers: { 'retry-after': '1' },
-}
+/** Without a limit there is nothing to free. */
+const LEAVE: Leave = () => {}
 
 function tooMany(retryAfterSeconds: number): Refusal {
   const headers = { 'retry-after': String(retryAfterSeconds) }

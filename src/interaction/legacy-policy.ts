@@ -41,6 +41,8 @@ export interface LegacyOptions extends StateOptions {
   readonly rendezvous: Rendezvous | undefined
   /** Milliseconds to wait for an answer at the rendezvous. */
   readonly askTimeoutMs: number
+  /** Counts this call as one that waits. Returns a function to call when it no longer waits; undefined if too many wait. */
+  readonly beginWait: () => (() => void) | undefined
 }
 
 export function createLegacyInteraction(
@@ -78,6 +80,16 @@ export function createLegacyInteraction(
     return answer
   }
 
+  const askAndWait = async (question: Question): Promise<unknown> => {
+    const endWait = options.beginWait()
+    if (endWait === undefined) return degrade(question, TOO_MANY_WAIT)
+    try {
+      return await askUntilValid(question)
+    } finally {
+      endWait()
+    }
+  }
+
   const askUntilValid = async (question: Question): Promise<unknown> => {
     let asked = question
     for (let refusals = 1; ; refusals++) {
@@ -98,7 +110,7 @@ export function createLegacyInteraction(
     async ask(question) {
       const refused = replay.refusal() ?? refuse(question)
       if (refused !== undefined) return refused
-      if (policyOf(question) === 'rendezvous') return askUntilValid(question)
+      if (policyOf(question) === 'rendezvous') return askAndWait(question)
       if (question.feature === 'elicitation.url') return end({ kind: 'error', error: urlRequired(question) })
       return replay.ask(question)
     },
@@ -110,7 +122,7 @@ export function createLegacyInteraction(
       // A result without a question only asks for another run, which needs nothing from the client.
       if (questions.length === 0 && ++returned > MAX_RETURNED) throw new TypeError(ENDLESS)
       if (questions.length === 0 || policyOf(undefined) === 'rendezvous') {
-        const answers = questions.map(async ({ key, question }) => [key, await askUntilValid(question)])
+        const answers = questions.map(async ({ key, question }) => [key, await askAndWait(question)])
         return Object.fromEntries(await Promise.all(answers))
       }
       const url = questions.find(({ question }) => question.feature === 'elicitation.url')
@@ -130,6 +142,11 @@ const ENDLESS = `The tool returned input_required without a question ${MAX_RETUR
 const UNANSWERED = {
   reason: 'The client did not answer in time.',
   remedy: 'Call the tool again.',
+}
+
+const TOO_MANY_WAIT = {
+  reason: 'Too many calls wait for answers ("http.maxWaitingCalls").',
+  remedy: 'Call the tool again later.',
 }
 
 /** The key under which an answer is delivered. It includes the principal, so another principal's answer does not match. */

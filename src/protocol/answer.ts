@@ -254,6 +254,10 @@ class RunningCall implements ContextWire, CallControl {
     return deadline && deadline - this.#options.deadlineMarginMs
   }
 
+  caller(): string | undefined {
+    return this.#options.callerOf(this.#incoming)
+  }
+
   conditions(): Conditions {
     return conditionsOf(this.#call, this.#incoming, this.#options)
   }

@@ -123,5 +123,9 @@ export function beginInteraction(
     hasSession: session !== undefined,
     rendezvous: session?.rendezvous ?? options.asking.rendezvousFor(env),
     askTimeoutMs: options.asking.askTimeoutMs,
+    beginWait() {
+      const place = options.waiting.take(options.callerOf(incoming))
+      return typeof place === 'string' ? undefined : place.free
+    },
   })
 }

@@ -9,13 +9,14 @@ import type { Feed } from '../events/feed.ts'
 import type { Access } from '../request/access.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import type { Shares, Sharing } from '../request/shares.ts'
 import type { RequestOptions, TaskSupport } from '../request/task-support.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { Envelope } from './envelope.ts'
 import type { Reply } from './reply.ts'
 
 /** The limits of every call, for every kind of server. */
-export interface CallLimits {
+export interface CallLimits extends Sharing {
   /** Maximum levels of JSON nesting. */
   readonly maxJsonDepth: number
   /** Maximum number of object members and array items in a body. */
@@ -36,12 +37,16 @@ export interface CallLimits {
   readonly maxListenCharacters: number
   /** Milliseconds after which a `subscriptions/listen` stream is ended gracefully. */
   readonly maxListenMs: number
+  /** Maximum calls of legacy clients that wait for an answer at a rendezvous, in this process or isolate. */
+  readonly maxWaitingCalls: number
 }
 
 /** The options of an `MCPServer`'s engine. */
 export interface EngineOptions extends RequestOptions, CallLimits {
   readonly feed: Feed
   readonly subscriptions: Subscriptions | undefined
+  /** The calls that wait for an answer at a rendezvous. */
+  readonly waiting: Shares
 }
 
 /** The options of every kind of server's engine. */

@@ -1,45 +1,61 @@
 /** Limits the streams of changes in one process or isolate, for every kind of server: their number and their memory. */
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Key } from '../events/coalesced-changes.ts'
-import type { CallLimits } from './engine-options.ts'
+import { createShares, type Holder, placeOrThrow } from '../request/shares.ts'
+import type { CallLimits, Incoming } from './engine-options.ts'
+
+/** Ends a stream, so that another caller gets its place. */
+export type EndStream = () => void
 
 export interface ListenPlaces {
   /**
-   * Takes a slot for a stream that listens to these URIs and lists. Returns a function that frees it.
+   * Takes a slot for a stream that listens to these URIs and lists. Returns a function that frees it. If the slot is needed for another
+   * caller, `end` is called, at the earliest after half a minute.
    *
-   * @throws ProtocolError if none is free, HTTP status 503.
+   * @throws ProtocolError if none is free: HTTP status 503, or 429 if the caller holds its share.
    */
-  take(keys: Iterable<Key>): () => void
+  take(keys: Iterable<Key>, incoming: Incoming, end: EndStream): () => void
 }
 
 /** What the stream stores for each URI besides its characters: 70 to 130 bytes on Node 24. */
 const CHARACTERS_PER_URI = 100
 
+/** Milliseconds for which a stream keeps its slot. */
+const KEPT_MS = 30_000
+
 export function createListenPlaces(limits: CallLimits): ListenPlaces {
-  const { maxListenStreams, maxListenCharacters } = limits
-  let streams = 0
-  let characters = 0
+  const { maxListenStreams, maxListenCharacters, callerShare, callerOf } = limits
+  const streams = createShares(maxListenStreams, callerShare)
+  const characters = createShares(maxListenCharacters, callerShare)
   return {
-    take(keys) {
+    take(keys, incoming, end) {
       let own = 0
       for (const key of keys) if (typeof key === 'string') own += key.length + CHARACTERS_PER_URI
-      if (streams >= maxListenStreams) throw full('maxListenStreams')
-      if (characters + own > maxListenCharacters) throw full('maxListenCharacters')
-      streams++
-      characters += own
-      return () => {
-        streams--
-        characters -= own
+      const caller = callerOf(incoming)
+      const since = Date.now()
+      const holder: Holder = {
+        idleSince: () => (Date.now() - since >= KEPT_MS ? since : undefined),
+        evict() {
+          giveBack()
+          end()
+        },
       }
+      const stream = orThrow(streams.take(caller, 1, holder), 'maxListenStreams')
+      const giveBack = (): void => {
+        stream.free()
+        memory?.free()
+      }
+      let memory: ReturnType<typeof orThrow> | undefined
+      try {
+        if (own > 0) memory = orThrow(characters.take(caller, own, holder), 'maxListenCharacters')
+      } catch (error) {
+        giveBack()
+        throw error
+      }
+      return giveBack
     },
   }
 }
 
-function full(limit: keyof CallLimits): ProtocolError {
-  return new ProtocolError(
-    ErrorCode.internal,
-    `Too many subscriptions ("http.${limit}"): try again later.`,
-    { limit },
-    { status: 503 },
-  )
+function orThrow(place: Parameters<typeof placeOrThrow>[0], limit: keyof CallLimits) {
+  return placeOrThrow(place, 'subscriptions', `http.${limit}`, KEPT_MS / 1000)
 }

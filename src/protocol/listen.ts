@@ -82,7 +82,8 @@ export function createListen(options: EngineOptions): Listen {
 
   const open: OpenStream = async (wanted, texts, incoming, join = feed.join) => {
     // Taken before it subscribes: otherwise concurrent requests would exceed the limit.
-    const giveBack = places.take(wanted.keys())
+    let opened: ListenStream | undefined
+    const giveBack = places.take(wanted.keys(), incoming, () => opened?.finish())
     const closingsBefore = closings
     const subscription = await subscribe(join, wanted).catch((cause) => {
       giveBack()
@@ -95,6 +96,7 @@ export function createListen(options: EngineOptions): Listen {
       incoming.onStreamEnd(200)
     }
     const stream = new ListenStream(subscription, texts, incoming, options, onEnd)
+    opened = stream
     streams.add(stream)
     stream.begin()
     if (closings > closingsBefore) stream.finish()
@@ -158,13 +160,17 @@ class ListenStream {
       return
     }
     this.#signal.addEventListener('abort', this.#close)
-    const leftMs = this.#endsAt - Date.now() + this.#keepAliveMs
+    this.#closeIn(this.#endsAt - Date.now() + this.#keepAliveMs)
+  }
+
+  #closeIn(ms: number): void {
+    clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
         this.#late = this.#ended
         this.#close()
       },
-      Math.min(Math.max(0, leftMs), MAX_TIMER_MS),
+      Math.min(Math.max(0, ms), MAX_TIMER_MS),
     )
   }
 
@@ -186,6 +192,7 @@ class ListenStream {
   /** Ends the stream with its result, immediately. */
   finish(): void {
     this.#endsAt = 0
+    if (this.#isOpen) this.#closeIn(this.#keepAliveMs)
     this.#subscription.wake()
   }
 

@@ -140,6 +140,7 @@ function createContext(name: string, given: ToolCallContext, reportError: Report
       interaction: () => createSteps(() => context.signal),
       begin: () => createSteps(() => context.signal),
       endsAt: () => undefined,
+      caller: () => undefined,
     },
   )
   for (const [member, value] of Object.entries(given)) {

@@ -48,4 +48,6 @@ export interface ContextWire {
   readonly begin: (control: Omit<CallControl, 'sendRequest'>) => Interaction
   /** When the call will be ended, in milliseconds since the epoch. Undefined: no limit. */
   readonly endsAt: () => number | undefined
+  /** The caller for whom places are counted; undefined if it cannot be told from others. */
+  readonly caller: () => string | undefined
 }

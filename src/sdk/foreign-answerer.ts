@@ -38,7 +38,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       checkAccess(message.method, message.params, incoming.access, options.scopes)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
-      const giveBack = places.take(urisOf(message))
+      const giveBack = places.take(urisOf(message), incoming, () => stream.finishWithResult())
       // Clients end a subscription by disconnecting, so this is a success.
       const listening = { ...incoming, onStreamEnd: () => incoming.onStreamEnd(200) }
       const stream = new ForeignListen(message, listening, run, options, () => {

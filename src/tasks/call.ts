@@ -30,12 +30,12 @@ const ESCALATION_MS = 1500
 export function createCall(runs: TaskRuns): TaskSupport['call'] {
   const { records, settings, report } = runs
 
-  const create: Create = async (base, start, pause) => {
+  const create: Create = async (owner, base, start, pause) => {
     const { record, dueAt } =
       pause === undefined
         ? { record: { ...base, ...start }, dueAt: start.run?.until ?? Date.now() }
         : suspended(base, pause)
-    return records.create(record, dueAt, settings.maxOpenTasks)
+    return records.create(record, dueAt, { owner, maxOpen: settings.maxOpenTasks })
   }
 
   const answer = (task: Task, tool: CompiledTool, context: Context): MethodResult =>
@@ -51,7 +51,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
   ): Promise<MethodResult> => {
     const isPrompt = settings.runner?.isPrompt === true
     const run = isPrompt ? undefined : newLease(crypto.randomUUID(), settings.leaseMs)
-    const task = await create(base, { journal: EMPTY_JOURNAL, run })
+    const task = await create(ownerOf(context), base, { journal: EMPTY_JOURNAL, run })
     if (task === undefined) throw tooMany()
     if (!isPrompt) context.waitUntil(runTask(task, platformOf(context), runs))
     return answer(task, tool, context)
@@ -78,7 +78,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
         if (wire.progressToken !== undefined) wire.send('notifications/progress', params)
       },
       create: async (start, pause) => {
-        const task = await create(base, start, pause)
+        const task = await create(ownerOf(context), base, start, pause)
         if (task !== undefined) runs.running.set(task.id, run)
         return task
       },
@@ -133,7 +133,13 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
   }
 }
 
+/** For whom open tasks are counted: the principal; for an anonymous caller its address, if that is known. */
+function ownerOf(context: Context): string {
+  return principalOf(context) || (context.parts.wire.caller() ?? '')
+}
+
 type Create = (
+  owner: string,
   base: TaskRecord,
   start: TaskStart,
   pause?: Parameters<typeof suspended>[1],

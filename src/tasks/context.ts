@@ -81,6 +81,7 @@ export function taskWire(
       throw new TypeError('A task cannot become one.')
     },
     endsAt: () => undefined,
+    caller: () => undefined,
   }
 }
 
@@ -105,6 +106,7 @@ export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => Ab
     interaction: once(() => asTask(begin(), run)),
     begin: (given) => wire.begin(given),
     endsAt: () => wire.endsAt(),
+    caller: () => wire.caller(),
   }
 }
 

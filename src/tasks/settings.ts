@@ -13,7 +13,7 @@ export interface TasksOptions {
   readonly ttlMs?: number | null
   /** Milliseconds that clients should wait between two polls. Default 2000. */
   readonly pollIntervalMs?: number
-  /** Open tasks that one caller may have; all anonymous callers count as one. Default 100. */
+  /** Open tasks that one caller may have: a principal, otherwise a public address; all others count as one. Default 100. */
   readonly maxOpenTasks?: number
   /** Consecutive runs without a finished step after which a task fails. Default 5. */
   readonly maxIdleRuns?: number

@@ -38,8 +38,12 @@ export class TaskTooLargeError extends Error {
 }
 
 export interface TaskRecords {
-  /** Undefined if the caller has too many open tasks. */
-  create(record: TaskRecord, dueAt: number | null, maxOpen: number): Promise<Task | undefined>
+  /** Undefined if `owner`, a digest of which is stored, has too many open tasks. */
+  create(
+    record: TaskRecord,
+    dueAt: number | null,
+    count: { readonly owner: string; readonly maxOpen: number },
+  ): Promise<Task | undefined>
   read(id: string): Promise<Task | undefined>
   /** Resolves with the changed task, with the stored one if there was nothing to change, and with undefined if it does not exist. */
   change(id: string, change: Change, known?: Task): Promise<Task | undefined>
@@ -66,9 +70,9 @@ export function createTaskRecords(
   return {
     read,
     due: (now, limit) => store.due(now, limit),
-    async create(record, dueAt, maxOpen) {
+    async create(record, dueAt, { owner, maxOpen }) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
-      const task = { id, owner: await digest(record.principal), version: 1, dueAt, record }
+      const task = { id, owner: await digest(owner), version: 1, dueAt, record }
       const stored = toStored(task, store.maxStateBytes)
       if (!(await store.create(stored, maxOpen))) return undefined
       if (stored.dueAt !== null) await onDue(id, stored.dueAt)

@@ -677,6 +677,16 @@ export const REQUIREMENTS = {
       'Every answer carries x-request-id: the client’s where it is safe, else that of the call. No header of a client is the id of a call.',
     source: ['docs/http.md'],
   },
+  'shares.caller': {
+    statement:
+      'One caller takes no more than its share of calls, streams, sessions, questions, bodies and tasks: another caller is served.',
+    source: ['docs/http.md'],
+  },
+  'shares.hidden': {
+    statement:
+      'Callers who cannot be told apart may take all, and lose what is idle longest to others: sessions at once, streams after 30 seconds.',
+    source: ['docs/http.md'],
+  },
   'http.no-sniff': {
     statement: 'Every answer with a body forbids sniffing, and none is stored by shared caches.',
     source: [`${RFC}/rfc9111#section-5.2.2.5`],

@@ -191,7 +191,7 @@ describe('a batch', () => {
         return promise
       },
     })
-    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2 } })
+    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2, callerShare: 1 } })
     const sent = sendBatch(
       server,
       [1, 2, 3].map((id) => callOf(id, 'wait')),

@@ -123,12 +123,21 @@ describe('the options of sessions', () => {
   })
 })
 
-it('there may be 1000 sessions, where nothing else is said; one more → 503 with Retry-After', async () => {
-  const { sessions, send } = await start()
+it('there may be 1000 sessions, where nothing else is said; one more ends the one that was idle longest', async () => {
+  const { sessions, send, call } = await start()
   for (let opened = 1; opened < 1000; opened++) await (await send(INITIALIZE)).text()
   expect(sessions.size).toBe(1000)
+  const opened = await send(INITIALIZE)
+  expect([opened.status, sessions.size]).toEqual([200, 1000])
+  expect((await call('who')).status).toBe(404)
+})
+
+it('while each session has a stream, one more → 503 with Retry-After', async () => {
+  const { sessions, send, listen } = await start({ maxSessions: 1 })
+  const stream = await listen()
   const refused = await send(INITIALIZE)
-  expect([refused.status, refused.headers.has('retry-after'), sessions.size]).toEqual([503, true, 1000])
+  expect([refused.status, refused.headers.get('retry-after'), sessions.size]).toEqual([503, '10', 1])
+  await stream.body!.cancel()
 })
 
 it('a session subscribes to 1000 resources; one more is refused', async () => {

@@ -438,9 +438,12 @@ describe('sessions', () => {
   })
 
   it('are no more than maxSessions', async () => {
-    const { url } = await start({ maxSessions: 1 })
-    await connect(url)
-    await expect(connect(url)).rejects.toThrow('its limit')
+    const { url, sessions } = await start({ maxSessions: 1 })
+    // Its notification stream is open.
+    const client = await connect(url)
+    await eventually(() => expect(client.transport?.sessionId).toBeDefined())
+    await expect(connect(url)).rejects.toThrow('Too many sessions')
+    expect(sessions.size).toBe(1)
   })
 
   it('what does not initialize opens none, and is served without one', async () => {
