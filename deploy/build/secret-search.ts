@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { unzipSync } from 'fflate'
-import type { Secret } from '../project/secrets.ts'
+import type { Secret } from '../project/env-file.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
 /** A string in a script in a string of a source map, plus one. Bundlers do not nest deeper. */

@@ -8,6 +8,7 @@ import { findDocuments } from '../ingest/sources.ts'
 import { openStore } from '../ingest/store.ts'
 import { synchronise } from '../ingest/synchronise.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
+import { refuseForeign } from '../project/owner.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -67,6 +68,7 @@ export async function ingest(args: string[]): Promise<number> {
   const cwd = process.cwd()
   const name = toName(values.name, positionals.length > 0 ? positionals : urls)
   const chunkSize = toSize(values['chunk-size'])
+  refuseForeign(cwd)
   loadEnvFiles({ cwd, entry: join(cwd, 'ingest') })
 
   const startedAt = performance.now()

@@ -6,6 +6,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { displayPath, findEntry } from '../project/entry.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
+import { isOwnFolder } from '../project/owner.ts'
 import { afterDeath, atExit, onInterrupt } from '../run/ending.ts'
 import type { HostMessage } from '../run/stdio-host.ts'
 import { bundleOnce } from '../targets/node/bundle.ts'
@@ -93,11 +94,10 @@ function complaint(message: HostMessage, entry: string): CliError {
 
 /** The folder of the entry's packages: a desktop client may start servers in any folder. */
 function projectOf(entry: string): string {
-  let folder = dirname(entry)
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder)
-    if (parent === folder) return dirname(entry)
-    folder = parent
+  const start = dirname(entry)
+  for (let folder = start; isOwnFolder(folder, start); folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder
+    if (dirname(folder) === folder) break
   }
-  return folder
+  return start
 }

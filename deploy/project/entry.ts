@@ -1,7 +1,8 @@
 /** Finds the server's file, with one-line errors if it is invalid. */
 import { statSync } from 'node:fs'
-import { relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
+import { refuseForeign } from './owner.ts'
 
 const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
 
@@ -10,7 +11,10 @@ export function findEntry(cwd: string, given: string | undefined): string {
   const entry = (given === undefined ? DEFAULT_ENTRIES : [given])
     .map((path) => resolve(cwd, path))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
-  if (entry) return readable(entry)
+  if (entry) {
+    refuseForeign(dirname(entry))
+    return readable(entry)
+  }
   throw new CliError(
     given === undefined
       ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server, or write a new project with mayfly init`

@@ -4,16 +4,18 @@ import { basename, dirname, join } from 'node:path'
 import type { Project } from '../contract/target.ts'
 import { findEntry } from './entry.ts'
 import { ownHomes } from './out-place.ts'
+import { isOwnFile, isOwnFolder, refuseForeign } from './owner.ts'
 
 /** Throws `CliError` when there is no entry. */
 export function readProject(cwd: string, entry: string | undefined): Project {
+  refuseForeign(cwd)
   return { cwd, entry: findEntry(cwd, entry), name: projectName(cwd) }
 }
 
 /**
  * The folders of the project, nearest first: from the current folder and the entry's folder up to the repository's root, otherwise up to
- * the outermost package. A command may run in a subfolder while its files are at the root. An entry that is a link counts in both of its
- * folders.
+ * the outermost package, and never beyond a folder of another user. A command may run in a subfolder while its files are at the root. An
+ * entry that is a link counts in both of its folders.
  */
 export function projectFolders({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>): string[] {
   return [...new Set([cwd, dirname(entry), dirname(realPath(entry))].flatMap(foldersUpToRoot))]
@@ -29,8 +31,10 @@ function foldersUpToRoot(start: string): string[] {
   let own = 1
   const homes = ownHomes()
   for (let folder = start; dirname(folder) !== folder && !homes.includes(folder); folder = dirname(folder)) {
+    if (!isOwnFolder(folder, start)) break
     if (folder !== start) above.push(folder)
-    if (existsSync(join(folder, 'package.json'))) own = above.length
+    if (existsSync(join(folder, 'package.json')) && isOwnFile(join(folder, 'package.json')))
+      own = above.length
     if (existsSync(join(folder, '.git'))) return above
   }
   return above.slice(0, own)
@@ -67,10 +71,10 @@ function packageName(cwd: string): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Parses package.json. Undefined if it is missing or invalid, which npm reports. */
+/** Parses package.json. Undefined if it is missing, of another user, or invalid, which npm reports. */
 export function manifestIn(folder: string): unknown {
   const path = join(folder, 'package.json')
-  if (!existsSync(path)) return undefined
+  if (!existsSync(path) || !isOwnFile(path)) return undefined
   try {
     return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
   } catch {

@@ -1,10 +1,8 @@
 /** The secrets of a project: the files that may contain them, and the values to send to a platform's secret store. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { parseEnv } from 'node:util'
+import { readdirSync } from 'node:fs'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { isSystemError, systemError } from '../terminal/system-error.ts'
+import { isReserved, readEnvFile, type Secret } from './env-file.ts'
 import { projectFolders } from './project.ts'
 
 /** The project's files with variables for a deployment; earlier files win. */
@@ -13,8 +11,8 @@ const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.productio
 /** Every file whose values must not be published, including those of other environments. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
 
-/** Example files, which are public. */
-const EXAMPLE_FILE = /\.(?:example|sample|template|dist|schema|vault)$/
+/** Example files, which are public, and an editor's and encrypted files, which are not text. */
+const OTHER_FILE = /\.(?:example|sample|template|dist|schema|vault|sw[a-z]|gpg|age)$/
 
 /** Shorter values are ports, flags and names, which a bundle may contain by chance. */
 const MIN_SECRET_CHARACTERS = 8
@@ -22,14 +20,6 @@ const MIN_SECRET_CHARACTERS = 8
 /** Values that name an environment or this machine are not secret either; many packages contain them. */
 const COMMON_VALUE =
   /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
-
-/** A variable whose value must not be published. */
-export interface Secret {
-  /** Where it was found, as a user would type it: a file, or `the environment`. */
-  readonly from: string
-  readonly name: string
-  readonly value: string
-}
 
 type Folders = Pick<Project, 'cwd' | 'entry'>
 
@@ -42,7 +32,11 @@ export function readSecrets(project: Folders, names: readonly string[]): Map<str
     }
     const found = findSecret(project, name)
     if (found === undefined) {
-      throw new CliError(`${name} has no value: set it in the environment or in .env`)
+      throw new CliError(
+        isReserved(name)
+          ? `${name} has no value, and is not taken from a file: set it in the environment`
+          : `${name} has no value: set it in the environment or in .env`,
+      )
     }
     secrets.set(name, found.value)
   }
@@ -95,7 +89,7 @@ export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string
 export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Secret[] {
   const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
   const kept = projectFolders(project).flatMap((folder) =>
-    secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name)),
+    secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name).variables),
   )
   return [...kept, ...given].filter(
     ({ value }) => value.trim().length >= MIN_SECRET_CHARACTERS && !COMMON_VALUE.test(value.trim()),
@@ -104,14 +98,16 @@ export function unpublishable(project: Folders, sent: ReadonlyMap<string, string
 
 function deployedSecrets(project: Folders): Secret[] {
   return projectFolders(project).flatMap((folder) =>
-    DEPLOYED_FILES.flatMap((name) => readEnvFile(project.cwd, folder, name)),
+    DEPLOYED_FILES.flatMap((name) => readEnvFile(project.cwd, folder, name).variables).filter(
+      ({ name }) => !isReserved(name),
+    ),
   )
 }
 
 function secretFiles(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter((name) => SECRET_FILE.test(name) && !EXAMPLE_FILE.test(name))
+      .filter((name) => SECRET_FILE.test(name) && !OTHER_FILE.test(name))
       .sort((a, b) => rank(a) - rank(b))
   } catch {
     // The folder cannot be listed, but its files may be readable.
@@ -123,28 +119,4 @@ function secretFiles(folder: string): string[] {
 function rank(name: string): number {
   const at = DEPLOYED_FILES.indexOf(name)
   return at < 0 ? DEPLOYED_FILES.length : at
-}
-
-/** The variables of one file that have a value; empty if the file does not exist. Throws `CliError` if it cannot be read. */
-export function readEnvFile(cwd: string, folder: string, name: string): Secret[] {
-  const path = join(folder, name)
-  const from = printable(relative(cwd, path))
-  return Object.entries(parseEnv(readText(path, from))).flatMap(([variable, value]) =>
-    value === undefined || value === '' ? [] : [{ from, name: variable, value }],
-  )
-}
-
-/** Empty if it does not exist or is a folder. */
-function readText(path: string, displayed: string): string {
-  try {
-    const kind = statSync(path, { throwIfNoEntry: false })
-    if (kind === undefined || kind.isDirectory()) return ''
-    // A pipe or a device may never end.
-    if (!kind.isFile()) throw new CliError(`cannot read ${displayed}: it is not a file`)
-    return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    if (error.code === 'ENOENT' || error.code === 'EISDIR') return ''
-    throw systemError(`cannot read ${displayed}`, error)
-  }
 }

@@ -20,7 +20,7 @@ export interface Output {
 export class Project implements AsyncDisposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'mayfly-test-'))
 
-  write(path: string, text: string): void {
+  write(path: string, text: string | Uint8Array): void {
     writeFileSync(join(this.folder, path), text)
   }
 

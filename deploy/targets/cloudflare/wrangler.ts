@@ -16,10 +16,16 @@ export const OFFLINE = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 } as const
 
-/** Options that make `wrangler dev` serve only this machine, offline, with the variables of every target. */
+/**
+ * Options that make `wrangler dev` serve only this machine, offline, with the variables of every target. Throws `CliError` for a file that
+ * wrangler must not read.
+ */
 export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
   // By default wrangler reads .dev.vars or the .env files. If several files are passed, the last one with a variable wins.
-  const { files } = readEnvFiles(project)
+  const { files, objections } = readEnvFiles(project)
+  const [objection] = objections
+  if (objection !== undefined)
+    throw new CliError(`${objection}, and wrangler reads the file by itself: correct the file, or remove it`)
   return [
     ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
     '--local',

@@ -1,0 +1,71 @@
+/**
+ * Whose files a command uses. In a shared folder such as /tmp, another user may put files above a project that would run as this user: a
+ * package, a configuration, variables. CVE-2022-24765 is the same in git.
+ *
+ * Windows has no owners that Node shows. There, the folder of a drive is never read, in which any user may create folders.
+ */
+import { lstatSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+const ROOT = 0
+
+/** Whether a folder above `start` belongs to this user, or to the owner of `start`. */
+export function isOwnFolder(folder: string, start: string): boolean {
+  return ownersOf(folder).every((owner) => isUser(owner) || ownersOf(start).includes(owner))
+}
+
+/** Whether a file belongs to this user, to root, or to the owner of its folder. A link counts with its own owner and its target's. */
+export function isOwnFile(path: string): boolean {
+  return isOwnAt(path, dirname(path))
+}
+
+/** The same, and says so once if it does not. */
+export function isOwnFileOrWarn(path: string, displayed: string): boolean {
+  if (isOwnFile(path)) return true
+  if (!told.has(path)) terminal.warn(`${displayed} belongs to another user: it is not read`)
+  told.add(path)
+  return false
+}
+
+const told = new Set<string>()
+
+/** What Node and the bundlers look for in every folder above a file. They use every `node_modules`, and the nearest of the others. */
+const LOOKED_FOR = ['node_modules', 'tsconfig.json', 'jsconfig.json']
+
+/** Throws `CliError` if the code in `start` would be built or run with something above it that belongs to another user. */
+export function refuseForeign(start: string): void {
+  let hasConfig = false
+  for (let folder = start; ; folder = dirname(folder)) {
+    const found = LOOKED_FOR.filter((name) => ownersOf(join(folder, name)).length > 0)
+    const used = found.filter((name) => name === 'node_modules' || !hasConfig)
+    const foreign = used.map((name) => join(folder, name)).find((path) => !isOwnAt(path, start))
+    if (foreign !== undefined)
+      throw new CliError(
+        `${printable(foreign)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
+      )
+    hasConfig ||= found.some((name) => name !== 'node_modules')
+    if (dirname(folder) === folder) return
+  }
+}
+
+function isOwnAt(path: string, start: string): boolean {
+  return ownersOf(path).every((owner) => owner === ROOT || isUser(owner) || ownersOf(start).includes(owner))
+}
+
+function isUser(owner: number): boolean {
+  return owner === process.geteuid?.()
+}
+
+/** Of the path and, if it is a link, of its target. Empty on Windows, or if it does not exist. */
+function ownersOf(path: string): number[] {
+  if (process.geteuid === undefined) return []
+  return [lstatSync, statSync].flatMap((look) => {
+    try {
+      return [look(path).uid]
+    } catch {
+      return []
+    }
+  })
+}

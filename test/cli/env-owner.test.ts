@@ -1,0 +1,208 @@
+/** Files above a project: those of another user are not used, and no file sets what decides which code runs. */
+import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { isReserved } from '../../deploy/project/env-file.ts'
+import { projectFolders } from '../../deploy/project/project.ts'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const OTHER_USER = 54321
+const MAYFLY = JSON.stringify(createRequire(import.meta.url).resolve('../../src/index.ts'))
+const SERVER = `
+import { writeFileSync } from 'node:fs'
+import { MCPServer } from ${MAYFLY}
+writeFileSync('seen.json', JSON.stringify(process.env))
+export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools: {} })
+`
+/** Leaves a file, so that it is known to have run. */
+const EVIL = `import { writeFileSync } from 'node:fs'\nwriteFileSync(new URL('ran', import.meta.url), '')\n`
+
+/** A shared folder with a project in it. */
+class Shared extends Project {
+  readonly inner = join(this.folder, 'work')
+
+  constructor() {
+    super()
+    mkdirSync(this.inner)
+    this.write('work/server.ts', SERVER)
+    this.write('evil.mjs', EVIL)
+  }
+
+  /** Writes a file above the project, and gives it to another user. */
+  plant(path: string, text: string): void {
+    mkdirSync(dirname(join(this.folder, path)), { recursive: true })
+    this.write(path, text)
+    for (let at = path; at !== '.'; at = dirname(at)) chownSync(join(this.folder, at), OTHER_USER, OTHER_USER)
+  }
+
+  give(): void {
+    chownSync(this.folder, OTHER_USER, OTHER_USER)
+  }
+
+  doctor(): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    return new MayflyProcess(['doctor', '--target', 'node'], this.inner).exited
+  }
+}
+
+describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
+  test('folder ends the search for files, whether it looks like a package or a repository', async () => {
+    await using shared = new Shared()
+    shared.write('package.json', '{}')
+    mkdirSync(join(shared.folder, '.git'))
+    const project = { cwd: shared.inner, entry: join(shared.inner, 'server.ts') }
+    expect(projectFolders(project)).toEqual([shared.inner, shared.folder])
+    shared.give()
+    expect(projectFolders(project)).toEqual([shared.inner])
+  })
+
+  test('folder above a project of that user is used: the project is trusted, too', async () => {
+    await using shared = new Shared()
+    shared.write('package.json', '{}')
+    shared.give()
+    chownSync(shared.inner, OTHER_USER, OTHER_USER)
+    expect(projectFolders({ cwd: shared.inner, entry: join(shared.inner, 'server.ts') })).toContain(
+      shared.folder,
+    )
+  })
+
+  test('.env in a folder of mine is not read, and a line says so', async () => {
+    await using shared = new Shared()
+    shared.plant('package.json', '{}')
+    shared.write('work/package.json', '{}')
+    shared.plant('work/.env', 'API_KEY=of-another-user')
+    chownSync(shared.inner, 0, 0)
+    const { code, stderr } = await shared.doctor()
+    expect(code).toBe(0)
+    expect(stderr).toBe('mayfly: .env belongs to another user: it is not read\n')
+  })
+
+  test('.env behind a link is not read', async () => {
+    await using shared = new Shared()
+    shared.plant('their.env', 'API_KEY=of-another-user')
+    symlinkSync('../their.env', join(shared.inner, '.env'))
+    expect((await shared.doctor()).stderr).toContain('.env belongs to another user')
+  })
+
+  test.each([
+    ['node_modules/esbuild/package.json', '{ "main": "x.js" }', 'node_modules'],
+    ['tsconfig.json', '{ "compilerOptions": { "paths": { "*": ["./evil.mjs"] } } }', 'tsconfig.json'],
+    ['jsconfig.json', '{ "compilerOptions": { "paths": { "*": ["./evil.mjs"] } } }', 'jsconfig.json'],
+  ])('%s above a project → refused, in every command that builds', async (path, text, name) => {
+    await using shared = new Shared()
+    shared.plant(path, text)
+    const commands = [
+      'doctor',
+      'build',
+      'stdio',
+      'dev --port 0',
+      'registry --url https://shop.example.com/mcp',
+    ]
+    for (const command of commands) {
+      const [first = '', ...more] = command.split(' ')
+      const target = ['stdio', 'registry'].includes(first) ? [] : ['--target', 'node']
+      const { code, stderr } = await new MayflyProcess([first, 'server.ts', ...target, ...more], shared.inner)
+        .exited
+      expect([command, code]).toEqual([command, 1])
+      expect(stderr).toContain(`${join(shared.folder, name)} belongs to another user`)
+    }
+    expect(existsSync(join(shared.folder, 'ran'))).toBe(false)
+  })
+
+  test('tsconfig.json above my own does not matter', async () => {
+    await using shared = new Shared()
+    shared.plant('tsconfig.json', '{}')
+    shared.write('work/tsconfig.json', '{}')
+    expect((await shared.doctor()).code).toBe(0)
+  })
+})
+
+const RESERVED = [
+  ...[
+    'NODE_OPTIONS',
+    'NODE_PATH',
+    'NODE_EXTRA_CA_CERTS',
+    'LD_PRELOAD',
+    'DYLD_INSERT_LIBRARIES',
+    'PATH',
+    'Path',
+  ],
+  ...['BASH_ENV', 'npm_config_script_shell', 'NPM_CONFIG_PREFIX', 'GIT_SSH_COMMAND', 'ESBUILD_BINARY_PATH'],
+]
+
+test('what no file may set, and what looks alike', () => {
+  expect(RESERVED.filter((name) => !isReserved(name))).toEqual([])
+  const free = [
+    'NODE_ENV',
+    'NODE_URL',
+    'GIT_SHA',
+    'GITHUB_TOKEN',
+    'PATH_PREFIX',
+    'API_KEY',
+    'ENV',
+    'LDAP_URL',
+    'AWS_REGION',
+  ]
+  expect(free.filter(isReserved)).toEqual([])
+})
+
+describe('a variable that decides which code runs, in a .env of mine', () => {
+  const lines = (folder: string) =>
+    RESERVED.filter((name) => name !== 'NODE_OPTIONS')
+      .map((name) => `${name}=from-a-file`)
+      .concat(`NODE_OPTIONS=--import=${join(folder, 'evil.mjs')}`, 'OWN=1')
+      .join('\n')
+
+  test.each([['doctor'], ['dev --port 0'], ['preview --port 0'], ['stdio']])(
+    '%s → one warning for each, and nothing of it in the server’s environment',
+    async (command) => {
+      await using shared = new Shared()
+      shared.write('work/.env', lines(shared.folder))
+      const [first = '', ...more] = command.split(' ')
+      const target = first === 'stdio' ? [] : ['--target', 'node']
+      const mayfly = new MayflyProcess([first, 'server.ts', ...target, ...more], shared.inner, undefined, {
+        NODE_OPTIONS: undefined,
+      })
+      if (first === 'dev' || first === 'preview') {
+        await mayfly.ready()
+        await mayfly.signal('SIGTERM')
+      }
+      const { stderr } = await mayfly.exited
+      for (const name of RESERVED)
+        expect(
+          stderr.split(`.env sets ${name}, which is only taken from the environment: it is ignored\n`),
+        ).toHaveLength(2)
+      const seen = JSON.parse(readFileSync(join(shared.inner, 'seen.json'), 'utf8')) as Record<string, string>
+      expect(Object.entries(seen).filter(([, value]) => value === 'from-a-file')).toEqual([])
+      expect(seen.OWN).toBe('1')
+      expect(existsSync(join(shared.folder, 'ran'))).toBe(false)
+    },
+  )
+
+  test('wrangler, which reads the file by itself → refused', async () => {
+    await using shared = new Shared()
+    shared.write('work/.env', 'NODE_OPTIONS=--import=./evil.mjs')
+    const { code, stderr } = await new MayflyProcess(
+      ['dev', '--target', 'cloudflare', '--port', '0'],
+      shared.inner,
+    ).exited
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('.env sets NODE_OPTIONS, and wrangler reads the file by itself'),
+    ])
+  })
+
+  test('deploy --secret takes it from the environment alone', async () => {
+    await using shared = new Shared()
+    shared.write('work/.env', 'NODE_OPTIONS=--import=./evil.mjs')
+    const args = ['deploy', '--target', 'vercel', '--dry-run', '--secret', 'NODE_OPTIONS']
+    const { code, stderr } = await new MayflyProcess(args, shared.inner, undefined, { NODE_OPTIONS: '' })
+      .exited
+    expect([code, stderr]).toEqual([
+      1,
+      'mayfly: NODE_OPTIONS has no value, and is not taken from a file: set it in the environment\n',
+    ])
+  })
+})
