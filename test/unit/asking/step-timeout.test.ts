@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EMPTY_JOURNAL } from '../../../src/interaction/journal.ts'
 import { type Question, rootsQuestion } from '../../../src/interaction/question.ts'
 import type { QuestionError } from '../../../src/interaction/question-error.ts'
-import { Replay, type Suspension } from '../../../src/interaction/replay.ts'
+import { neverSettles, Replay, type ReplayHooks, type Suspension } from '../../../src/interaction/replay.ts'
 import { deferred } from '../_client.ts'
 
 const STEP_TIMEOUT_MS = 60_000
 
-function replayOf(responses: { readonly [key: string]: unknown } = {}) {
+function replayOf(responses: { readonly [key: string]: unknown } = {}, hooks?: ReplayHooks) {
   const suspensions: Suspension[] = []
   const stuck: QuestionError[] = []
   const controller = new AbortController()
@@ -18,8 +18,18 @@ function replayOf(responses: { readonly [key: string]: unknown } = {}) {
     signal: () => controller.signal,
     onSuspend: (suspension) => suspensions.push(suspension),
     onStuck: (error) => stuck.push(error),
+    hooks,
   })
   return { replay, suspensions, stuck, controller }
+}
+
+const HOOKS: ReplayHooks = {
+  beforeStep: () => undefined,
+  stepInfo: () => ({ idempotencyKey: 'key' }),
+  afterStep: () => {},
+  conclude: () => undefined,
+  onReplay: () => {},
+  waitsForSteps: false,
 }
 
 beforeEach(() => {
@@ -249,5 +259,67 @@ describe('a call that is over', () => {
     replay.close()
     await expect(replay.ask(rootsQuestion())).rejects.toBe('gone')
     expect(ran).not.toHaveBeenCalled()
+  })
+})
+
+describe('a call that sleeps', () => {
+  it('beside a long step → waits for it without an error, and is suspended then', async () => {
+    const { replay, suspensions, stuck } = replayOf()
+    const work = deferred<string>()
+    void replay.step('load', () => work.promise)
+    void replay.park()
+    await pass(2 * STEP_TIMEOUT_MS)
+    expect([suspensions, stuck]).toEqual([[], []])
+    work.resolve('loaded')
+    await pass(1)
+    expect(suspensions).toMatchObject([{ questions: [], journal: { steps: { load: ['loaded'] } } }])
+  })
+})
+
+describe('a call whose client left while a question got its key', () => {
+  it('→ the question rejects with the reason, and is not asked', async () => {
+    const { replay, suspensions, controller } = replayOf()
+    const asked = expect(replay.ask(rootsQuestion())).rejects.toThrow('left')
+    controller.abort(new Error('left'))
+    await asked
+    await pass(STEP_TIMEOUT_MS)
+    expect(suspensions).toEqual([])
+  })
+})
+
+describe('a step that may not start', () => {
+  it('→ does not run, and does not settle', async () => {
+    const { replay } = replayOf({}, { ...HOOKS, beforeStep: neverSettles })
+    const ran = vi.fn()
+    void replay.step('pay', ran).finally(ran)
+    await pass(STEP_TIMEOUT_MS)
+    expect(ran).not.toHaveBeenCalled()
+  })
+})
+
+describe('a call', () => {
+  it('runs a step from its start to its end', async () => {
+    const { replay } = replayOf()
+    const work = deferred()
+    expect(replay.isRunningStep).toBe(false)
+    const step = replay.step('load', () => work.promise)
+    expect(replay.isRunningStep).toBe(true)
+    work.resolve()
+    await step
+    expect(replay.isRunningStep).toBe(false)
+  })
+
+  it.each<[string, (replay: Replay) => unknown]>([
+    ['has asked', (replay) => replay.ask(rootsQuestion())],
+    ['sleeps', (replay) => replay.park()],
+    ['was ended', (replay) => replay.end()],
+  ])('that %s → is suspended, even while a step runs', async (_what, suspend) => {
+    const { replay } = replayOf()
+    void replay.step('load', () => new Promise(() => {}))
+    await pass(1)
+    expect(replay.isSuspended()).toBe(false)
+    void suspend(replay)
+    await pass(1)
+    expect(replay.isSuspended()).toBe(true)
   })
 })

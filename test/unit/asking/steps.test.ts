@@ -176,6 +176,19 @@ describe('a step that begins after its call was suspended', () => {
   })
 })
 
+describe('the idempotency key of a step', () => {
+  it('without a task → stays the same within the step, and differs from that of another', async () => {
+    const server = serverOf(async (ctx) => {
+      const read = (name: string) => ctx.step(name, (info) => [info.idempotencyKey, info.idempotencyKey])
+      return [await read('one'), await read('two')]
+    })
+    const [one, two] = JSON.parse(textOf(await round(server, { name: 't' })))
+    expect(one[0]).toMatch(/^[\da-f-]{36}$/)
+    expect(one[1]).toBe(one[0])
+    expect(two[0]).not.toBe(one[0])
+  })
+})
+
 describe('what a step has done', () => {
   it('is remembered over rounds that do not come by it [ask.step]', async () => {
     let ran = 0
