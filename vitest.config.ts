@@ -31,6 +31,9 @@ const MEASURING = [
   'test/unit/young-garbage.test.ts',
 ]
 
+/** For suites that use the package as users get it. */
+const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
+
 const suite = (
   name: string,
   folders: readonly string[],
@@ -66,10 +69,10 @@ export default defineConfig({
       },
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),
-      suite('package', ['package']),
+      suite('package', ['package'], PACKED),
       suite('browser', ['browser']),
-      suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores']),
-      suite('newcomer', ['newcomer']),
+      suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], PACKED),
+      suite('newcomer', ['newcomer'], PACKED),
       suite('frameworks', ['frameworks']),
     ],
   },

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packPackage, ROOT } from '../package/_packed.ts'
+import { ROOT, unpackPackage } from '../package/_packed.ts'
 import { startRegistry } from './_registry.ts'
 
 const SOURCES = [
@@ -19,7 +19,7 @@ export interface Arranged extends AsyncDisposable {
 }
 
 export async function arrange(): Promise<Arranged> {
-  const packed = packPackage()
+  const packed = unpackPackage()
   const registry = await startRegistry(SOURCES, packed.tarball)
   const cache = mkdtempSync(join(tmpdir(), 'mayfly-npm-'))
   return {

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const BIN = join(ROOT, 'node_modules/.bin')
@@ -32,14 +33,12 @@ export interface PackedPackage {
   remove(): void
 }
 
-export function packPackage(): PackedPackage {
+/** A new project with the package in it. */
+export function unpackPackage(): PackedPackage {
   const directory = mkdtempSync(join(tmpdir(), 'mayfly-package-'))
-  // Without scripts: `prepare` would rebuild dist under the tests that run beside this one.
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory]
-  const [packed] = JSON.parse(run('npm', args, ROOT)) as [{ filename: string; files: { path: string }[] }]
+  const { path: tarball, files } = inject('tarball')
   const project = join(directory, 'project')
   const modules = join(project, 'node_modules')
-  const tarball = join(directory, packed.filename)
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
   const installed = join(modules, manifest.name)
   mkdirSync(installed, { recursive: true })
@@ -52,7 +51,7 @@ export function packPackage(): PackedPackage {
   for (const name of [...declared, '@types/node']) link(name, modules)
   return {
     tarball,
-    files: packed.files.map(({ path }) => path),
+    files,
     project,
     installed,
     manifest,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PackedPackage, packPackage, run } from './_packed.ts'
+import { type PackedPackage, run, unpackPackage } from './_packed.ts'
 import exported from './exports.json' with { type: 'json' }
 
 /** Values and types by entry point; adding one is a decision, taking one away breaks users. */
@@ -10,7 +10,7 @@ const API: { readonly [entry: string]: { values: string[]; types: string[] } } =
 
 let packed: PackedPackage
 beforeAll(() => {
-  packed = packPackage()
+  packed = unpackPackage()
 })
 afterAll(() => packed.remove())
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PackedPackage, packPackage, ROOT, run } from './_packed.ts'
+import { type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
 const WORKER = `
 import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
@@ -51,7 +51,7 @@ function packagesIn({ outputs }: Metafile): string[] {
 }
 
 beforeAll(async () => {
-  packed = packPackage()
+  packed = unpackPackage()
   ;({ code, metafile } = await bundle('worker.js', WORKER))
 })
 afterAll(() => packed.remove())

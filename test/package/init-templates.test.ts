@@ -9,14 +9,14 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TSC } from '../_type-check.ts'
 import { newProject } from './_new-project.ts'
-import { BIN, type PackedPackage, packPackage, run } from './_packed.ts'
+import { BIN, type PackedPackage, run, unpackPackage } from './_packed.ts'
 
 const inShell = promisify(exec)
 
 let packed: PackedPackage
 let folder: string
 beforeAll(() => {
-  packed = packPackage()
+  packed = unpackPackage()
   folder = mkdtempSync(join(tmpdir(), 'mayfly-templates-'))
 })
 afterAll(() => {

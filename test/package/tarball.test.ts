@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BIN, type PackedPackage, packPackage, ROOT, run } from './_packed.ts'
+import { BIN, type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
 let packed: PackedPackage
 beforeAll(() => {
-  packed = packPackage()
+  packed = unpackPackage()
 })
 afterAll(() => packed.remove())
 

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { CLIENTS } from '../contract/clients.ts'
 import { newProject } from '../package/_new-project.ts'
-import { type PackedPackage, packPackage, run } from '../package/_packed.ts'
+import { type PackedPackage, run, unpackPackage } from '../package/_packed.ts'
 
 let packed: PackedPackage
 let folder: string
 beforeAll(() => {
-  packed = packPackage()
+  packed = unpackPackage()
   folder = mkdtempSync(join(tmpdir(), 'mayfly-init-'))
 })
 afterAll(() => {

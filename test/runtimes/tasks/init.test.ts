@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { targets } from '../../../deploy/targets/all.ts'
 import { newProject } from '../../package/_new-project.ts'
-import { type PackedPackage, packPackage, run } from '../../package/_packed.ts'
+import { type PackedPackage, run, unpackPackage } from '../../package/_packed.ts'
 import { serveDev } from '../_dev-server.ts'
 import { startPostgresServer } from '../buses/_servers.ts'
 import { TaskWire } from './_wire.ts'
@@ -14,7 +14,7 @@ import { TaskWire } from './_wire.ts'
 let packed: PackedPackage
 let folder: string
 beforeAll(() => {
-  packed = packPackage()
+  packed = unpackPackage()
   folder = mkdtempSync(join(tmpdir(), 'mayfly-init-tasks-'))
 })
 afterAll(() => {

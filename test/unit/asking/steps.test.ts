@@ -182,7 +182,7 @@ describe('the idempotency key of a step', () => {
       const read = (name: string) => ctx.step(name, (info) => [info.idempotencyKey, info.idempotencyKey])
       return [await read('one'), await read('two')]
     })
-    const [one, two] = JSON.parse(textOf(await round(server, { name: 't' })))
+    const [one, two] = JSON.parse(textOf(await round(server, { name: 't' })) ?? '')
     expect(one[0]).toMatch(/^[\da-f-]{36}$/)
     expect(one[1]).toBe(one[0])
     expect(two[0]).not.toBe(one[0])
