@@ -51,12 +51,14 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
   return {
     fetch: (request, context) => {
       const { process, EdgeRuntime } = platform()
+      const given = requestContext()
       const env = options.env ?? process?.env ?? {}
-      const { waitUntil } = { ...requestContext(), ...(context as VercelContext | undefined) }
+      const { waitUntil } = { ...given, ...(context as VercelContext | undefined) }
       const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
       const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
-      // Vercel overwrites this header if a client sends it; elsewhere a client could set it.
-      const isVercel = process?.env.VERCEL !== undefined
+      // Vercel overwrites this header if a client sends it; elsewhere a client could set it. The variable alone proves nothing: a file of
+      // `vercel env pull` has it, too, but only Vercel's runtime has a context for each request.
+      const isVercel = process?.env.VERCEL !== undefined && given !== undefined
       const clientAddress = isVercel ? request.headers.get('x-real-ip') : null
       const now = Date.now()
       return serveRequest(server, request, {

@@ -142,6 +142,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   singleUse: 1,
   tasks: 1,
   auth: 1,
+  trustedTransport: 1,
   http: 1,
   log: 1,
   audit: 1,

@@ -15,7 +15,7 @@ export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
     hasTasks: tasks !== undefined,
     hasLocalTasks: tasks?.isLocal === true,
     hasTaskRunner: tasks?.hasRunner === true,
-    hasAuth: auth !== undefined,
+    hasAuth: auth !== undefined && auth !== 'host',
     knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
   }
 }

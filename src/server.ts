@@ -28,6 +28,7 @@ import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
 import { type App, createApp, type Endpoint, faultResponse } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
+import { requireCallers, requireCallersOf } from './http/known-callers.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
 import { createAnswerer } from './protocol/answerer.ts'
@@ -74,6 +75,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     const config = checkConfig(given as MCPServerConfig)
     this.#config = config
     this.#reportError = createReportError(config.onError)
+    requireCallersOf(config, config as Parameters<typeof requireCallersOf>[1])
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
     const bus = config.bus ?? createMemoryBus()
@@ -101,7 +103,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
    * @param env The platform's bindings, `ctx.env`. @param executionContext Its `waitUntil` is used if it has one.
    */
   readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
-    return this.handle(request, platformOf(env, executionContext))
+    return this.handle(request, platformOf(env, executionContext, request))
   }
 
   /** Serves one request with all platform data from an adapter. Never rejects. */
@@ -148,12 +150,14 @@ export class MCPServer<Context extends McpContext = McpContext> {
   ): ToolHandle {
     const tools = this.#changeable('registerTool')
     if (tools.has(name)) throw new TypeError(`Tool "${name}" is already defined.`)
+    requireCallers(this.#config, 'Tool', name, config.scopes)
     tools.set(name, toTool(name, config, callback))
     return createToolHandle(name, {
       isEnabled: () => tools.has(name) && tools.get(name)!.enabled !== false,
       edit: (update) => {
         const tool = this.#changeable('update').get(name)
         if (tool === undefined) throw new TypeError(`Tool "${name}" was removed.`)
+        requireCallers(this.#config, 'Tool', name, update.scopes)
         tools.set(name, withUpdate(tool, update))
       },
       remove: () => void this.#changeable('remove').delete(name),
@@ -165,6 +169,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#changeable('registerResource')
     if (typeof resource !== 'object')
       throw new TypeError('registerResource takes one object: { uri, name, read }.')
+    requireCallersOf(this.#config, { resources: [resource] })
     this.#resources.push(resource)
   }
 
@@ -173,6 +178,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#changeable('registerPrompt')
     if (typeof prompt?.get !== 'function')
       throw new TypeError('registerPrompt takes a name and an object: { argsSchema, get }.')
+    requireCallers(this.#config, 'Prompt', name, prompt.scopes)
     this.#prompts.push([name, prompt])
   }
 
@@ -244,7 +250,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #host(): App {
-    const { name, subscriptions, telemetry } = this.#config
+    const { name, subscriptions, telemetry, setup } = this.#config
     const options = this.#requestOptions()
     const { definition } = options
     const limits = toCallLimits(this.#config)
@@ -255,7 +261,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       (checkpoint) =>
         createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
       {
-        ...toAppOptions(this.#config, this.#reportError),
+        ...toAppOptions(this.#config, this.#reportError, definition.hasScopes || setup !== undefined),
         name,
         hasSessionStreams: subscriptions !== undefined,
       },

@@ -1,6 +1,7 @@
 /** The platform in an app: as passed by Mayfly's adapter, otherwise from Hono and the runtime. */
 import type { Context, Env } from 'hono'
 import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
+import { isConnection, isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
 
@@ -20,6 +21,7 @@ export async function platformOfApp<E extends Env>(
     ...(given ?? { env: environmentOf(c) }),
     // Only the servers of long-lived processes pass their connection.
     isLongLived: isConnection(c.env ?? {}) && isLongLived(runtimeEnv(c as Context)),
+    loopback: isLoopbackPeer(peerOf(c.env, c.req.raw)),
     ...(clientAddress !== undefined && { clientAddress }),
   }
 }
@@ -33,13 +35,6 @@ function executionContextOf(c: Pick<Context, 'executionCtx'>): unknown {
   }
 }
 
-/** What the servers of Node, Deno and Bun pass instead of bindings. */
-interface Connection {
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
-  readonly remoteAddr?: { readonly hostname?: string }
-  requestIP?(request: Request): { readonly address: string } | null
-}
-
 const PROCESS_RUNTIMES: readonly string[] = ['node', 'deno', 'bun']
 
 function environmentOf<E extends Env>(c: Context<E>): unknown {
@@ -51,14 +46,8 @@ function environmentOf<E extends Env>(c: Context<E>): unknown {
   return hasBindings ? { ...variables, ...given } : variables
 }
 
-function isConnection(env: object): boolean {
-  return 'incoming' in env || 'remoteAddr' in env || 'requestIP' in env
-}
-
 function addressOf<E extends Env>({ env, req }: Context<E>): string | undefined {
   // Cloudflare overwrites this header if a client sends it; elsewhere a client could set it.
   if (getRuntimeKey() === 'workerd') return req.header('cf-connecting-ip')
-  const { incoming, remoteAddr, requestIP } = (env ?? {}) as Connection
-  const viaBun = typeof requestIP === 'function' ? requestIP.call(env, req.raw)?.address : undefined
-  return incoming?.socket?.remoteAddress ?? remoteAddr?.hostname ?? viaBun
+  return peerOf(env, req.raw)
 }

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isLoopbackAddress } from '../../src/request/address.ts'
+import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
 import { respond, send } from './buffered-response.ts'
@@ -14,7 +15,10 @@ import { isUntouched, toRequest, withoutBody } from './request.ts'
 export interface NodeListenerOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
-  /** The address the listener is bound to. A loopback address turns the DNS-rebinding guard on. Default: unknown. */
+  /**
+   * The address that the listener is bound to. On a loopback address only local hosts and origins are served, and those of
+   * `http.allowedHosts` and `http.publicUrl` (DNS rebinding). Default: the address of each connection.
+   */
   hostname?: string
 }
 
@@ -40,7 +44,11 @@ export function createListener(
   mayNotify = isLongLived(process.env),
 ): NodeListener {
   const { env = process.env, hostname } = options
-  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
+  const isLoopback = ({
+    socket,
+  }: {
+    readonly socket?: { readonly localAddress?: string | undefined }
+  }): boolean => (hostname === undefined ? isLoopbackPeer(socket?.localAddress) : isLoopbackAddress(hostname))
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
   // so the request is referenced as long as its response.
@@ -70,7 +78,7 @@ export function createListener(
         waitUntil,
         canStream: true,
         isLongLived: mayNotify,
-        loopback,
+        loopback: isLoopback(incoming),
         ...(clientAddress !== undefined && { clientAddress }),
         ...(isLean && { respond }),
         ...(isCheap && {

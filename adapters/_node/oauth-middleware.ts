@@ -10,7 +10,12 @@ import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/m
 /** Options of `createOAuthMiddleware`. */
 export interface OAuthMiddlewareOptions {
   oauth: OAuthConfig
-  /** Requests below this path need a token. Default: `/mcp`, and the path of `resource`. */
+  /**
+   * Paths that `GET` and `HEAD` may read without a token, compared as they are: `['/healthz']`. Default: none but the metadata. Routes that
+   * take other methods without a token go before the middleware.
+   */
+  openPaths?: readonly string[]
+  /** Accepted for compatibility. Every path needs a token, not only those below this one: a server answers on every path. */
   mcpPath?: string
 }
 
@@ -25,7 +30,7 @@ export interface OAuthMiddlewareResult {
 const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
 
 /**
- * Checks the token of each request below `mcpPath`, and serves the protected resource metadata (RFC 9728). Sets `req.auth`, which
+ * Checks the token of each request, whatever its path, and serves the protected resource metadata (RFC 9728). Sets `req.auth`, which
  * `startHTTP` and `nodeListener` pass on as `ctx.auth`. On every other platform, write `auth: oauth({ … })` in the server instead.
  *
  * ```ts
@@ -33,19 +38,20 @@ const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
  * if (!result.proceed) return
  * ```
  *
- * @throws TypeError for a configuration without `resource` or `validateToken`, and for an `mcpPath` that is not a path.
+ * @throws TypeError for a configuration without `resource` or `validateToken`, and for a path that does not begin with `/`.
  */
 export function createOAuthMiddleware({
   oauth: config,
-  mcpPath,
+  openPaths = [],
+  mcpPath = '/mcp',
 }: OAuthMiddlewareOptions): (
   req: IncomingMessage,
   res: ServerResponse,
   url: URL,
 ) => Promise<OAuthMiddlewareResult> {
   const auth = oauth(config)
-  const { pathname } = new URL(config.resource)
-  const guarded = (mcpPath === undefined ? ['/mcp', pathname] : [mcpPath]).map(toPrefix)
+  checkPaths('mcpPath', [mcpPath])
+  checkPaths('openPaths', openPaths)
   const location = locationOf(config.resource)
   const metadataPath = new URL(location.metadataUrl).pathname
   /** An error of `validateToken` is a server error: the caller is refused with 503. */
@@ -64,10 +70,11 @@ export function createOAuthMiddleware({
       send(res, 200, OPEN, auth.metadata(location))
       return { proceed: false, handled: true }
     }
-    const isGuarded = guarded.some((prefix) => url.pathname.startsWith(prefix))
+    // Only reads: a POST to any path may be a call of a tool.
+    const isOpen = (req.method === 'GET' || req.method === 'HEAD') && openPaths.includes(url.pathname)
     // A CORS preflight never has a token (Fetch standard, "CORS-preflight request").
     const isPreflight = req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined
-    if (!isGuarded || isPreflight) return { proceed: true, handled: false }
+    if (isOpen || isPreflight) return { proceed: true, handled: false }
     const { authorization } = req.headers
     const request = new Request(config.resource, {
       headers: authorization === undefined ? {} : { authorization },
@@ -94,11 +101,12 @@ export function createOAuthMiddleware({
   }
 }
 
-/** Removes the trailing slash, which a client may leave out. */
-function toPrefix(path: string): string {
-  if (!path.startsWith('/'))
-    throw new TypeError(`"mcpPath" must be a path such as "/mcp", not ${JSON.stringify(path)}.`)
-  return path.replace(/\/+$/, '')
+function checkPaths(option: string, paths: readonly unknown[]): void {
+  if (!Array.isArray(paths)) throw new TypeError(`"${option}" must be a list of paths, such as ["/healthz"].`)
+  for (const path of paths) {
+    if (typeof path === 'string' && path.startsWith('/')) continue
+    throw new TypeError(`"${option}" must be a path such as "/mcp", not ${JSON.stringify(path)}.`)
+  }
 }
 
 function refuse(res: ServerResponse, { status, message, headers, cause }: AuthRefusal): void {

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
 import type { MCPServer } from '../../src/index.ts'
+import { isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createListener, nodeListener } from './listener.ts'
 import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
@@ -47,7 +48,7 @@ export interface StartSSE {
 /** The argument of `startHonoSSE`. */
 export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
   /** Hono's context. */
-  context: { readonly req: { readonly raw: Request } }
+  context: { readonly req: { readonly raw: Request }; readonly env?: unknown }
 }
 
 const sessionsOf = new WeakMap<MCPServer, Sessions>()
@@ -103,7 +104,13 @@ export async function startSSE({ server, req, res, ...route }: StartSSE): Promis
 
 /** `startSSE` for a Hono app, on any runtime. */
 export function startHonoSSE({ server, context, ...route }: StartHonoSSE): Promise<Response> {
-  return serveSSE(server, route, context.req.raw, { env: process.env })
+  const { raw } = context.req
+  const peer = peerOf(context.env, raw)
+  return serveSSE(server, route, raw, {
+    env: process.env,
+    loopback: isLoopbackPeer(peer),
+    ...(peer !== undefined && { clientAddress: peer }),
+  })
 }
 
 /** Ends the sessions and streams that `startHTTP`, `startSSE` and `startHonoSSE` have opened for a server. */

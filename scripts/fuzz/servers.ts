@@ -140,6 +140,7 @@ export function createServers(fault: (error: unknown) => void): readonly FuzzedS
   const common = { ...IDENTITY, onError, log: (entry: object) => void JSON.stringify(entry) }
   const open = new MCPServer({
     ...common,
+    trustedTransport: true,
     tools: { echo, add, ask, visit, sample, progress, fail, admin },
     agents: { helper: { description: 'Helps', generate: async (message) => ({ text: message }) } },
     resources,

@@ -170,14 +170,6 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     file: 'src/auth/gate.ts',
-    within: 'refusal',
-    line: 'refusal: ({ kind, name, scopes = [] }) => {',
-    original: '[]',
-    replacement: '["Stryker was here"]',
-    reason: 'What needs no scope is never refused to a token.',
-  },
-  {
-    file: 'src/auth/gate.ts',
     within: 'createAnonymousAccess',
     line: 'const { tools = [], prompts = [], resources = [] } = open ?? {}',
     original: '[]',

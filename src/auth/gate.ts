@@ -1,13 +1,13 @@
 /** The gate in front of a server: reads the token, verifies it, and refuses callers without access. */
 import type { AuthInfo } from '../definition/context.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, type GateOptions } from './gate-options.ts'
 import { type Identity, toIdentity } from './identity.ts'
-import { createScopedAccess, describeScopes, union } from './scoped-access.ts'
+import { createScopedAccess, describeScopes } from './scoped-access.ts'
+import { needsToken } from './unknown-caller.ts'
 import {
   InvalidTokenError,
   KnownOutageError,
@@ -211,16 +211,9 @@ function createAnonymousAccess(
   }
   return {
     isAnonymous: true,
+    isKnown: false,
     allows: ({ kind, name }: Guarded) => names[kind].includes(name),
-    refusal: ({ kind, name, scopes = [] }) => {
-      const challenge = bearerChallenge({ metadataUrl, scopes: union(baseScopes, scopes) })
-      return new ProtocolError(
-        ErrorCode.invalidRequest,
-        `Unauthorized: ${kind} ${name} needs an access token.`,
-        undefined,
-        { status: 401, headers: { 'www-authenticate': challenge } },
-      )
-    },
+    refusal: (item) => needsToken(item, bearerChallenge({ metadataUrl, scopes: baseScopes })),
   }
 }
 

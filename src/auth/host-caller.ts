@@ -5,6 +5,7 @@ import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
 import { toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
+import { UNKNOWN_CALLER } from './unknown-caller.ts'
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
@@ -23,9 +24,9 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   return { auth: { ...identity, token }, access: createAccess([...identity.scopes]) }
 }
 
-/** A caller that the host authenticated but that could not be read: has no scopes. */
+/** A caller that the host did not identify, or not in a readable form. */
 export function unknownCaller(): Caller {
-  return { auth: undefined, access: createAccess([]) }
+  return { auth: undefined, access: UNKNOWN_CALLER }
 }
 
 /** The challenge names no metadata, since the host decides who issues tokens. */

@@ -13,6 +13,7 @@ export function createScopedAccess(
 ): Access {
   return {
     isAnonymous: false,
+    isKnown: true,
     allows: ({ scopes = [] }) => scopes.every((scope) => granted.includes(scope)),
     refusal: ({ kind, name, scopes = [] }) => {
       const needed = union(baseScopes, scopes)

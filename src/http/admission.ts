@@ -5,12 +5,12 @@
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
-import type { Caller } from '../request/access.ts'
+import type { Access, Caller } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
-import { type GuardOptions, isAllowed } from './host-and-origin.ts'
+import { type GuardOptions, refusedHeader } from './host-and-origin.ts'
 import { servedHosts } from './hosts.ts'
 import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
@@ -22,6 +22,8 @@ export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
   readonly maxHeaderBytes: number | undefined
   /** Checks the callers' tokens. Undefined: no authentication. */
   readonly auth: Auth | undefined
+  /** What a caller may use that nobody has identified. Undefined: everything. */
+  readonly unknownAccess: Access | undefined
   readonly reportError: ReportError
 }
 
@@ -51,15 +53,20 @@ export function receive(request: Request, platform: RequestPlatform, reportError
   }
 }
 
+/** For the operator of a proxy in front of the server. */
+const REFUSED = {
+  Host: 'Forbidden: this server does not serve that Host. If it is yours, set http.allowedHosts, http.publicUrl or MAYFLY_ALLOWED_HOSTS.',
+  Origin: 'Forbidden: this server does not accept that Origin. If it is yours, set http.allowedOrigins.',
+} as const
+
 /** Checks Host, Origin and the size of the headers. Runs before the token is checked. */
 export function refuseUnguarded(received: Received, options: AdmissionOptions): BufferedReply | undefined {
   const { request, platform, headers } = received
-  const { allowedOrigins, trustProxy, maxHeaderBytes } = options
+  const { allowedOrigins, trustProxy, publicUrl, maxHeaderBytes } = options
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
-  const guard = { allowedHosts, allowedOrigins, trustProxy }
-  if (!isAllowed(request, platform.loopback === true, guard)) {
-    return refusal(403, 'Forbidden: this server does not accept that Host or Origin.', SECURITY_HEADERS)
-  }
+  const guard = { allowedHosts, allowedOrigins, trustProxy, publicUrl }
+  const refused = refusedHeader(request, platform.loopback === true, guard)
+  if (refused !== undefined) return refusal(403, REFUSED[refused], SECURITY_HEADERS)
   if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
     return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
   }
@@ -71,7 +78,7 @@ export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
 ): (received: Received) => Admitted | BufferedReply | Promise<Admitted | BufferedReply> {
-  const { auth, reportError, trustProxy } = options
+  const { auth, reportError, trustProxy, unknownAccess } = options
 
   const decide = async ({ request, platform }: Received): Promise<Admitting> => {
     const { env, callerReplacesAuth } = platform
@@ -111,7 +118,11 @@ export function createAdmitCaller(
         ? refuseCaller(admission.refusal, received)
         : refuseTraffic(overRate, headers)
     }
-    const admitted: Admitted = { ...received, auth: admission.auth, access: admission.access }
+    const admitted: Admitted = {
+      ...received,
+      auth: admission.auth,
+      access: admission.access ?? unknownAccess,
+    }
     if (!isCounted) return admitted
     const caller = admission.auth === undefined ? byAddress : callerKey(admission.auth, undefined)
     const overRate = await traffic.count(caller, env)
@@ -126,7 +137,7 @@ export function createAdmitCaller(
       return admitCounted(received)
     const admission = admitHostCaller(caller)
     if (!admission.ok) return refuseCaller(admission.refusal, received)
-    return { ...received, auth: admission.auth, access: admission.access }
+    return { ...received, auth: admission.auth, access: admission.access ?? unknownAccess }
   }
 }
 

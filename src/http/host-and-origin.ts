@@ -6,33 +6,49 @@ import { isListed } from './hosts.ts'
 import { publicHost } from './public-url.ts'
 
 export interface GuardOptions {
-  /** Accepted hosts, `example.com` or `example.com:8443`. Undefined: any, but see `isAllowed`. */
+  /** Accepted hosts, `example.com` or `example.com:8443`. Undefined: any, but see `refusedHeader`. */
   readonly allowedHosts: readonly string[] | undefined
   /** Accepted origins, `https://app.example.com`. Undefined: any on a public host; on a private one, its own and local ones. */
   readonly allowedOrigins: readonly string[] | undefined
   /** Whether `X-Forwarded-Host` names the host that the client addressed. */
   readonly trustProxy: boolean
+  /** The URL of the endpoint as clients see it, if the operator named it. */
+  readonly publicUrl: string | undefined
 }
 
 const WEB_ORIGIN = /^https?:\/\/(.+)/
 
 /**
- * Whether the server accepts the host and the origin of a request.
+ * The header for which a request is refused; undefined if its host and its origin are accepted.
  *
  * Without configuration, a server on a public host accepts any origin: it uses no cookies, so another site gains no authority. On a local
  * or private host, being able to connect is already an authority, which every website in a local browser could use, so only local origins
- * and its own are accepted. A loopback listener accepts only local hosts, which stops DNS rebinding. Trusts `Host`; reads
- * `X-Forwarded-Host` only if `trustProxy` is set.
+ * and its own are accepted. Over a loopback connection only local hosts and that of `publicUrl` are accepted, which stops DNS rebinding.
+ * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set.
  */
-export function isAllowed(request: Request, loopback: boolean, options: GuardOptions): boolean {
-  const { allowedHosts, allowedOrigins, trustProxy } = options
+export function refusedHeader(
+  request: Request,
+  loopback: boolean,
+  options: GuardOptions,
+): 'Host' | 'Origin' | undefined {
+  const { allowedHosts, allowedOrigins, trustProxy, publicUrl } = options
   const origin = request.headers.get('origin')
   const host = publicHost(request, trustProxy)
-  if (allowedHosts !== undefined && !isListed(host, allowedHosts)) return false
-  if (allowedHosts === undefined && loopback && !isLoopbackAddress(host)) return false
-  if (origin === null) return true
-  if (allowedOrigins !== undefined) return allowedOrigins.includes(origin) || allowedOrigins.includes('*')
-  return reachOf(host) === 'public' || isOwnOrigin(origin, host)
+  const isServed =
+    allowedHosts === undefined
+      ? !loopback || isLoopbackAddress(host) || isHostOf(publicUrl, host)
+      : isListed(host, allowedHosts)
+  if (!isServed) return 'Host'
+  if (origin === null) return undefined
+  const isAccepted =
+    allowedOrigins === undefined
+      ? reachOf(host) === 'public' || isOwnOrigin(origin, host)
+      : allowedOrigins.includes(origin) || allowedOrigins.includes('*')
+  return isAccepted ? undefined : 'Origin'
+}
+
+function isHostOf(url: string | undefined, host: string): boolean {
+  return url !== undefined && isListed(host, [new URL(url).host])
 }
 
 /** Local, or the same host on any port: another port may be another server of the same owner. */

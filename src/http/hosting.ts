@@ -1,7 +1,6 @@
 /**
  * The HTTP options of any server, an `MCPServer` or one of another SDK, with their checks and defaults.
  */
-import type { Auth } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
@@ -12,6 +11,7 @@ import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
 import { createCallerOf } from './caller.ts'
+import { accessOfUnknown, type CallersConfig, checkCallers, ownAuth } from './known-callers.ts'
 import { type Log, type LogSetting, toLogSink } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -77,9 +77,7 @@ export interface HttpConfig {
 }
 
 /** The options that an `MCPServer` and a server of another SDK share. */
-export interface HostingConfig {
-  /** Checks the callers: `jwt({ … })` or another of `mayfly-mcp/auth`. Default: no authentication. */
-  auth?: Auth
+export interface HostingConfig extends CallersConfig {
   /** Options for HTTP: hosts, origins, limits, the page and the health check. */
   http?: HttpConfig
   /**
@@ -97,13 +95,9 @@ export interface HostingConfig {
 }
 
 /** @throws TypeError for an invalid option, naming it. */
-export function checkHosting({ auth, http = {}, log }: HostingConfig): void {
+export function checkHosting({ http = {}, log, ...config }: HostingConfig): void {
   toLogSink(log)
-  if (auth !== undefined && typeof auth?.admit !== 'function') {
-    throw new TypeError(
-      '"auth" must be created by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth: wrap your own function in bearer(…).',
-    )
-  }
+  checkCallers(config)
   if (http.publicUrl !== undefined && !isWebUrl(http.publicUrl)) {
     throw new TypeError(
       '"http.publicUrl" must be an absolute http or https URL, such as https://shop.example/mcp.',
@@ -214,16 +208,18 @@ function toSharing({ callerShare = 0.5, trustProxy = false }: HttpConfig): Shari
   return { callerShare, callerOf: createCallerOf(trustProxy) }
 }
 
-/** The options of the app, with their defaults. */
+/** The options of the app, with their defaults. `isScoped`: whether anything of the server may need a scope. */
 export function toAppOptions(
-  { auth, audit, http = {}, log }: HostingConfig,
+  { audit, http = {}, log, ...config }: HostingConfig,
   reportError: ReportError,
+  isScoped: boolean,
 ): AppOptions {
   const { maxBodyBytes = 4_194_304 } = http
   return {
+    auth: ownAuth(config),
+    unknownAccess: accessOfUnknown(config, isScoped),
     allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
     allowedOrigins: http.allowedOrigins,
-    auth,
     maxBodyBytes,
     maxBufferedBytes: http.maxBufferedBytes ?? 16 * maxBodyBytes,
     ...toSharing(http),

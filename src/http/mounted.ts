@@ -33,7 +33,7 @@ export function mounted(
   const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
     serveBeside(request, platform) ?? serveRequest(server, request, platform)
   return {
-    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext)),
+    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
     handle,
     // A wrapper around a server's `handle` needs real requests.
     ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),

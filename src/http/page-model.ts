@@ -10,10 +10,11 @@ import type { PageModel } from './page.ts'
 
 type Parameter = PageModel['tools'][number]['parameters'][number]
 
-/** `access`: what is open to everyone, if the rest needs authentication. */
+/** `access`: what is open to everyone, if not everything is. */
 export function toPageModel(definition: Definition, endpoint: string, access?: Access): PageModel {
   const { name, title, version, description, websiteUrl, icons } = definition.serverInfo
   const { tools, prompts, resources, instructions } = definition
+  const isAllOpen = access === undefined || !(access.isAnonymous || definition.hasScopes)
   const isOpen = (item: Guarded): boolean => access?.allows(item) ?? true
   return {
     name,
@@ -22,7 +23,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     // Only shown if the whole server is open: instructions may mention what is protected.
-    ...(instructions !== undefined && access === undefined && { instructions }),
+    ...(instructions !== undefined && isAllOpen && { instructions }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons?.[0] !== undefined && { icon: icons[0].src }),
     tools: [...tools.values()]

@@ -9,6 +9,7 @@ import { refusal } from './refusal.ts'
 
 export interface RouteOptions extends PublicUrlOptions {
   readonly auth: Auth | undefined
+  readonly unknownAccess: Access | undefined
   readonly page: boolean
   readonly health: boolean
   /** The server's name, for OAuth metadata. */
@@ -19,7 +20,7 @@ export interface RouteOptions extends PublicUrlOptions {
 
 /** What a server shows on its page. */
 export interface ServerDescription {
-  /** `access`: what is open to everyone, if the server has `auth`. */
+  /** `access`: what is open to everyone, if not everything is. */
   page(endpoint: string, access: Access | undefined, received: Received): PageModel | Promise<PageModel>
 }
 
@@ -74,7 +75,7 @@ export async function pageResponse(
 ): Promise<BufferedReply> {
   const { request, platform, headers } = received
   const endpoint = publicEndpoint(request, platform, options)
-  const model = await description.page(endpoint, options.auth?.anonymous, received)
+  const model = await description.page(endpoint, options.auth?.anonymous ?? options.unknownAccess, received)
   return new BufferedReply(renderPage(model), 200, {
     ...headers,
     'content-type': 'text/html; charset=utf-8',

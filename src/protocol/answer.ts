@@ -98,6 +98,7 @@ class RunningCall implements ContextWire, CallControl {
       clientCapabilities,
       deadline: deadlineOf(platform, this.#streams),
       auth,
+      access,
       env: (platform.env ?? NO_ENV) as Env,
       request: () => givenRequest(request, platform),
       waitUntil,

@@ -47,6 +47,7 @@ export function createListen(options: EngineOptions): Listen {
     const tasks = await options.tasks?.listen(given, {
       ...call,
       auth: incoming.auth,
+      access: incoming.access,
       hasBus: conditions.hasBus,
     })
     const offered = honoured(given, advertise(definition, conditions))

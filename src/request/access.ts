@@ -1,5 +1,6 @@
 /**
- * What a caller may use of a server. The auth layer decides; a request without authentication has no `Access` and may use everything.
+ * What a caller may use of a server. The auth layer decides; a request without `Access` may use everything: on stdio, on a
+ * trusted transport, and on a server where nothing needs a scope.
  */
 import type { AuthInfo } from '../definition/context.ts'
 import type { ProtocolError } from '../definition/protocol-error.ts'
@@ -13,7 +14,10 @@ export interface Guarded {
 }
 
 export interface Access {
+  /** Whether only what is named as open may be used. */
   readonly isAnonymous: boolean
+  /** Whether the caller is identified. For one that is not, closed names and names that do not exist are refused alike. */
+  readonly isKnown: boolean
   allows(item: Guarded): boolean
   /** The error for a caller without access, with the scopes that it needs (RFC 6750 §3.1, MCP "Scope Challenge Handling"). */
   refusal(item: Guarded): ProtocolError

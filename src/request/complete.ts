@@ -26,7 +26,10 @@ function completersOf(scope: RequestScope, ref: Params): Completers | undefined 
     const declared = prompts.declared.get(name)
     scope.requireAccess({ kind: 'prompt', name, scopes: declared?.config.scopes })
     if (declared !== undefined) return declared.config.complete
-    if (prompts.callbacks === undefined) throw invalidParams(`Unknown prompt: ${name}`)
+    if (prompts.callbacks === undefined) {
+      scope.requireKnown('prompt', name)
+      throw invalidParams(`Unknown prompt: ${name}`)
+    }
     const byPrompt = prompts.callbacks.complete
     return byPrompt !== undefined && Object.hasOwn(byPrompt, name) ? byPrompt[name] : undefined
   }
@@ -34,6 +37,7 @@ function completersOf(scope: RequestScope, ref: Params): Completers | undefined 
     const uri = stringParam(ref, 'uri')
     const template = resources.templates.find((one) => one.resourceTemplate.uriTemplate === uri)
     if (template === undefined && resources.callbacks === undefined && !resources.fixed.has(uri)) {
+      scope.requireKnown('resource', uri)
       throw invalidParams(`Unknown resource template: ${uri}`)
     }
     scope.requireAccess(guardedBy(uri, template?.config ?? resources.fixed.get(uri)?.config))

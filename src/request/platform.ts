@@ -4,6 +4,7 @@
 import type { AuthInfo, ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Access, Caller } from './access.ts'
+import { isConnection, isLoopbackPeer, peerOf } from './connection.ts'
 
 /**
  * What a platform provides for one request. Filled in by an adapter; everything is optional.
@@ -27,7 +28,7 @@ export interface RequestPlatform {
   readonly maxResponseBytes?: number
   /** The path that the platform adds before the server's own, part of the request's URL: `/functions/v1/shop`, `/prod`. */
   readonly prefix?: string
-  /** The listener is bound to a loopback address: only local hosts and origins are accepted (DNS rebinding). */
+  /** The connection comes over a loopback address: only local hosts and origins are accepted, and named ones (DNS rebinding). */
   readonly loopback?: boolean
   /** The platform routes only this server's hosts to it, so the host in the URL can be trusted. Default false. */
   readonly vouchesForHost?: boolean
@@ -148,9 +149,14 @@ export function platformIn(executionContext: unknown): RequestPlatform | undefin
 }
 
 /** The platform of `fetch(request, env, executionContext)`: complete if an adapter called the app around the server. */
-export function platformOf(env: unknown, executionContext: unknown): RequestPlatform {
+export function platformOf(env: unknown, executionContext: unknown, request?: Request): RequestPlatform {
   const platform = platformIn(executionContext)
   if (platform !== undefined) return { ...platform, env }
+  if (request !== undefined && isConnection(env)) {
+    const clientAddress = peerOf(env, request)
+    const loopback = isLoopbackPeer(clientAddress)
+    return { env, loopback, ...(clientAddress !== undefined && { clientAddress }) }
+  }
   const context = executionContext as ExecutionContext | undefined
   if (typeof context?.waitUntil !== 'function') return { env }
   return { env, waitUntil: (promise) => context.waitUntil!(promise) }

@@ -84,6 +84,7 @@ async function getCallbackPrompt(
     (one) => one.name === name && (version === undefined || one.version === version),
   )
   if (prompt === undefined) {
+    scope.requireKnown('prompt', name)
     throw invalidParams(
       version === undefined ? `Unknown prompt: ${name}` : `Unknown prompt: ${name}, version ${version}`,
     )

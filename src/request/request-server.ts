@@ -61,9 +61,19 @@ export class RequestScope implements RequestServer {
     return this.#access === undefined || this.#access.allows(item)
   }
 
-  /** @throws ProtocolError with HTTP 401 or 403 and the scopes that are needed. */
-  requireAccess(item: Guarded): void {
-    if (this.#access !== undefined && !this.#access.allows(item)) throw this.#access.refusal(item)
+  /** `named`: as the client named it. @throws ProtocolError with HTTP 401, or 403 and the scopes that are needed. */
+  requireAccess(item: Guarded, named: string = item.name): void {
+    if (this.#access === undefined || this.#access.allows(item)) return
+    throw this.#access.refusal({ ...item, name: named })
+  }
+
+  /** For a name that does not exist. @throws ProtocolError as for a closed one, if this caller is not known. */
+  requireKnown(kind: Guarded['kind'], name: string): void {
+    const access = this.#access
+    if (access === undefined || access.isKnown) return
+    const item = { kind, name, scopes: undefined }
+    const isHidden = access.isAnonymous ? !access.allows(item) : this.#hasScopes
+    if (isHidden) throw access.refusal(item)
   }
 
   /** Whether this request sees tools that differ from the definition. */
@@ -115,6 +125,12 @@ export class RequestScope implements RequestServer {
         : [...this.#overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
     if (!this.isRestricted && !this.isCustomised) return enabled
     return enabled.filter(({ name, source: { scopes } }) => this.allows({ kind: 'tool', name, scopes }))
+  }
+
+  /** Whether anything that this request could see needs a scope. */
+  get #hasScopes(): boolean {
+    if (this.definition.hasScopes) return true
+    return Array.from(this.#overlay?.values() ?? []).some(({ tool }) => (tool.source.scopes ?? []).length > 0)
   }
 
   #writable(): Map<string, Entry> {

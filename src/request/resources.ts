@@ -116,8 +116,11 @@ async function read(
 ): Promise<{ answer: ReadAnswer; mimeType?: string | undefined }> {
   const { resources } = scope.definition
   const found = find(resources, uri)
-  if (found === undefined) return { answer: undefined }
-  if (scope.hasAccess) for (const item of guardsOf(resources, uri, found)) scope.requireAccess(item)
+  if (found === undefined) {
+    scope.requireKnown('resource', uri)
+    return { answer: undefined }
+  }
+  if (scope.hasAccess) for (const item of guardsOf(resources, uri, found)) scope.requireAccess(item, uri)
   const { config, variables } = found
   try {
     return config === undefined

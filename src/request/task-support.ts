@@ -4,6 +4,7 @@ import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { AuthInfo, ClientCapabilities, Era } from '../definition/context.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import type { Key } from '../events/coalesced-changes.ts'
+import type { Access } from './access.ts'
 import type { Context } from './context.ts'
 import type { MethodResult } from './method-result.ts'
 import type { ServerOptions } from './options.ts'
@@ -77,6 +78,7 @@ export interface TaskListener {
   readonly era: Era
   readonly clientCapabilities: ClientCapabilities
   readonly auth: AuthInfo | undefined
+  readonly access: Access | undefined
   readonly hasBus: boolean
 }
 

@@ -91,7 +91,10 @@ export function callTool(
 ): MethodResult | Promise<MethodResult> {
   const name = stringParam(params, 'name')
   const tool = scope.findTool(name)
-  if (tool === undefined) throw invalidParams(`Unknown tool: ${name}`)
+  if (tool === undefined) {
+    scope.requireKnown('tool', name)
+    throw invalidParams(`Unknown tool: ${name}`)
+  }
   scope.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
   const input = optionalObjectParam(params, 'arguments')
   return tool.source.task === undefined || options.tasks === undefined

@@ -6,6 +6,7 @@ import type { ChangeEvent } from '../events/bus.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Journal } from '../interaction/journal.ts'
 import type { Conditions } from '../interaction/matrix.ts'
+import type { Access } from './access.ts'
 import type { SendNotification } from './notifier.ts'
 
 /** The facts of a request that are known from the start: the plain members of its context. */
@@ -22,6 +23,7 @@ export type ContextFacts = Pick<
   | 'waitUntil'
 > & {
   readonly sessionId?: string | undefined
+  readonly access?: Access | undefined
   /** Not a getter: each object literal with a getter has its own hidden class, which retains its call until a full collection. */
   readonly request?: () => Request | undefined
 }

@@ -5,7 +5,7 @@
 import type { Era } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
 import type { Received } from '../http/admission.ts'
-import type { HostingConfig } from '../http/hosting.ts'
+import { type CallersConfig, ownAuth } from '../http/known-callers.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
 import type { ServerDescription } from '../http/routes.ts'
@@ -14,6 +14,8 @@ import type { CallLimits } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
 import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
+import type { Access } from '../request/access.ts'
+import { type GuardedNames, visibleTo } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
 type Result = { readonly [name: string]: unknown }
@@ -30,18 +32,22 @@ const CLIENT = { name: 'mayfly', version: '1' }
 /** Milliseconds for which the page caches the description: each read runs the server up to five times. */
 const PAGE_TTL_MS = 60_000
 
+interface DescribedConfig extends CallersConfig {
+  readonly scopes?: GuardedNames
+}
+
 /** Shows only what is open to everyone; what does not depend on the caller is requested once a minute. */
 export function createDescription(
   run: RunForeign,
-  { auth }: HostingConfig,
+  config: DescribedConfig,
   limits: CallLimits,
 ): ServerDescription {
   let found: { readonly model: Omit<PageModel, 'endpoint'>; readonly until: number } | undefined
   return {
-    async page(endpoint, _access, received) {
+    async page(endpoint, access, received) {
       if (found === undefined || found.until < Date.now()) {
         const model = await withinCallLimit(received, limits, (over) =>
-          readPage({ run, received, over }, auth !== undefined),
+          readPage({ run, received, over, access, config }),
         )
         found = { model, until: Date.now() + PAGE_TTL_MS }
       }
@@ -52,6 +58,9 @@ export function createDescription(
 
 /** One read of a server's lists, for its page. */
 interface Look {
+  /** What is open to everyone, if not everything is. */
+  readonly access: Access | undefined
+  readonly config: DescribedConfig
   readonly run: RunForeign
   readonly received: Received
   /** Aborts when the read is over, for any reason. */
@@ -81,12 +90,15 @@ async function withinCallLimit<Value>(
   }
 }
 
-async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, 'endpoint'>> {
+async function readPage(look: Look): Promise<Omit<PageModel, 'endpoint'>> {
+  const { access, config } = look
+  const hasAuth = ownAuth(config) !== undefined
   const { era, serverInfo, instructions } = await identify(look)
   const { title, description, websiteUrl } = serverInfo
   const list = async (method: string, member: string): Promise<Result[]> => {
     if (hasAuth) return []
-    const result = await ask(look, era, method, {}).catch(() => ({}) as Result)
+    const answer = await ask(look, era, method, {}).catch(() => ({}) as Result)
+    const result = visibleTo(method, answer, access, config.scopes) as Result
     return Array.isArray(result[member]) ? result[member].filter(isObject) : []
   }
   const [tools, prompts, resources, templates] = await Promise.all([
@@ -99,7 +111,12 @@ async function readPage(look: Look, hasAuth: boolean): Promise<Omit<PageModel, '
     name: text(serverInfo.name) ?? 'MCP server',
     version: text(serverInfo.version) ?? '',
     // Instructions may mention features that need a token.
-    ...texts({ title, description, websiteUrl, instructions: hasAuth ? undefined : instructions }),
+    ...texts({
+      title,
+      description,
+      websiteUrl,
+      instructions: access === undefined ? instructions : undefined,
+    }),
     tools: tools.map(({ name, title, description, annotations, inputSchema }) => ({
       name: String(name),
       ...texts({ title, description }),

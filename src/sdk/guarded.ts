@@ -6,6 +6,7 @@ import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/listen-filter.ts'
+import { type CallersConfig, requireCallers } from '../http/known-callers.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { type ResourceKey, toResourceKey } from './resource-keys.ts'
 
@@ -46,6 +47,8 @@ const LISTS = {
   'resources/templates/list': ['resource', 'resourceTemplates', 'uriTemplate'],
 } as const
 
+const KINDS = { tools: 'Tool', prompts: 'Prompt', resources: 'Resource', methods: 'Method' } as const
+
 /** Maximum characters; longer URIs are refused. */
 const MAX_URI_LENGTH = 8192
 
@@ -55,12 +58,16 @@ const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
 /**
  * Checks the scopes before the first request.
  *
- * @throws TypeError naming scopes that are not a list of strings, or an invalid URI template.
+ * @throws TypeError naming scopes that are not a list of strings, an invalid URI template, and scopes on a server that cannot know its
+ * callers.
  */
-export function checkScopes(scopes: GuardedNames = {}): void {
+export function checkScopes(scopes: GuardedNames = {}, callers: CallersConfig = { auth: 'host' }): void {
   for (const [kind, names] of Object.entries(scopes)) {
     for (const [name, needed] of Object.entries(names as object)) {
-      if (Array.isArray(needed) && needed.every((scope) => typeof scope === 'string')) continue
+      if (Array.isArray(needed) && needed.every((scope) => typeof scope === 'string')) {
+        requireCallers(callers, KINDS[kind as keyof GuardedNames], name, needed)
+        continue
+      }
       throw new TypeError(`"scopes.${kind}" of ${JSON.stringify(name)} must be a list of strings.`)
     }
   }

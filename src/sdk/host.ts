@@ -14,7 +14,7 @@ import type { RunForeign } from './run.ts'
 
 /** The options that `fromSdk` and `fromNode` share. */
 export interface HostedConfig extends HostingConfig {
-  /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need, if `auth` is set. */
+  /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need. Needs `auth`. */
   scopes?: GuardedNames
 }
 
@@ -36,7 +36,7 @@ export function host(
   names: ListedNames = createListedNames(),
 ): HostedServer {
   checkHosting(config)
-  checkScopes(config.scopes)
+  checkScopes(config.scopes, config)
   const reportError = createReportError(config.onError)
   const limits = toCallLimits(config)
   const { scopes, telemetry } = config
@@ -44,13 +44,13 @@ export function host(
   const app = createApp(
     createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
-    toAppOptions(config, reportError),
+    toAppOptions(config, reportError, scopes !== undefined),
   )
 
   return {
     handle: app.serve,
     leanHandle: app.serve,
     close: async () => app.engine.close(),
-    fetch: (request, env, executionContext) => app.serve(request, platformOf(env, executionContext)),
+    fetch: (request, env, executionContext) => app.serve(request, platformOf(env, executionContext, request)),
   }
 }

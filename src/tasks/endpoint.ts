@@ -152,7 +152,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   }
 
   return {
-    fetch: (request, env, executionContext) => serve(request, platformOf(env, executionContext)),
+    fetch: (request, env, executionContext) => serve(request, platformOf(env, executionContext, request)),
     mount(path = '/tasks') {
       if (!isPath(path))
         throw new TypeError(

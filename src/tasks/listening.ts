@@ -14,7 +14,7 @@ export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 't
   const { records, report } = runs
   return {
     async listen(filter, listener) {
-      const { auth, hasBus } = listener
+      const { auth, access, hasBus } = listener
       const { taskIds } = filter as { taskIds?: unknown }
       if (taskIds === undefined) return undefined
       requireDeclared(listener)
@@ -25,7 +25,7 @@ export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 't
       const principal = principalOf({ auth })
       const found = await Promise.all([...new Set<string>(taskIds)].map((id) => records.read(id)))
       const own = found.flatMap((task) =>
-        task?.record.principal === principal && mayUse(runs, task, { auth }) ? task.id : [],
+        task?.record.principal === principal && mayUse(runs, task, access) ? task.id : [],
       )
       return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
     },

@@ -1,9 +1,9 @@
 /**
  * `tasks/get`, `tasks/update` and `tasks/cancel`. A task of another caller does not exist.
  */
-import type { AuthInfo } from '../definition/context.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
+import type { Access } from '../request/access.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
 import { type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
@@ -81,14 +81,11 @@ export async function takeAnswers(
   }
 }
 
-/** Whether the caller's token allows the task's tool: it may have fewer scopes than the token of the original call. */
-export function mayUse(
-  { options }: TaskRuns,
-  { record }: Task,
-  { auth }: { readonly auth: AuthInfo | undefined },
-): boolean {
-  const { scopes = [] } = options().definition.tools.get(record.tool)?.source ?? {}
-  return auth === undefined || scopes.every((scope) => auth.scopes.includes(scope))
+/** Whether the caller may use the task's tool: its token may have fewer scopes than the token of the original call. */
+export function mayUse({ options }: TaskRuns, { record }: Task, access: Access | undefined): boolean {
+  const tool = options().definition.tools.get(record.tool)
+  if (access === undefined || tool === undefined) return true
+  return access.allows({ kind: 'tool', name: record.tool, scopes: tool.source.scopes })
 }
 
 function notFound() {

@@ -18,7 +18,7 @@ export function createStatusTools(
 ): { readonly [name: string]: AnyTool } {
   const find = async (taskId: string, context: RunContext): Promise<Task> => {
     const task = await readOwn(runs, taskId, principalOf(context))
-    if (!mayUse(runs, task, context))
+    if (!mayUse(runs, task, context.parts.facts.access))
       throw new Error(`Your token lacks a scope that tool "${task.record.tool}" of this task needs.`)
     return task
   }

@@ -481,6 +481,11 @@ export const REQUIREMENTS = {
     statement: 'No other spelling of a URI reads, or hears of, what the caller may not.',
     source: ['docs/resources-and-prompts.md'],
   },
+  'auth.unknown': {
+    statement:
+      'What needs a scope is refused to callers whom nobody knows, and they learn no closed name; a server that cannot know its callers is not created.',
+    source: ['docs/auth.md'],
+  },
   'auth.anonymous': {
     statement: 'A declared subset may be open to everybody.',
     source: ['docs/auth.md'],

@@ -25,7 +25,7 @@ function writtenDefaults(file: string): Map<string, string> {
 }
 
 it('docs/http.md: each limit has the default that it says, and none is left out', () => {
-  const coded = { ...toCallLimits({}), ...toAppOptions({}, () => {}) } as {
+  const coded = { ...toCallLimits({}), ...toAppOptions({}, () => {}, false) } as {
     readonly [option: string]: unknown
   }
   const written = writtenDefaults('docs/http.md')

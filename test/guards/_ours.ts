@@ -15,8 +15,8 @@ import { FAILURES, type Failure, type Probe } from './_probe.ts'
 /** How a server is guarded. */
 export interface Guarded {
   http?: HttpConfig
-  /** Callers need the token `use`; the token `admin` may use everything. */
-  auth?: true
+  /** Callers need the token `use`; the token `admin` may use everything. `anonymous`: `say` and `note://open` need none. */
+  auth?: true | 'anonymous'
   /** Counts calls with the probe's limiter. */
   rate?: true
   audit?: Omit<AuditOptions, 'record'>
@@ -25,6 +25,8 @@ export interface Guarded {
 }
 
 const TOKENS: { readonly [token: string]: readonly string[] } = { use: ['use'], admin: ['use', 'admin'] }
+
+const OPEN = { tools: ['say'], resources: ['note://open'] }
 
 export const ADMIN = ['admin']
 
@@ -38,7 +40,8 @@ export function hosting(probe: Probe, { http, auth, rate, audit }: Guarded) {
     ...probe.write,
     audit: { ...audit, ...probe.write.audit },
     http: { ...http, ...(rate && { rateLimiter: probe.limiter }) },
-    ...(auth && { auth: bearer(verify) }),
+    // Some of its tools need a scope.
+    auth: auth ? bearer(verify, auth === true ? {} : { anonymous: OPEN }) : ('host' as const),
   } satisfies Partial<MCPServerConfig>
 }
 

@@ -66,10 +66,24 @@ const aborted = (probe: Probe) => eventually(() => expect(probe.count('aborted')
 const nested = (levels: number): object => (levels === 0 ? {} : { deeper: nested(levels - 1) })
 
 export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
-  host: refusing(403, { http: { allowedHosts: ['127.0.0.1'] } }, [
-    { headers: { host: 'evil.example' } },
-    { headers: { origin: 'https://evil.example' } },
-  ]),
+  async host(entry, start) {
+    // Everything here listens on a loopback address, and browsers on the same machine reach it: nothing needs to be configured.
+    for (const http of [{ allowedHosts: ['127.0.0.1'] }, {}, { trustProxy: true }])
+      await refusing(403, { http }, [
+        { headers: { host: 'evil.example' } },
+        { headers: { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-for': '192.0.2.1' } },
+        { headers: { origin: 'https://evil.example' } },
+      ])(entry, start)
+    // What a proxy on this machine passes on.
+    for (const http of [
+      { allowedHosts: ['shop.example', '127.0.0.1'] },
+      { publicUrl: 'https://shop.example/mcp' },
+    ]) {
+      const client = await (await start({ http })).connect()
+      const headers = { host: 'shop.example', origin: 'https://app.example' }
+      expect(isServed(await one(client, toCall(entry, 'say'), { headers }))).toBe(true)
+    }
+  },
 
   headerSize: refusing(431, { http: { maxHeaderBytes: 2000 } }, [
     { headers: { 'x-long': 'x'.repeat(2500) } },
@@ -151,6 +165,22 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
       : entry.throwsIn === 'bus'
         ? streamsNeedScopes(start)
         : foreignStreamsNeedScopes(start),
+
+  async unknown(entry, start) {
+    // The server asks nobody, and nobody has asked for it.
+    const host = await (await start()).connect()
+    await expectServed(entry, host)
+    if (entry.kind === 'call') await refusesUnknown(entry, host, entry.throwsIn === 'code')
+    else await hearsNoSecret(entry, host, 'note://secret')
+    // The server opens some names to everybody.
+    const { probe, connect } = await start({ auth: 'anonymous' })
+    const anonymous = await connect()
+    if (entry.kind === 'call') {
+      await expectServed(entry, anonymous)
+      await refusesUnknown(entry, anonymous, true)
+    } else await hearsNoSecret(entry, anonymous, 'note://secret')
+    expect(probe.count('rule')).toBe(0)
+  },
 
   async rate(entry, start) {
     const { probe, connect } = await start({ rate: true })
@@ -344,6 +374,44 @@ async function callsNeedScopes(entry: Entry, start: Start): Promise<void> {
   const admin = await connect('admin')
   expect(isServed(await one(admin, toCall(entry, 'rule')))).toBe(true)
   expect(await listed(admin)).toContain('rule')
+}
+
+/** A caller that is not known is refused what needs a scope, and is not told that it exists. */
+async function refusesUnknown(entry: Entry, client: Client, knowsNames: boolean): Promise<void> {
+  const read = (uri: string): Call => ({ method: 'resources/read', params: { uri } })
+  const pairs: [closed: Call, absent: Call, names: [string, string]][] = [
+    [toCall(entry, 'rule'), toCall(entry, 'nope'), ['rule', 'nope']],
+    [read('note://secret'), read('note://absent'), ['note://secret', 'note://absent']],
+  ]
+  for (const [closed, absent, [name, other]] of pairs) {
+    const refused = await one(client, closed)
+    expect(refused.message?.error, JSON.stringify(refused)).toMatchObject({
+      code: INVALID_REQUEST,
+      message: expect.stringContaining('needs an access token'),
+    })
+    expectStatus(entry, refused, 401)
+    if (entry.hasStatus) expect(refused.headers['www-authenticate']).toMatch(/^Bearer/)
+    if (!knowsNames) continue
+    const { message, status, headers } = await one(client, absent)
+    expect({ ...message?.error, status }).toEqual({
+      ...refused.message?.error,
+      message: refused.message?.error?.message.replace(name, other),
+      status: refused.status,
+    })
+    expect(headers['www-authenticate']).toBe(refused.headers['www-authenticate'])
+  }
+  for (const method of ['tools/list', 'resources/list']) {
+    const { message } = await one(client, { method })
+    expect(message?.result, method).toBeDefined()
+    expect(JSON.stringify(message?.result)).not.toMatch(/rule|secret/)
+  }
+}
+
+/** A foreign server refuses the stream, ours leaves out what its caller may not read. */
+async function hearsNoSecret(entry: Entry, client: Client, uri: string): Promise<void> {
+  const reply = await one(client, listenTo(uri))
+  if (entry.throwsIn === 'bus') expect(JSON.stringify(reply.message)).not.toContain(uri)
+  else expect(reply.status).toBe(401)
 }
 
 /** A stream hears nothing of what its caller may not read. */

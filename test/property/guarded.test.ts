@@ -15,6 +15,7 @@ import { check } from './_seeded.ts'
 /** A caller whose token has no scope at all. */
 const NO_SCOPES: Access = {
   isAnonymous: false,
+  isKnown: true,
   allows: ({ scopes = [] }) => scopes.length === 0,
   refusal: () => new ProtocolError(-32600, 'Forbidden', undefined, { status: 403 }),
 }

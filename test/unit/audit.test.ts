@@ -156,7 +156,11 @@ describe('audit', () => {
       const onError = vi.fn()
       const entries: AuditEntry[] = []
       const audit = { record: (entry: AuditEntry) => void entries.push(entry), arguments: decide }
-      await callTool(createServer({ tools: { pay: tools.pay }, audit, onError }), 'pay', { card: '4242' })
+      await callTool(
+        createServer({ tools: { pay: tools.pay }, trustedTransport: true, audit, onError }),
+        'pay',
+        { card: '4242' },
+      )
       await eventually(() =>
         expect(entries).toMatchObject([{ arguments: { card: '[redacted]' }, target: 'pay' }]),
       )

@@ -32,18 +32,20 @@ const tools = {
 
 const auth = bearer((token) => ({ clientId: token, scopes: ['use'], extra: { sub: token } }))
 
+const SCOPES = { tools: { who: ['admin'] } }
+
 type Config = Pick<MCPServerConfig, 'auth' | 'http' | 'log' | 'audit' | 'onError'>
 
 /** The same for a server of ours and for both SDKs' behind our guard. */
 const SERVERS = [
-  ['MCPServer', (config: Config) => createServer({ tools, ...config })],
+  ['MCPServer', (config: Config) => createServer({ tools, auth: 'host', ...config })],
   [
     'fromSdk, v1',
-    (config: Config) => fromSdk(createV1, { log: false, scopes: { tools: { who: ['admin'] } }, ...config }),
+    (config: Config) => fromSdk(createV1, { log: false, auth: 'host', scopes: SCOPES, ...config }),
   ],
   [
     'fromSdk, v2',
-    (config: Config) => fromSdk(createV2, { log: false, scopes: { tools: { who: ['admin'] } }, ...config }),
+    (config: Config) => fromSdk(createV2, { log: false, auth: 'host', scopes: SCOPES, ...config }),
   ],
 ] as const
 

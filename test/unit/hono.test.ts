@@ -24,7 +24,7 @@ const tools = {
   greeting: createTool({ id: 'greeting', execute: (_input, ctx) => String(ctx.env.GREETING) }),
 }
 const create = (more: object = {}): MCPServer =>
-  new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', log: false, tools, ...more })
+  new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', log: false, auth: 'host', tools, ...more })
 
 const TOKEN = 'a-token-of-the-tests-0123456789'
 const tokens = staticTokens([{ token: TOKEN, clientId: 'ada', scopes: ['admin'] }])

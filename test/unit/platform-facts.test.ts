@@ -89,9 +89,14 @@ describe('the caller’s address', () => {
     expect((await told('cloudflare', { 'cf-connecting-ip': '192.0.2.9' })).clientAddress).toBe('192.0.2.9')
   })
 
-  it('Vercel: x-real-ip, which it sets itself, and only where VERCEL says that it is Vercel', async () => {
+  it('Vercel: x-real-ip, which it sets itself, and only in Vercel’s runtime [limits.rate]', async () => {
+    const names = ['vercel', 'a route of Vercel'] as const
+    // A file of `vercel env pull` has the variable, too.
     vi.stubEnv('VERCEL', '1')
-    for (const name of ['vercel', 'a route of Vercel'] as const)
+    for (const name of names)
+      expect((await told(name, { 'x-real-ip': '192.0.2.9' })).clientAddress).toBeUndefined()
+    vi.stubGlobal(Symbol.for('@vercel/request-context') as unknown as string, { get: () => ({}) })
+    for (const name of names)
       expect((await told(name, { 'x-real-ip': '192.0.2.9' })).clientAddress).toBe('192.0.2.9')
   })
 })

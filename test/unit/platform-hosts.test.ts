@@ -62,6 +62,9 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
+/** Where Vercel's runtime has the context of each request. */
+const VERCEL_CONTEXT = Symbol.for('@vercel/request-context') as unknown as string
+
 const request = () => new Request('https://mcp.example/mcp')
 
 it('Workers vouch for the host [auth.resource]', async () => {
@@ -71,15 +74,22 @@ it('Workers vouch for the host [auth.resource]', async () => {
 })
 
 it.each([
-  ['1', true],
-  [undefined, false],
-])('Vercel’s variable is %j → vouches: %j [auth.resource]', async (variable, vouchesForHost) => {
-  const { server, seen } = createSpy()
-  vi.stubEnv('VERCEL', variable)
-  await vercel(server).fetch(request())
-  await routeHandlers(server).POST(request())
-  expect(seen).toMatchObject([{ vouchesForHost }, { vouchesForHost }])
-})
+  ['1', {}, true],
+  // A file of `vercel env pull`, on any other platform.
+  ['1', undefined, false],
+  [undefined, {}, false],
+  [undefined, undefined, false],
+])(
+  'Vercel’s variable is %j, its context %j → vouches: %j [auth.resource]',
+  async (variable, context, vouchesForHost) => {
+    const { server, seen } = createSpy()
+    vi.stubEnv('VERCEL', variable)
+    if (context !== undefined) vi.stubGlobal(VERCEL_CONTEXT, { get: () => context })
+    await vercel(server).fetch(request())
+    await routeHandlers(server).POST(request())
+    expect(seen).toMatchObject([{ vouchesForHost }, { vouchesForHost }])
+  },
+)
 
 it.each([
   [{ env: { toObject: () => ({}) } }, true],

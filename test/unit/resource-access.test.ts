@@ -138,8 +138,8 @@ it('with the scope every spelling is served as its template reads it [auth.spell
   expect((await read('vault', 'unknown://x')).error).toMatchObject({ code: -32002 })
 })
 
-it('without auth there is nothing to guard, and every URI may be listened to [auth.spelling]', async () => {
-  const server = createServer({ resources, bus: createMemoryBus() })
+it('on a trusted transport there is nothing to guard, and every URI may be listened to [auth.spelling]', async () => {
+  const server = createServer({ resources, bus: createMemoryBus(), trustedTransport: true })
   expect((await read(undefined, 'shop://%74ill', server)).result?.contents).toHaveLength(1)
   expect(await heardOf(undefined, ['unknown://x'], server)).toEqual(['unknown://x'])
 })

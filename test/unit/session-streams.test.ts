@@ -24,11 +24,12 @@ afterEach(() => {
 })
 
 /** Two processes that share a bus and a store. */
-function fixture(config: Partial<MCPServerConfig> = {}) {
+function fixture({ auth, ...config }: Partial<MCPServerConfig> = {}) {
   const bus = countingBus()
   const subscriptions = createMemorySubscriptions()
   const resources = [...(everything.resources as never[]), notes, secrets]
-  const shared = { ...everything, resources, bus, subscriptions, secret: SECRET, ...config }
+  const known = auth === undefined ? { trustedTransport: true } : { auth }
+  const shared = { ...everything, resources, bus, subscriptions, secret: SECRET, ...known, ...config }
   const [here, there] = [createServer(shared), createServer(shared)]
   const open = async (headers: { [name: string]: string } = {}) => {
     const { headers: answered, result } = await initialize(here, {}, headers)

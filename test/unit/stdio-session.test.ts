@@ -14,7 +14,7 @@ const tools = {
 /** As the adapter for stdio connects a server: messages come from nobody’s HTTP request. */
 function connect(config: Partial<MCPServerConfig>) {
   const said: { id?: unknown; method?: unknown; result?: unknown; error?: unknown }[] = []
-  const parts = createServer({ tools, ...config }).getSessionParts()
+  const parts = createServer({ tools, auth: 'host', ...config }).getSessionParts()
   const session = createSession(parts, {
     id: () => undefined,
     platform: { env: {} },

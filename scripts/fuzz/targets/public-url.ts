@@ -1,7 +1,7 @@
 /** The URL that a server says it has, and which hosts and origins it serves: `[path, forwarded host, proto, prefix, for, Host, Origin, platform's prefix]`. */
 import { isDeepStrictEqual } from 'node:util'
 import { preflightResponse } from '../../../src/http/cors.ts'
-import { isAllowed } from '../../../src/http/host-and-origin.ts'
+import { refusedHeader } from '../../../src/http/host-and-origin.ts'
 import { renderPage } from '../../../src/http/page.ts'
 import {
   callerAddress,
@@ -35,13 +35,13 @@ function derive(url: string, headers: Headers, prefix: string, trustProxy: boole
   const request = new Request(url, { headers })
   const options = { trustProxy, publicUrl, allowedHosts: undefined }
   const platform = { prefix, clientAddress: '192.0.2.1' }
-  const guard = { allowedHosts: undefined, allowedOrigins: undefined, trustProxy }
+  const guard = { allowedHosts: undefined, allowedOrigins: undefined, trustProxy, publicUrl: undefined }
   return {
     endpoint: publicEndpoint(request, platform, options),
     ...resourceLocation(request, platform, options),
     described: describedResource(request, platform, options),
     address: callerAddress(headers, platform, trustProxy),
-    isAllowed: [true, false].map((loopback) => isAllowed(request, loopback, guard)),
+    isAllowed: [true, false].map((loopback) => refusedHeader(request, loopback, guard) === undefined),
   }
 }
 

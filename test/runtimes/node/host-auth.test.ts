@@ -21,7 +21,15 @@ const whoami = createTool({
 const refund = createTool({ id: 'refund', scopes: ['orders:write'], execute: () => 'Refunded' })
 
 const create = (config: Partial<MCPServerConfig> = {}): MCPServer =>
-  new MCPServer({ id: 'a', name: 'A', version: '1.0.0', log: false, tools: { whoami, refund }, ...config })
+  new MCPServer({
+    id: 'a',
+    name: 'A',
+    version: '1.0.0',
+    log: false,
+    auth: 'host',
+    tools: { whoami, refund },
+    ...config,
+  })
 
 async function listen(prepare: (app: Express) => unknown): Promise<string> {
   const app = express()
@@ -121,8 +129,23 @@ it.each(['nodeListener', 'startHTTP'] as const)(
     const url = await listen((app) => mount[how](app.use(setting(() => ADA)), create()))
 
     expect([await ask(`${url}/mcp`), await ask(`${url}/mcp`)]).toEqual(['nobody', 'nobody'])
-    expect((await call(`${url}/mcp`, 'refund')).status).toBe(403)
+    expect((await call(`${url}/mcp`, 'refund')).status).toBe(401)
     expect(said).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('set { token, clientId, scopes }'))
+  },
+)
+
+it.each(['nodeListener', 'startHTTP'] as const)(
+  '%s: a caller that the middleware does not name → 401 for what needs a scope, and not listed',
+  async (how) => {
+    const url = await listen((app) => mount[how](app, create()))
+
+    const refused = await call(`${url}/mcp`, 'refund')
+    const list = await (await post(`${url}/mcp`, { id: 1, method: 'tools/list' })).json()
+
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer')
+    expect(list.result.tools.map(({ name }: { name: string }) => name)).toEqual(['whoami'])
+    expect(await ask(`${url}/mcp`)).toBe('nobody')
   },
 )
 

@@ -1,10 +1,10 @@
 /** `createOAuthMiddleware` in front of `startHTTP`, as its documentation puts the two together. */
 
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { closeSessions, startHTTP } from '../../../adapters/node.ts'
-import { createOAuthMiddleware, type ValidateToken } from '../../../adapters/node-mastra.ts'
+import { closeSessions, nodeListener, startHTTP } from '../../../adapters/node.ts'
+import { createOAuthMiddleware, startSSE, type ValidateToken } from '../../../adapters/node-mastra.ts'
 import { createTool, MCPServer } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'
 
@@ -20,21 +20,8 @@ const calls: string[] = []
 /** Responses whose connection was closed. */
 let closed = 0
 
-interface Paths {
-  resourcePath?: string
-  mcpPath?: string | undefined
-  httpPath?: string
-  onEnd?: () => void
-}
-
-async function start(
-  validateToken: ValidateToken,
-  serverless = true,
-  { resourcePath = '/mcp', mcpPath, httpPath = '/mcp', onEnd }: Paths = {},
-): Promise<string> {
-  calls.length = 0
-  closed = 0
-  const server = new MCPServer({
+const createVault = (): MCPServer =>
+  new MCPServer({
     id: 'vault',
     name: 'Vault',
     version: '1.0.0',
@@ -49,6 +36,24 @@ async function start(
       }),
     },
   })
+
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","arguments":{}}}'
+
+interface Paths {
+  resourcePath?: string
+  mcpPath?: string | undefined
+  httpPath?: string
+  onEnd?: () => void
+}
+
+async function start(
+  validateToken: ValidateToken,
+  serverless = true,
+  { resourcePath = '/mcp', mcpPath, httpPath = '/mcp', onEnd }: Paths = {},
+): Promise<string> {
+  calls.length = 0
+  closed = 0
+  const server = createVault()
   const http = createServer(async (req, res) => {
     const url = new URL(req.url ?? '/', 'http://127.0.0.1')
     res.once('close', () => closed++)
@@ -81,7 +86,7 @@ function post(url: string, token?: string, signal?: AbortSignal): Promise<Respon
       accept: 'application/json, text/event-stream',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     },
-    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","arguments":{}}}',
+    body: CALL,
   })
 }
 
@@ -167,6 +172,98 @@ test.each([true, false])('no path leads around it (serverless: %s)', async (serv
   }
   const read = await fetch(`${origin}${metadata}/mcp`)
   expect(await read.json()).toMatchObject({ resource: `${origin}/mcp` })
+})
+
+const METADATA = '/.well-known/oauth-protected-resource'
+
+/** A server that answers on every path, as `nodeListener` does. */
+async function startOpen(openPaths: readonly string[]): Promise<string> {
+  calls.length = 0
+  const server = createVault()
+  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const url = new URL(req.url ?? '/', 'http://127.0.0.1')
+    const { proceed } = await middleware(req, res, url)
+    if (!proceed) return
+    const paths = { ssePath: '/sse', messagePath: '/message' }
+    if (Object.values(paths).includes(url.pathname)) await startSSE({ server, url, ...paths, req, res })
+    else nodeListener(server)(req, res)
+  }
+  const http = createServer((req, res) => void serve(req, res))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const oauth = {
+    resource: `${origin}/mcp`,
+    authorizationServers: ['https://issuer.example'],
+    validateToken: good,
+  }
+  const middleware = createOAuthMiddleware({ oauth, openPaths })
+  cleanups.push(async () => {
+    await closeSessions(server)
+    http.closeAllConnections()
+    http.close()
+  })
+  return origin
+}
+
+/** `fetch` would change the path. */
+function postRaw(origin: string, path: string, token?: string): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(origin)
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method: 'POST', headers }, (response) => {
+      let body = ''
+      response.on('data', (chunk) => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+    sent.on('error', reject)
+    sent.end(CALL)
+  })
+}
+
+test.each([
+  '/',
+  '/MCP',
+  '/%6dcp',
+  '//mcp',
+  '/mcp',
+  '/x/../mcp',
+  '/healthz',
+  `${METADATA}x`,
+  '/message?sessionId=1',
+])('POST %s of a server that answers on every path → 401 without a token', async (path) => {
+  const origin = await startOpen(['/healthz'])
+  const { status, body } = await postRaw(origin, path)
+  expect(status).toBe(401)
+  expect(body).not.toContain('TOP SECRET')
+  expect(calls).toEqual([])
+  expect((await postRaw(origin, path === '/message?sessionId=1' ? '/' : path, TOKEN)).body).toContain(
+    'TOP SECRET',
+  )
+})
+
+test('a stream of startSSE needs a token; a path that is named as open does not, to be read', async () => {
+  const origin = await startOpen(['/healthz'])
+  expect((await fetch(`${origin}/sse`)).status).toBe(401)
+  expect((await fetch(`${origin}/`, { headers: { accept: 'text/html' } })).status).toBe(401)
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+  expect((await fetch(`${origin}${METADATA}`)).status).toBe(200)
+})
+
+test.each<[string, unknown]>([
+  ['a string', '/healthz'],
+  ['a pattern', [/health/]],
+  ['a relative path', ['healthz']],
+])('openPaths: %s → TypeError that names it', (_what, openPaths) => {
+  const oauth = { resource: 'https://a.example/mcp', authorizationServers: [], validateToken: good }
+  expect(() => createOAuthMiddleware({ oauth, openPaths: openPaths as string[] })).toThrow(
+    '"openPaths" must be',
+  )
 })
 
 test.each<[string, ValidateToken, number]>([

@@ -643,7 +643,7 @@ describe('anonymous access to a declared subset', () => {
     expect(headers.get('www-authenticate')).toContain(METADATA)
   })
 
-  it('the way to a token names the scopes of every call, and the tool’s own, once each [auth.anonymous]', async () => {
+  it('the way to a token is the same for a closed tool and one that does not exist [auth.anonymous]', async () => {
     const tools = {
       look: createTool({ id: 'look', execute: () => 'looked' }),
       buy: createTool({ id: 'buy', scopes: ['buy', 'shop'], execute: () => 'bought' }),
@@ -652,8 +652,8 @@ describe('anonymous access to a declared subset', () => {
     const one = protectedServer({ scopes: ['shop', 'read'], anonymous: { tools: ['look'] } }, { tools })
     const challengeFor = async (name: string) =>
       challengeOf(await one.fetch(modernRequest('tools/call', { name })))
-    expect(await challengeFor('buy')).toBe(`Bearer scope="shop read buy", resource_metadata="${METADATA}"`)
-    expect(await challengeFor('list')).toBe(`Bearer scope="shop read", resource_metadata="${METADATA}"`)
+    for (const name of ['buy', 'list', 'nothing'])
+      expect(await challengeFor(name)).toBe(`Bearer scope="shop read", resource_metadata="${METADATA}"`)
     const { status, message } = await readAnswer(
       await one.fetch(modernRequest('tools/call', { name: 'buy' })),
     )

@@ -474,8 +474,17 @@ describe('what no scopes can be read from', () => {
     expect(() => createServer({ scopes: scopes as never })).toThrow(named)
   })
 
-  it('scopes without auth are no guard: nobody is asked who they are [guarded.config]', async () => {
-    const server = fromSdk(createShop, { scopes: SCOPES, log: false })
+  it('scopes without a way to know callers → TypeError that says what to add [guarded.config]', () => {
+    expect(() => fromSdk(createShop, { scopes: SCOPES })).toThrow(
+      /^Tool "refund" needs the scope orders:write, but .* set "auth", or auth: "host" .* trustedTransport: true/,
+    )
+    expect(() => fromSdk(createShop, { scopes: { methods: { 'shop/audit': ['audit'] } } })).toThrow(
+      'Method "shop/audit"',
+    )
+  })
+
+  it('on a trusted transport scopes are no guard [guarded.config]', async () => {
+    const server = fromSdk(createShop, { scopes: SCOPES, trustedTransport: true, log: false })
     expect((await modern(server, 'resources/read', { uri: 'vault://till' })).result?.contents).toMatchObject([
       { text: SECRET },
     ])

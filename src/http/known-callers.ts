@@ -1,0 +1,78 @@
+/** Whether a server can know its callers, without which scopes could not be checked. */
+import type { Auth } from '../auth/auth.ts'
+import { UNKNOWN_CALLER } from '../auth/unknown-caller.ts'
+import type { Access } from '../request/access.ts'
+
+/** How a server knows its callers. */
+export interface CallersConfig {
+  /**
+   * Checks the callers: `jwt({ … })` or another of `mayfly-mcp/auth`. `'host'`: the app around the server checks them, and passes them on
+   * as `req.auth` of Express or by `auth` of Hono's `mcp`; a caller that it does not name may not use what needs a scope. Default: no
+   * authentication.
+   */
+  auth?: Auth | 'host'
+  /**
+   * Everyone who can connect over HTTP may use everything, also what needs a scope: for a server that is reached only from its own process
+   * or by a gateway that checks scopes. stdio is trusted in any case. Default false.
+   */
+  trustedTransport?: boolean
+}
+
+interface Scoped {
+  readonly scopes?: readonly string[]
+  readonly uri?: string
+  readonly uriTemplate?: string
+}
+
+/** @throws TypeError for options that contradict each other or are not of their type. */
+export function checkCallers({ auth, trustedTransport }: CallersConfig): void {
+  if (auth !== undefined && auth !== 'host' && typeof auth?.admit !== 'function') {
+    throw new TypeError(
+      '"auth" must be created by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
+    )
+  }
+  if (trustedTransport !== undefined && typeof trustedTransport !== 'boolean')
+    throw new TypeError('"trustedTransport" must be true or false.')
+  if (trustedTransport && auth !== undefined)
+    throw new TypeError(
+      '"trustedTransport" lets every caller use everything, and "auth" does not: remove one of them.',
+    )
+}
+
+/** @throws TypeError if `item` needs a scope, and no caller of the server could have one. */
+export function requireCallers(
+  { auth, trustedTransport }: CallersConfig,
+  kind: 'Tool' | 'Prompt' | 'Resource' | 'Method',
+  name: string,
+  scopes: readonly string[] | undefined,
+): void {
+  if (auth !== undefined || trustedTransport || !Array.isArray(scopes) || scopes.length === 0) return
+  throw new TypeError(
+    `${kind} "${name}" needs the scope ${scopes.join(' ')}, but the server cannot know its callers: set "auth", or auth: "host" if the app around it checks them, or trustedTransport: true if everyone who can connect may use everything.`,
+  )
+}
+
+/** The same for all items of a configuration. */
+export function requireCallersOf(
+  config: CallersConfig,
+  items: { readonly [kind in 'tools' | 'prompts' | 'resources']?: object | undefined },
+): void {
+  for (const [kind, what] of [
+    ['tools', 'Tool'],
+    ['prompts', 'Prompt'],
+    ['resources', 'Resource'],
+  ] as const) {
+    for (const [key, item] of Object.entries<Scoped | undefined>({ ...items[kind] }))
+      requireCallers(config, what, item?.uri ?? item?.uriTemplate ?? key, item?.scopes)
+  }
+}
+
+/** The access of callers that are not identified. Undefined: they may use everything. `isScoped`: whether anything may need a scope. */
+export function accessOfUnknown({ trustedTransport }: CallersConfig, isScoped: boolean): Access | undefined {
+  return isScoped && !trustedTransport ? UNKNOWN_CALLER : undefined
+}
+
+/** What checks tokens in the server itself. */
+export function ownAuth({ auth }: CallersConfig): Auth | undefined {
+  return auth === 'host' ? undefined : auth
+}
