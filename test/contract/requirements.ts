@@ -482,8 +482,7 @@ export const REQUIREMENTS = {
     source: ['docs/resources-and-prompts.md'],
   },
   'auth.unknown': {
-    statement:
-      'What needs a scope is refused to callers whom nobody knows, and they learn no closed name; a server that cannot know its callers is not created.',
+    statement: 'Callers whom nobody knows may not use what needs a scope, and learn no closed name.',
     source: ['docs/auth.md'],
   },
   'auth.anonymous': {
