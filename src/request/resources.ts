@@ -7,20 +7,19 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
   type CompiledResources,
   type ReadAnswer,
-  type ResourceConfig,
   type ResourceRequest,
   type SubscribeContext,
   toResourceContents,
 } from '../definition/resource.ts'
 import { withTimeout } from '../definition/timeout.ts'
-import { foldUri } from '../definition/uri.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
-import type { Access, Guarded } from './access.ts'
+import type { Access } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
 import type { Subscriber } from './platform.ts'
 import type { RequestScope } from './request-server.ts'
+import { type Found, guardedBy, guardsOf } from './resource-guards.ts'
 import type { RequestOptions } from './task-support.ts'
 
 export async function listResources(
@@ -132,12 +131,6 @@ async function read(
   }
 }
 
-interface Found {
-  /** Undefined if the resource callbacks answer. */
-  readonly config?: ResourceConfig
-  readonly variables: Record<string, string>
-}
-
 /** Finds what serves a URI: a fixed resource, the first template that matches, or the callbacks. */
 function find({ fixed, templates, callbacks }: CompiledResources, uri: string): Found | undefined {
   const declared = fixed.get(uri)?.config
@@ -147,41 +140,6 @@ function find({ fixed, templates, callbacks }: CompiledResources, uri: string): 
     if (variables !== undefined) return { config, variables }
   }
   return callbacks && { variables: {} }
-}
-
-/** The fixed resources by a normalized form that all spellings of their URIs share. */
-const foldedResources = new WeakMap<CompiledResources, ReadonlyMap<string, readonly Guarded[]>>()
-
-/**
- * The access needed to read a URI: to the resource that serves it, and to every fixed resource that it may be another spelling of.
- * Otherwise a template could read what a fixed resource protects.
- */
-function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
-  if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
-  const folded = foldUri(uri)
-  const others = foldedOf(resources)
-  return [
-    guardedBy(config?.uriTemplate ?? uri, config),
-    ...(others.get(folded) ?? []),
-    ...(others.get(folded.replace(/\/?[?#].*/s, '')) ?? []),
-  ]
-}
-
-function foldedOf(resources: CompiledResources): ReadonlyMap<string, readonly Guarded[]> {
-  const known = foldedResources.get(resources)
-  if (known !== undefined) return known
-  const folded = new Map<string, readonly Guarded[]>()
-  for (const { config } of resources.fixed.values()) {
-    const key = foldUri(config.uri)
-    folded.set(key, [...(folded.get(key) ?? []), guardedBy(config.uri, config)])
-  }
-  foldedResources.set(resources, folded)
-  return folded
-}
-
-/** A declared resource, by its URI or URI template. Resources listed by callbacks need no scope. */
-export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
-  return { kind: 'resource', name, scopes: config.scopes }
 }
 
 function callbackRequest({ context }: RequestScope): ResourceRequest {

@@ -8,7 +8,7 @@ import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/listen-filter.ts'
 import { type CallersConfig, requireCallers } from '../http/known-callers.ts'
 import type { Access, Guarded } from '../request/access.ts'
-import { type ResourceKey, toResourceKey } from './resource-keys.ts'
+import { type ResourceKey, spelled, toResourceKey } from './resource-keys.ts'
 
 /** Required scopes by name; resources by URI or URI template. */
 export interface GuardedNames {
@@ -181,7 +181,9 @@ function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): bool
 /** The keys that apply to a URI or a template: the identical key, or all keys that might cover it. */
 function keysFor(uri: string, keys: readonly ResourceKey[]): readonly ResourceKey[] {
   const own = keys.filter(({ key }) => key === uri)
-  return own.length > 0 ? own : keys.filter(({ covers }) => covers(uri))
+  if (own.length > 0 || keys.length === 0) return own
+  const asked = spelled(uri)
+  return keys.filter(({ covers }) => covers(asked))
 }
 
 function keysOf(scopes: GuardedNames = {}): readonly ResourceKey[] {

@@ -2,63 +2,45 @@
  * The keys for scopes of resources: URIs and URI templates. How the server itself interprets its templates is unknown, so a key protects
  * URIs generously and opens them strictly.
  */
-import { foldUri } from '../definition/uri.ts'
+import { spellingsOf } from '../definition/uri.ts'
+import { compileUriPattern } from '../definition/uri-pattern.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
 
 export interface ResourceKey {
   readonly key: string
   readonly scopes: readonly string[]
-  /** Whether some server could serve `uri` by this key, in any spelling. */
-  covers(uri: string): boolean
+  /** Whether some server could serve a URI by this key, in any spelling. */
+  covers(uri: SpelledUri): boolean
   /** Whether it is a template that `uri` matches (RFC 6570). */
   opens(uri: string): boolean
 }
 
-/** Placeholders for the expressions of a template: characters of one segment, and any characters. */
-const SEGMENT = '\uE000'
-const ANYTHING = '\uE001'
-const WILDCARDS: { readonly [operator: string]: string } = {
-  '+': ANYTHING,
-  '#': ANYTHING,
-  '/': ANYTHING,
-  ';': ANYTHING,
-  '&': ANYTHING,
-  '?': `?${ANYTHING}`,
+/** A URI to compare with keys. Made once for each URI, not for each key. */
+export interface SpelledUri {
+  /** In lower case. */
+  readonly written: string
+  /** Undefined for a URI that may be a spelling of any other. */
+  readonly forms: readonly string[] | undefined
 }
 
-/** The forms in which a URI and a key are compared. */
-const FORMS: readonly ((uri: string) => string)[] = [
-  (uri) => uri.toLowerCase(),
-  foldUri,
-  (uri) => foldUri(uri).replace(/\/?[?#].*/s, ''),
-]
+export function spelled(uri: string): SpelledUri {
+  return { written: uri.toLowerCase(), forms: spellingsOf(uri) }
+}
 
-/** @throws TypeError for an invalid template. */
+/** @throws TypeError for an invalid template, and for a key that cannot be compared with other URIs. */
 export function toResourceKey(key: string, scopes: readonly string[]): ResourceKey {
   const template = /[{}]/.test(key) ? compileUriTemplate(key) : undefined
-  const pattern = key.replace(/\{(.)[^}]*\}/g, (_all, operator: string) => WILDCARDS[operator] ?? SEGMENT)
-  const patterns = FORMS.map((form) => form(pattern).split(/([\uE000\uE001])/))
+  const pattern = compileUriPattern(key)
+  if (pattern === undefined) {
+    throw new TypeError(
+      `The resource ${key.slice(0, 100)} in "scopes" must have at most 8192 characters, and at most 30 combining characters in a row.`,
+    )
+  }
   return {
     key,
     scopes,
-    covers: (uri) => FORMS.some((form, index) => fits(patterns[index]!, form(uri))),
+    covers: ({ written, forms }) =>
+      forms === undefined || pattern.coversWritten(written) || forms.some(pattern.covers),
     opens: (uri) => template?.match(uri) !== undefined,
   }
-}
-
-/** Whether a string matches a pattern. Takes time proportional to the length of the string times the parts of the pattern. */
-function fits(pattern: readonly string[], text: string): boolean {
-  let here = new Uint8Array(text.length + 1)
-  here[0] = 1
-  for (const part of pattern) {
-    const next = new Uint8Array(text.length + 1)
-    for (let offset = 0; offset <= text.length; offset++) {
-      if (part === SEGMENT || part === ANYTHING) {
-        const goesOn = next[offset - 1] === 1 && (part === ANYTHING || text[offset - 1] !== '/')
-        if (here[offset] === 1 || goesOn) next[offset] = 1
-      } else if (here[offset] === 1 && text.startsWith(part, offset)) next[offset + part.length] = 1
-    }
-    here = next
-  }
-  return here[text.length] === 1
 }

@@ -18,6 +18,7 @@ const resources = [
   createResource({ uri: 'shop://window', read: () => 'pretty' }),
   createResource({ uri: 'shop://till', scopes: ['vault'], read: () => 'gold' }),
   createResource({ uriTemplate: 'shop://{name}', read: shown }),
+  createResource({ uriTemplate: 'shop://files/admin/{id}', scopes: ['vault'], read: shown }),
   createResource({ uriTemplate: 'shop://files/{+path}', read: shown }),
   createResource({ uri: 'shop://files/secret', scopes: ['vault'], read: () => 'gold' }),
 ]
@@ -62,6 +63,22 @@ const SPELLINGS = [
   'shop://files/./secret',
   'shop://files/%73ecret',
   'shop://files/secret/',
+  'shop://files//shop/../files/secret',
+  'shop://files//files/secret',
+  'shop://files/x/%2Ffiles%2Fsecret',
+  'shop://files/x/%5C%5Cfiles%5Csecret',
+  'shop://files/secret.',
+  'shop://files/secret%2E%2E',
+  'shop://files/secret::$DATA',
+  'shop://files/secret%3A%3A%24data',
+  'shop://files/secret:$DATA',
+  'shop://files/x//files/admin/1',
+  'shop://files/x/../admin/1',
+  'shop://files/%61dmin/1',
+  'shop://files/admin./1',
+  'shop://files/admin::$INDEX_ALLOCATION/1',
+  'shop://files/a//b//c//d//e',
+  `shop://files/a${'%CC%81'.repeat(31)}`,
 ]
 
 describe.each([
@@ -73,7 +90,7 @@ describe.each([
     expect((await read(token, 'shop://door')).result?.contents).toMatchObject([{ text: '{"name":"door"}' }])
   })
 
-  it.each(['shop://till', 'shop://files/secret', ...SPELLINGS])(
+  it.each(['shop://till', 'shop://files/secret', 'shop://files/admin/1', ...SPELLINGS])(
     `%j, which names what is guarded → ${status}, and no template is asked [auth.spelling]`,
     async (uri) => {
       shown.mockClear()

@@ -1,6 +1,6 @@
 /** Which URIs are in their normal form, and which may be taken for one (RFC 3986 §6.2.2). */
 import { describe, expect, it } from 'vitest'
-import { foldUri, isPlainUri } from '../../src/definition/uri.ts'
+import { foldUri, isPlainUri, spellingsOf } from '../../src/definition/uri.ts'
 
 describe('the normal form', () => {
   it.each([
@@ -75,8 +75,17 @@ describe('what all spellings have in common', () => {
     ['x://a/c/d/../../b', 'x:/a/b'],
     ['x://../a/b', 'x:/a/b'],
     ['x://../../../a/b', 'x:/a/b'],
-    ['x://a/.../b', 'x:/a/.../b'],
-    ['x://a/..b/c..', 'x:/a/..b/c..'],
+    ['x://a/.../b', 'x:/a/b'],
+    ['x://a/..b/c..', 'x:/a/..b/c'],
+    ['x://a/b.', 'x:/a/b'],
+    ['x://a/b%2E%2E ./', 'x:/a/b'],
+    ['x://a./b', 'x:/a/b'],
+    ['x://a/b::$DATA', 'x:/a/b'],
+    ['x://a/b%3A%3A%24data', 'x:/a/b'],
+    ['x://a/b.::$DATA', 'x:/a/b'],
+    ['x://a:$I30:$INDEX_ALLOCATION/b', 'x:/a/b'],
+    ['x://a/c/..::$INDEX_ALLOCATION/b', 'x:/a/b'],
+    ['x://a:80/b:c', 'x:/a:80/b:c'],
     ['x://%61/b', 'x:/a/b'],
     ['x://%2561/b', 'x:/a/b'],
     ['x://a%2Fb', 'x:/a/b'],
@@ -92,5 +101,46 @@ describe('what all spellings have in common', () => {
     ['x://a/b?c/../d#e', 'x:/a/d#e'],
   ])('%j → %j', (uri, folded) => {
     expect(foldUri(uri)).toBe(folded)
+  })
+})
+
+describe('what a URI may lead to', () => {
+  it.each([
+    ['x://a/b', ['x:/a/b']],
+    ['x:///a/b', ['x:/a/b']],
+    ['x://a/b//', ['x:/a/b']],
+    ['x://a/b//c/d', ['x:/a/b/c/d', 'x:/c/d', 'x:/a/c/d']],
+    ['x:///srv//srv/admin', ['x:/srv/srv/admin', 'x:/srv/admin']],
+    ['x:///srv/%2Fsrv%2fadmin', ['x:/srv/srv/admin', 'x:/srv/admin']],
+    ['x:///srv/%252Fsrv/admin', ['x:/srv/srv/admin', 'x:/srv/admin']],
+    ['x:///srv/%5C%5Csrv%5Cadmin', ['x:/srv/srv/admin', 'x:/srv/admin']],
+    ['x:///srv/C:/srv/admin', ['x:/srv/c:/srv/admin', 'x:/c:/srv/admin']],
+    ['x:///srv//a/../b', ['x:/srv/b', 'x:/b']],
+    ['x:///srv/file:///etc/passwd', ['x:/srv/file:/etc/passwd', 'x:/etc/passwd']],
+  ])('%j → %j', (uri, forms) => {
+    const spellings = spellingsOf(uri)
+    expect([...new Set(spellings)]).toEqual(expect.arrayContaining(forms))
+    expect(spellings?.[0]).toBe(forms[0])
+  })
+
+  it('more than three absolute paths in one URI → anything', () => {
+    expect(spellingsOf('x://a//b//c//d')).toContain('x:/d')
+    expect(spellingsOf('x://a//b//c//d//e')).toBeUndefined()
+    expect(foldUri('x://a//b//c//d//e')).toBe('x:/a/b/c/d/e')
+  })
+
+  it.each([
+    ['more than 8,192 characters', `x://${'a'.repeat(8189)}`, `x://${'a'.repeat(8188)}`],
+    [
+      'more than 30 combining characters in a row',
+      `x://a${'\u0301'.repeat(31)}`,
+      `x://a${'\u0301'.repeat(30)}`,
+    ],
+    ['the same, encoded', `x://a${'%CC%81'.repeat(31)}`, `x://a${'%CC%81'.repeat(30)}`],
+    ['the same, encoded twice', `x://a${'%25CC%2581'.repeat(31)}`, `x://a${'%25CC%2581'.repeat(30)}`],
+    ['of several classes', `x://a${'\u0316\uFF9E'.repeat(16)}`, `x://a${'\u0316\uFF9E'.repeat(15)}`],
+  ])('%s → anything', (_label, uri, short) => {
+    expect([foldUri(uri), spellingsOf(uri), isPlainUri(uri)]).toEqual([undefined, undefined, false])
+    expect(spellingsOf(short)).toHaveLength(1)
   })
 })

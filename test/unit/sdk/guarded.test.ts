@@ -118,6 +118,16 @@ const ALIKE = [
   'vault://SAFE/1',
   'vault://safe/',
   'shop://pages//till',
+  'shop://pages/x//pages/till',
+  'vault://x/%2Ftill',
+  'vault://x//till',
+  'vault://x/%5C%5Ctill',
+  'vault://till.',
+  'vault://till::$DATA',
+  'vault://till%2F::$DATA',
+  'vault://safe./1.',
+  'shop://a//b//c//d//e',
+  `vault://till${'%CC%81'.repeat(31)}`,
   'shop://pages/till?x',
 ]
 

@@ -1,0 +1,70 @@
+/** Which scopes a caller needs to read a URI, however it is spelled. */
+import type { CompiledResources, ResourceConfig } from '../definition/resource.ts'
+import { foldUri, spellingsOf, withoutQuery } from '../definition/uri.ts'
+import { compileUriPattern, type UriPattern } from '../definition/uri-pattern.ts'
+import type { Guarded } from './access.ts'
+
+/** What serves a URI. */
+export interface Found {
+  /** Undefined if the resource callbacks answer. */
+  readonly config?: ResourceConfig
+  readonly variables: Record<string, string>
+}
+
+/** The guards of the resources by the canonical form of their URIs. */
+interface Guards {
+  readonly fixed: ReadonlyMap<string, readonly Guarded[]>
+  /** In the order in which they are tried; none if no template has scopes. */
+  readonly templates: readonly { readonly pattern: UriPattern | undefined; readonly item: Guarded }[]
+}
+
+const compiledGuards = new WeakMap<CompiledResources, Guards>()
+
+/**
+ * The access needed to read a URI: to the resource that serves it, to every fixed resource that it may be another spelling of, and to the
+ * template that would serve that spelling. Otherwise a template could read what another resource protects.
+ */
+export function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
+  if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
+  const { fixed, templates } = guardsFor(resources)
+  const forms = spellingsOf(uri)
+  const others =
+    forms === undefined
+      ? [...[...fixed.values()].flat(), ...templates.map(({ item }) => item)]
+      : forms.flatMap((form) => {
+          const template = templates.find(({ pattern }) => pattern?.covers(form) !== false)
+          return [
+            ...(fixed.get(form) ?? []),
+            ...(fixed.get(withoutQuery(form)) ?? []),
+            ...(template === undefined ? [] : [template.item]),
+          ]
+        })
+  return [guardedBy(config?.uriTemplate ?? uri, config), ...others]
+}
+
+function guardsFor(resources: CompiledResources): Guards {
+  const known = compiledGuards.get(resources)
+  if (known !== undefined) return known
+  const fixed = new Map<string, readonly Guarded[]>()
+  for (const { config } of resources.fixed.values()) {
+    const key = foldUri(config.uri)
+    // No other spelling of it is found.
+    if (key === undefined) continue
+    fixed.set(key, [...(fixed.get(key) ?? []), guardedBy(config.uri, config)])
+  }
+  const configs = resources.templates.map(({ config }) => config)
+  const templates = configs.some(({ scopes }) => scopes !== undefined)
+    ? configs.map((config) => ({
+        pattern: compileUriPattern(config.uriTemplate),
+        item: guardedBy(config.uriTemplate, config),
+      }))
+    : []
+  const guards = { fixed, templates }
+  compiledGuards.set(resources, guards)
+  return guards
+}
+
+/** A declared resource, by its URI or URI template. Resources listed by callbacks need no scope. */
+export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
+  return { kind: 'resource', name, scopes: config.scopes }
+}
