@@ -13,6 +13,7 @@ import {
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from './schema.ts'
 import { boundSchema, hasDuplicates } from './schema-bounds.ts'
+import { metered } from './schema-budget.ts'
 import { checkSchema } from './schema-rules.ts'
 
 const DRAFTS: { readonly [fragment: string]: SchemaDraft } = {
@@ -30,7 +31,9 @@ export interface JsonSchemaAsStandard<Value> {
 /**
  * Makes a JSON Schema usable wherever Mayfly accepts a schema. Dialects: 2020-12 (default), 2019-09, draft-07, draft-04
  * (MCP 2026-07-28, "JSON Schema Usage"). The validator is created at the first validation, which keeps start-up fast. If a value
- * contains equal array items, its arrays with `uniqueItems` may have at most 250 items, to limit the time for comparing them.
+ * contains equal array items, its arrays with `uniqueItems` may have at most 250 items, to limit the time for comparing them. If the
+ * schema contains `$ref`, validating reads each member of a value about 16 times at most; a value that takes more is invalid. Regular
+ * expressions run as written: avoid nested quantifiers, such as `(a+)+`, which take exponential time.
  *
  * ```ts
  * inputSchema: jsonSchema<{ city: string }>({
@@ -84,7 +87,7 @@ const TOO_COMPLEX: ValidationResult = {
       keyword: '',
       keywordLocation: '',
       instanceLocation: '',
-      error: 'Too many errors to list.',
+      error: 'Too complex to validate: send a value with less nesting.',
     },
   ],
 }
@@ -97,15 +100,17 @@ function createValidator(
   const schema = JSON.parse(text) as Schema
   const hasUnique = boundSchema(schema, uniqueItems)
   const lookup = dereference(schema)
+  // Without references, the schema itself bounds how often a member is read.
+  const measure = /"\$(?:recursiveR|r)ef"/.test(text) ? metered : (value: unknown) => value
   return {
     hasUnique,
     errorsOf(value) {
       let first = TOO_COMPLEX
       try {
-        first = validate(value, schema, draft, lookup)
-        return first.valid ? [] : validate(value, schema, draft, lookup, false).errors
+        first = validate(measure(value), schema, draft, lookup)
+        return first.valid ? [] : validate(measure(value), schema, draft, lookup, false).errors
       } catch {
-        // Validating overflowed the call stack: there are more errors than it holds arguments.
+        // Over the limit of reads, or of the call stack: there are more errors than it holds arguments.
         return first.errors
       }
     },

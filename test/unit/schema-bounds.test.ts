@@ -18,8 +18,8 @@ const BRANCHING = {
   },
 }
 
-function nestedIn(key: string, levels: number): object {
-  return levels === 0 ? {} : { [key]: nestedIn(key, levels - 1) }
+function nestedIn(key: string, levels: number, innermost: object = {}): object {
+  return levels === 0 ? innermost : { [key]: nestedIn(key, levels - 1, innermost) }
 }
 
 describe('a caller cannot keep the validator busy', () => {
@@ -105,6 +105,54 @@ describe('a caller cannot keep the validator busy', () => {
     `http://${'a@'.repeat(100_000)} `,
   ])('format url: %.20s… is refused at once', async (url) => {
     expect(await call({ type: 'string', format: 'url' }, url)).toContain('does not match')
+  })
+
+  const recursive = (keyword: string) => ({
+    $ref: '#/properties/a/$defs/node',
+    $defs: {
+      node: {
+        type: 'object',
+        [keyword]: [1, 2].map((k) => ({
+          properties: { c: { $ref: '#/properties/a/$defs/node' }, k: { const: k }, s: { maxLength: 10 } },
+        })),
+      },
+    },
+  })
+  it.each(
+    ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => [
+      [keyword, 'many levels', nestedIn('c', 18)] as const,
+      [
+        keyword,
+        'a wide object below a few',
+        nestedIn('c', 8, Object.fromEntries(numbered(5000).entries())),
+      ] as const,
+      [keyword, 'a long string below a few', nestedIn('c', 8, { s: 'x'.repeat(1_000_000) })] as const,
+    ]),
+  )(
+    'a schema that refers to itself from two branches of %s: %s → refused in words',
+    async (keyword, _what, value) => {
+      const text = await call(recursive(keyword), value)
+      expect(text).toContain('Too complex to validate')
+    },
+  )
+
+  it('a schema that refers to itself from one place takes any number of levels', async () => {
+    const tree = {
+      $ref: '#/properties/a/$defs/node',
+      $defs: {
+        node: {
+          type: 'object',
+          properties: {
+            c: { anyOf: [{ type: 'string' }, { $ref: '#/properties/a/$defs/node' }] },
+            list: { type: 'array', items: { $ref: '#/properties/a/$defs/node' } },
+          },
+          additionalProperties: false,
+        },
+      },
+    }
+    expect(await call(tree, nestedIn('c', 50))).toBe('valid')
+    expect(await call(tree, { list: Array(20_000).fill({ list: [{ c: 'leaf' }] }) })).toBe('valid')
+    expect(await call(tree, nestedIn('c', 5, { d: 1 }))).toContain('a.c.c.c.c.c.d: ')
   })
 
   const wrong = { type: 'object', required: ['x', 'y'], additionalProperties: false }
