@@ -2,11 +2,13 @@
  * MCP servers as processes, for `MCPClient` on Node and compatible runtimes. Each is the leader of a process group (POSIX), so that its
  * child processes end with it. Windows has no process groups, so the official transport is used there.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ByteBuffer } from '../src/client/byte-buffer.ts'
+import { isA } from '../src/definition/error-text.ts'
 import { afterDeath } from './_stdio/after-death.ts'
 
 /** Options of `createStdioTransport`. */
@@ -128,7 +130,7 @@ class ProcessTransport implements Transport {
       this.onmessage?.(deserializeMessage(line))
     } catch (error) {
       // Ignores text that is not JSON, which a tool or its loader printed.
-      if (!(error instanceof SyntaxError)) this.onerror?.(error as Error)
+      if (!isA(error, SyntaxError)) this.onerror?.(error as Error)
     }
   }
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { isA } from '../src/definition/error-text.ts'
 import { packageManifest } from './project/mayfly-package.ts'
 import { finish, listenForSignals } from './run/ending.ts'
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
@@ -66,7 +67,7 @@ try {
   await finish(await run(process.argv.slice(2)))
 } catch (error) {
   // For example a full disk, or a file without read permission; the message says which.
-  if (!(error instanceof CliError) && !isSystemError(error)) throw error
+  if (!isA(error, CliError) && !isSystemError(error)) throw error
   terminal.warn(error.message)
-  await finish(error instanceof CliError ? error.exitCode : 1)
+  await finish(isA(error, CliError) ? error.exitCode : 1)
 }

@@ -1,4 +1,5 @@
 /** The table for tasks, and the store's operations on it: each is one conditional write or one consistent read. */
+import { memberOf } from '../../src/definition/error-text.ts'
 import type { Ask } from '../_bus/ask.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './client.ts'
 
@@ -68,7 +69,7 @@ export function openTable(client: DynamoClient, TableName: string, prefix: strin
     try {
       return await askClient(command)
     } catch (error) {
-      if ((error as Error).name !== 'ResourceNotFoundException') throw error
+      if (memberOf(error, 'name') !== 'ResourceNotFoundException') throw error
       throw new Error(
         `The DynamoDB table "${TableName}" of the tasks, or its index "${DUE_INDEX}", is missing: create it with dynamoTaskTable().`,
         { cause: error },
@@ -79,7 +80,7 @@ export function openTable(client: DynamoClient, TableName: string, prefix: strin
     try {
       return await ask(command)
     } catch (error) {
-      if ((error as Error).name === 'ConditionalCheckFailedException') return false
+      if (memberOf(error, 'name') === 'ConditionalCheckFailedException') return false
       throw error
     }
   }

@@ -1,8 +1,10 @@
 /**
  * A Node `(req, res)` listener for a server that uses fetch, through `@hono/node-server`.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { isA } from '../../src/definition/error-text.ts'
 import { isLoopbackAddress } from '../../src/request/address.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
@@ -98,7 +100,7 @@ export function createListener(
 }
 
 function errorResponse(error: unknown): Response {
-  if (error instanceof RequestError) return new Response(null, { status: 400 })
+  if (isA(error, RequestError)) return new Response(null, { status: 400 })
   reportError(error)
   return new Response(null, { status: 500 })
 }

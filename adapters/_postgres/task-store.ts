@@ -2,6 +2,7 @@
  * Tasks in a table of Postgres. Each operation is one statement without a session or a transaction, so that any driver and any pooler
  * works, including HTTP drivers.
  */
+import { memberOf } from '../../src/definition/error-text.ts'
 import { type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
@@ -72,7 +73,7 @@ export function postgresTaskStore(
       )
       return Array.isArray(result) ? (result as Row[]) : (result as { rows: Row[] }).rows
     } catch (error) {
-      if (!MISSING.has(String((error as { code?: unknown })?.code))) throw error
+      if (!MISSING.has(String(memberOf(error, 'code')))) throw error
       throw new Error(
         `The task table "${table}" is missing: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
         { cause: error },

@@ -1,5 +1,6 @@
 /** Calls to task stores, with their time limits. */
 
+import { isA } from '../../src/definition/error-text.ts'
 import { withTimeout } from '../../src/definition/timeout.ts'
 import type { OutageOptions } from '../../src/events/outage.ts'
 import { type Ask, createAsk } from '../_bus/ask.ts'
@@ -18,7 +19,7 @@ export function createStoreAsk({ timeoutMs = STORE_TIMEOUT_MS }: OutageOptions, 
       return await ask(command)
     } catch (cause) {
       // Some clients reject with an error without a message.
-      if (cause instanceof Error && cause.message !== '') throw cause
+      if (isA(cause, Error) && cause.message !== '') throw cause
       throw new Error(`The ${name} server does not answer.`, { cause })
     }
   }

@@ -2,8 +2,10 @@
  * The TOML file of Codex. An entry is a separate table at the end of the file, so nothing else changes; this is checked before the text is
  * returned.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { parse as parseToml, stringify, type TomlTable } from 'smol-toml'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { type Format, isEntry, UnreadableError } from './format.ts'
 
 export const tomlFormat: Format = {
@@ -27,7 +29,7 @@ function parse(text: string): TomlTable {
   try {
     return parseWhole(text)
   } catch (error) {
-    throw new UnreadableError(`is not TOML (line ${(error as { line?: number }).line ?? 1})`)
+    throw new UnreadableError(`is not TOML (line ${memberOf(error, 'line') ?? 1})`)
   }
 }
 

@@ -1,7 +1,9 @@
 /** The user's esbuild, and its results as lines. */
+
 import { dirname, extname, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
+import { isA, memberOf } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { displayPath, noDefaultExport } from '../project/entry.ts'
 import { resolveTool } from '../project/project-tool.ts'
@@ -97,7 +99,7 @@ export function buildErrors(errors: readonly Message[]): CliError {
 }
 
 export function isBuildFailure(error: unknown): error is BuildFailure {
-  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
+  return isA(error, Error) && Array.isArray(memberOf(error, 'errors'))
 }
 
 /** Throws `CliError` if the entry has no default export. */

@@ -2,6 +2,7 @@
  * The folder that a build writes. A build runs in a folder next to it and replaces it when done, so a build that fails, is refused or is
  * killed changes nothing. Only the output of an earlier build is replaced; a marker file identifies it.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { type Place, realPlace, refusal, refusePlace } from '../project/out-place.ts'
 import { atExit } from '../run/ending.ts'
 import { isRunning } from '../run/process-group.ts'
@@ -116,7 +118,7 @@ function replace(out: string, staging: string, name: string, displayed: string):
       renameSync(staging, out)
       return moved
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
+      const code = memberOf(error, 'code')
       const isTaken = code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT'
       if (isTaken && tries < MAX_TRIES && isMarked(staging)) continue
       const last = moved.pop()

@@ -1,6 +1,8 @@
 /** Watches a server's files: the entry and its imports. */
+
 import { spawnSync } from 'node:child_process'
 import type { Plugin } from 'esbuild'
+import { isA } from '../../src/definition/error-text.ts'
 import { afterDeath } from '../run/ending.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -104,6 +106,6 @@ function esbuildProcesses(): string[] {
 }
 
 function report(error: unknown): void {
-  if (!(error instanceof CliError)) throw error
+  if (!isA(error, CliError)) throw error
   terminal.warn(error.message)
 }

@@ -1,4 +1,5 @@
 /** The first requests to a server: which eras it supports, whether it requires a token, and how long a cold call takes. */
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import {
@@ -139,13 +140,13 @@ async function say(
   try {
     return { ...(await wire.ask({ label, headers, body, id, statuses: 'any' })), id }
   } catch (error) {
-    if (error instanceof Stop) return error
+    if (isA(error, Stop)) return error
     throw error
   }
 }
 
 function ignoreStop(error: unknown): void {
-  if (!(error instanceof Stop)) throw error
+  if (!isA(error, Stop)) throw error
 }
 
 function nothing({ options }: Wire, { outcome }: Stop): string {

@@ -1,4 +1,5 @@
 /** Fetches a public JSON document at a URL from a server, which may be any URL. */
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { Answer } from './http.ts'
 import type { JsonObject } from './messages.ts'
@@ -35,9 +36,9 @@ export async function fetchDocument(
     const document = answer.status === 200 ? parseDocument(answer.body) : undefined
     return document !== undefined ? { kind: 'document', answer, document } : { kind: 'none', answer }
   } catch (error) {
-    if (error instanceof NoAnswerStop && error.why === 'address refused')
+    if (isA(error, NoAnswerStop) && error.why === 'address refused')
       return { kind: 'refused', why: `since it is at ${error.reason}` }
-    if (error instanceof Stop) return { kind: 'none' }
+    if (isA(error, Stop)) return { kind: 'none' }
     throw error
   }
 }

@@ -1,4 +1,5 @@
 /** The server under test: what is known about it, and how to send it requests in either era. */
+import { isA } from '../../src/definition/error-text.ts'
 import { isLocalHost } from './addresses.ts'
 import type { Contact } from './contact.ts'
 import type { Answer } from './http.ts'
@@ -149,6 +150,6 @@ export class Endpoint {
 }
 
 function ignoreStop(error: unknown): false {
-  if (error instanceof Stop) return false
+  if (isA(error, Stop)) return false
   throw error
 }

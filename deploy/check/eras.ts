@@ -1,4 +1,5 @@
 /** Which protocol versions the server supports, and how it answers the first request. */
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
@@ -210,7 +211,7 @@ async function isHttpSse({ wire }: Endpoint): Promise<boolean> {
     })
     return isStream(headers) && events[0]?.type === 'endpoint'
   } catch (error) {
-    if (error instanceof Stop) return false
+    if (isA(error, Stop)) return false
     throw error
   }
 }

@@ -1,4 +1,5 @@
 /** What the specification allows, but some clients or models have problems with. Never an error of the server. */
+import { isA } from '../../src/definition/error-text.ts'
 import type { ToolCall } from './call-result.ts'
 import { judgeResult } from './call-result.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -93,7 +94,7 @@ async function withTools(
   const { era } = endpoint
   if (!isAdvertised(endpoint, era, TOOLS.capability)) return skipped('not advertised')
   const { items, fault } = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
-    if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
+    if (isA(error, Stop) && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
     throw error
   })
   return fault?.verdict === 'wrong' ? skipped('the list itself is wrong') : judge(items)

@@ -2,10 +2,12 @@
  * One HTTP exchange, as it is on the wire: follows no redirect, adds only what HTTP needs, and has a time limit. `fetch` would add an
  * `Accept`, refuse a `Host` and hide the certificate.
  */
+
 import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { isA } from '../../src/definition/error-text.ts'
 import { AddressRefused } from './addresses.ts'
 import { type Body, type IsEnough, readResponseBody } from './body.ts'
 
@@ -69,8 +71,8 @@ export async function exchange(request: HttpRequest): Promise<Answer> {
     const body = await readResponseBody(incoming, headers, clock.signal, request.isEnough ?? (() => false))
     return { ...facts, ...body, totalMs: elapsed() }
   } catch (error) {
-    if (error instanceof NoAnswer) throw error
-    if (error instanceof AddressRefused) throw new NoAnswer(error.message, 'address refused')
+    if (isA(error, NoAnswer)) throw error
+    if (isA(error, AddressRefused)) throw new NoAnswer(error.message, 'address refused')
     throw new NoAnswer(reasonFor(error as NodeJS.ErrnoException))
   } finally {
     clearTimeout(timer)
@@ -130,7 +132,7 @@ function tlsFacts(socket: TLSSocket): NonNullable<Answer['tls']> {
 
 function reasonFor(error: NodeJS.ErrnoException): string {
   // Several addresses were tried: the error of the first one is enough.
-  const first: NodeJS.ErrnoException = error instanceof AggregateError ? error.errors[0] : error
+  const first: NodeJS.ErrnoException = isA(error, AggregateError) ? error.errors[0] : error
   const { code, message } = first
   if (code === 'ECONNREFUSED') return 'the connection is refused'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host does not exist'

@@ -1,5 +1,6 @@
 /** `subscriptions/listen`: acknowledged first, ended at once if there is nothing to send, and never hanging. */
 
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { IsEnough } from './body.ts'
 import type { Asked, Endpoint } from './endpoint.ts'
@@ -107,7 +108,7 @@ function listen(endpoint: Endpoint): Promise<Listening> {
 /** Only the first probe reports silence. */
 function listenQuietly(endpoint: Endpoint): Promise<Listening> {
   return listen(endpoint).catch((error: unknown) => {
-    if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
+    if (isA(error, Stop) && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
     throw error
   })
 }

@@ -1,5 +1,6 @@
 /** What the server offers: every list that it advertises, in every era that it supports, page by page. */
 
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import { compileParamHeaders } from '../../src/definition/param-header.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -96,7 +97,7 @@ const cursor: Probe = {
 /** Throws `Stop` if the list itself is invalid, which `lists.tools` reports. */
 async function readTools(endpoint: Endpoint, era: Era): Promise<readonly JsonObject[]> {
   const pages = await readPages(endpoint, era, TOOLS).catch((error: unknown) => {
-    if (error instanceof Stop && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
+    if (isA(error, Stop) && error.outcome.verdict === 'wrong') throw new Stop(skipped('no answer'))
     throw error
   })
   if (pages.fault?.verdict === 'wrong') throw new Stop(skipped('the list itself is invalid'))
@@ -164,7 +165,7 @@ function headerFault(inputSchema: unknown): string | undefined {
     compileParamHeaders(inputSchema, '')
     return undefined
   } catch (error) {
-    return error instanceof TypeError
+    return isA(error, TypeError)
       ? cite(error.message.replace(/^inputSchema of tool "": |\.$/g, ''))
       : 'it is nested too deeply to be checked'
   }

@@ -1,5 +1,6 @@
 /** Runs every probe against one server. */
 
+import { isA } from '../../src/definition/error-text.ts'
 import { isLocalHost } from './addresses.ts'
 import type { ToolCall } from './call-result.ts'
 import { type Contact, makeContact, serverInfo } from './contact.ts'
@@ -88,10 +89,10 @@ async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
   try {
     return await probe.run(endpoint)
   } catch (error) {
-    if (error instanceof Stop) return error.outcome
+    if (isA(error, Stop)) return error.outcome
     // Probes should handle any answer. If one throws anyway, the rest of the report is kept.
     return wrong(
-      `the answer could not be checked: ${cite(error instanceof Error ? error.message : error)}`,
+      `the answer could not be checked: ${cite(isA(error, Error) ? error.message : error)}`,
       'look at what the server sends, and report this to mayfly-mcp, which should have said what is wrong',
     )
   }

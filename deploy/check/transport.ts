@@ -1,4 +1,5 @@
 /** Below HTTP: TLS, and what happens to a client that uses http instead of https. */
+import { isA } from '../../src/definition/error-text.ts'
 import type { Answer } from './http.ts'
 import { modernMessage } from './messages.ts'
 import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
@@ -46,7 +47,7 @@ const plain: Probe = {
     const answer = wire.send({ ...sending, isEnough: () => true })
     return judgePlain(
       await answer.catch((error: unknown) => {
-        if (error instanceof NoAnswerStop) return undefined
+        if (isA(error, NoAnswerStop)) return undefined
         throw error
       }),
     )

@@ -1,5 +1,7 @@
 /** The connection to one server: adds the user's headers, records the answers, and gives up on a server that is silent, endless or slow. */
+
 import type { Agent } from 'node:http'
+import { isA } from '../../src/definition/error-text.ts'
 import { addressIn, guardedLookup, kindOf } from './addresses.ts'
 import { type AnswerRecord, toAnswerRecord } from './answer-record.ts'
 import type { IsEnough } from './body.ts'
@@ -86,7 +88,7 @@ export class Wire {
     try {
       answer = await exchange({ ...this.#toRequest(sending, isOwn), timeoutMs: Math.min(limitMs, leftMs) })
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error
+      if (!isA(error, NoAnswer)) throw error
       if (error.why === 'timeout' && leftMs < limitMs) this.#timeLeft()
       if (isOwn) this.#silences += 1
       throw new NoAnswerStop(label, error, limitMs)

@@ -1,5 +1,7 @@
 /** `mayfly add`: adds a server to a client's configuration, or prints the entry. */
+
 import { resolve } from 'node:path'
+import { isA } from '../../src/definition/error-text.ts'
 import {
   type AddedServer,
   type Addition,
@@ -113,12 +115,12 @@ function addTo(client: Client, options: Options): boolean {
     write(client, path, addition, options)
     return true
   } catch (error) {
-    if (error instanceof CliError) terminal.warn(error.message)
-    else if (error instanceof UnreadableError) terminal.warn(`${path} ${error.message}; this belongs there:`)
+    if (isA(error, CliError)) terminal.warn(error.message)
+    else if (isA(error, UnreadableError)) terminal.warn(`${path} ${error.message}; this belongs there:`)
     else if (isSystemError(error))
       terminal.warn(`${systemError(`cannot write ${path}`, error).message}; this belongs there:`)
     else throw error
-    if (!(error instanceof CliError)) printAddition(client, server, addition)
+    if (!isA(error, CliError)) printAddition(client, server, addition)
     return false
   }
 }

@@ -1,5 +1,6 @@
 /** `mayfly doctor`: finds what is missing, wrong, or degraded before a deployment. */
 
+import { isA } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import type { Finding, Project } from '../contract/target.ts'
 import {
@@ -70,7 +71,7 @@ async function examine(project: Project, targetName: string): Promise<Report> {
       degrades: degradations(info, hasSecret, target),
     }
   } catch (error) {
-    if (!(error instanceof CliError)) throw error
+    if (!isA(error, CliError)) throw error
     return {
       target: targetName,
       findings: [...findings, { level: 'error', message: error.message }],

@@ -1,7 +1,9 @@
 /** `mayfly registry`: writes and validates the `server.json` that publishes a server in the MCP registry. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { isA } from '../../src/definition/error-text.ts'
 import { readConfig, replaceConfig } from '../add/config-file.ts'
 import { UnreadableError } from '../add/format.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
@@ -41,7 +43,7 @@ export async function registry(args: string[]): Promise<number> {
   try {
     return await run(args)
   } catch (error) {
-    throw error instanceof UnreadableError ? new CliError(`server.json ${error.message}`) : error
+    throw isA(error, UnreadableError) ? new CliError(`server.json ${error.message}`) : error
   }
 }
 

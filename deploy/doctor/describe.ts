@@ -1,5 +1,7 @@
 /** Run as `describe.ts <bundle>`: loads a built server and prints its configuration as one line of JSON. */
+
 import { pathToFileURL } from 'node:url'
+import { textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation, MCPServer } from '../../src/index.ts'
 
@@ -54,7 +56,7 @@ function describe(): Description {
     const identity = tools && identify(serverWithin(server) as Described, tools)
     return { info, tools: tools?.length, identity, isApp: server !== exported }
   } catch (error) {
-    return { info, tools: undefined, fault: String(error instanceof Error ? error.message : error) }
+    return { info, tools: undefined, fault: textOf(error) }
   }
 }
 

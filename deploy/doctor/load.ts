@@ -1,9 +1,11 @@
 /** Loads a server in a separate process and reads its description: user code does not run in the CLI. */
+
 import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
+import { isA } from '../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../build/bundle-server.ts'
 import { refuseSecrets } from '../build/secret-search.ts'
 import { createTempFolder } from '../build/work-folder.ts'
@@ -28,8 +30,8 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
  */
 export async function refuseFaulty(project: Project, signal?: AbortSignal): Promise<void> {
   const { fault } = await describeServer(project, signal).catch((error): Partial<Description> => {
-    if (!(error instanceof CliError)) throw error
-    if (error instanceof TooSlow) terminal.warn(error.message)
+    if (!isA(error, CliError)) throw error
+    if (isA(error, TooSlow)) terminal.warn(error.message)
     return {}
   })
   if (fault !== undefined) throw faultOf(project, fault)

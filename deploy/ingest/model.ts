@@ -1,4 +1,5 @@
 /** The embedding model of `--model`. */
+import { textOf } from '../../src/definition/error-text.ts'
 import { type EmbeddingModel, toEmbed } from '../../src/retrieval/embed.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { loadDefault } from './module.ts'
@@ -20,6 +21,6 @@ export async function loadModel(cwd: string, name: string): Promise<LoadedModel>
     const id = typeof modelId === 'string' ? modelId : name
     return { id, embed: (texts) => embed(texts, { env: process.env }) }
   } catch (error) {
-    throw new CliError(`${printable(name)}: ${(error as Error).message}`)
+    throw new CliError(`${printable(name)}: ${textOf(error)}`)
   }
 }

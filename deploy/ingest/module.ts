@@ -1,8 +1,10 @@
 /** Modules of the project that are named on the command line. */
+
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { textOf } from '../../src/definition/error-text.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
 /** The default export of a file. Throws `CliError` if it is missing, or the file does not load. */
@@ -15,7 +17,7 @@ export async function loadDefault(cwd: string, file: string, what: string): Prom
       `this Node cannot load ${printable(file)}: use Node 22.18 or later, or write it as .mjs`,
     )
   const loaded = await import(pathToFileURL(path).href).catch((error: unknown) => {
-    throw new CliError(`${printable(file)} does not load: ${printable((error as Error).message)}`)
+    throw new CliError(`${printable(file)} does not load: ${printable(textOf(error))}`)
   })
   const { default: exported } = loaded as { default?: unknown }
   if (exported === undefined) throw new CliError(`${printable(file)} has no default export: make it ${what}`)

@@ -1,6 +1,8 @@
 /** The documents to ingest: files of a folder, single files, and pages. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
+import { textOf } from '../../src/definition/error-text.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -46,7 +48,7 @@ export async function findDocuments(
   const failed: string[] = []
   const warn = (source: string, error: unknown): void => {
     failed.push(source)
-    terminal.warn(`${printable(source)}: ${printable((error as Error).message)}`)
+    terminal.warn(`${printable(source)}: ${printable(textOf(error))}`)
   }
   for (const file of [...new Set(files)].sort()) {
     const document = readDocument(cwd, file, warn)

@@ -1,4 +1,5 @@
 /** Splits documents by headings and size. Markdown is split by `chunkdown`; HTML is first converted to Markdown by `turndown`. */
+import { memberOf } from '../../src/definition/error-text.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import type { DocumentKind } from './sources.ts'
 
@@ -59,7 +60,7 @@ async function loadTurndown(): Promise<(html: string) => string> {
 }
 
 function missing(name: string, error: unknown): unknown {
-  if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') return error
+  if (memberOf(error, 'code') !== 'ERR_MODULE_NOT_FOUND') return error
   return new CliError(
     `documents are split by the package ${name}, which is not installed: run npm install --save-dev chunkdown turndown`,
   )

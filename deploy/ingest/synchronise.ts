@@ -1,5 +1,7 @@
 /** Makes an index contain exactly these chunks: embeds and adds new ones, and deletes removed ones. */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { isA, memberOf, textOf } from '../../src/definition/error-text.ts'
 import { EmbeddingError } from '../../src/retrieval/embed.ts'
 import { VectorStoreError } from '../../src/retrieval/store.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -81,7 +83,7 @@ async function idsOf(
   try {
     return new Set(await store.listIds({ indexName, prefix }))
   } catch (error) {
-    if (error instanceof VectorStoreError && error.code === 'NO_INDEX') return undefined
+    if (isA(error, VectorStoreError) && error.code === 'NO_INDEX') return undefined
     throw error
   }
 }
@@ -91,11 +93,9 @@ async function repeat<Value>(what: string, act: () => Promise<Value>, retryMs: n
     try {
       return await act()
     } catch (error) {
-      const { message, cause } = error as { message: string; cause?: unknown }
-      const reason =
-        cause === undefined
-          ? message
-          : `${message} (${cause instanceof Error ? cause.message : String(cause)})`
+      const message = textOf(error)
+      const cause = memberOf(error, 'cause')
+      const reason = cause === undefined ? message : `${message} (${textOf(cause)})`
       if (attempt === ATTEMPTS || !mayPass(error))
         throw new CliError(`${what} failed: ${reason.replaceAll('\n', ' ')}`)
       await delay(retryMs * 2 ** (attempt - 1))
@@ -105,10 +105,11 @@ async function repeat<Value>(what: string, act: () => Promise<Value>, retryMs: n
 
 /** Does not retry errors that would repeat. */
 function mayPass(error: unknown): boolean {
-  if (error instanceof TypeError && !/fetch failed/.test(error.message)) return false
-  const { status, code } = error as { status?: unknown; code?: unknown }
+  if (isA(error, TypeError) && !/fetch failed/.test(error.message)) return false
+  const status = memberOf(error, 'status')
+  const code = memberOf(error, 'code')
   // For example a missing key.
-  if (error instanceof EmbeddingError && status === undefined) return false
+  if (isA(error, EmbeddingError) && status === undefined) return false
   if (typeof status === 'number') return status === 408 || status === 429 || status >= 500
   return code !== 'WRONG_DIMENSION' && code !== 'UNSUPPORTED_FILTER' && code !== 'NO_INDEX'
 }

@@ -1,4 +1,5 @@
 /** Vectorize from outside a Worker, by Cloudflare's HTTP API with the same calls as wrangler. Only what ingest needs. */
+import { memberOf } from '../../src/definition/error-text.ts'
 import { checkIndexName, toRows, type VectorStore, VectorStoreError } from '../../src/retrieval/store.ts'
 import { inParts, noIndex } from '../../src/retrieval/stores/http.ts'
 
@@ -58,7 +59,7 @@ export function vectorizeHttp({
     try {
       return await ask<Result>(`/${checkIndexName(indexName)}${path}`, method, body)
     } catch (error) {
-      throw (error as { status?: unknown }).status === 404 ? noIndex('Vectorize', indexName) : error
+      throw memberOf(error, 'status') === 404 ? noIndex('Vectorize', indexName) : error
     }
   }
 

@@ -3,10 +3,12 @@
  *
  * It is the same for every platform and is not part of a deployment.
  */
+
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { PAGE_CSP } from '../../src/http/page.ts'
 import { busyPort } from '../run/port.ts'
 import { forward, withoutHops } from './forward.ts'
@@ -64,7 +66,7 @@ export async function startPlaygroundFront({
   try {
     await once(listener.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? busyPort(port) : error
+    throw memberOf(error, 'code') === 'EADDRINUSE' ? busyPort(port) : error
   }
   return {
     path: isAtRoot ? '/' : PREFIX,

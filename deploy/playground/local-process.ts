@@ -8,6 +8,7 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isA } from '../../src/definition/error-text.ts'
 import { readBody } from '../run/read-body.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
@@ -103,7 +104,7 @@ async function serveFetch(
     response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
     response.end(answer)
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!isA(error, Refused)) throw error
     refuse(response, 502, error.message)
   }
 }

@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isLoopback, mayReach } from '../../src/client/allowed-urls.ts'
+import { isA, textOf } from '../../src/definition/error-text.ts'
 import { addressIn, guardedLookup, kindOf } from '../check/addresses.ts'
 import { readBody } from '../run/read-body.ts'
 
@@ -65,8 +66,8 @@ export async function fetchOutside(asked: OutsideRequest, server: URL): Promise<
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     return { status: response.statusCode ?? 0, body: await readText(response, url) }
   } catch (error) {
-    if (error instanceof Refused) throw error
-    const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : (error as Error).message
+    if (isA(error, Refused)) throw error
+    const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : textOf(error)
     throw new Refused(`${url.origin} cannot be reached: ${why}`)
   }
 }

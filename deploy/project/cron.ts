@@ -1,5 +1,7 @@
 /** The schedule of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute. */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { isA } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -82,7 +84,7 @@ async function callOnce(url: string, secret: string, signal: AbortSignal): Promi
     return response.ok ? '' : `status ${response.status} ${text}`
   } catch (error) {
     // A server that is being replaced does not answer for a moment.
-    return error instanceof Error && error.name === 'TimeoutError'
+    return isA(error, Error) && error.name === 'TimeoutError'
       ? `no answer in ${CALL_TIMEOUT_MS / 1000} s`
       : ''
   }

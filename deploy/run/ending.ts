@@ -2,7 +2,9 @@
  * How this process ends: `atExit` tidies up on every way out but SIGKILL, `onInterrupt` decides what a signal does,
  * `afterDeath` is for cleanup that must happen even after SIGKILL.
  */
+
 import { afterDeath as runAfterDeath } from '../../adapters/_stdio/after-death.ts'
+import { textOf } from '../../src/definition/error-text.ts'
 import { flushOutput, watchOutput } from '../terminal/output.ts'
 import { systemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -40,7 +42,7 @@ function runTasks(): void {
       task()
     } catch (error) {
       // The other tasks must still run.
-      terminal.warn((error as Error).message)
+      terminal.warn(textOf(error))
     }
   }
 }

@@ -2,9 +2,11 @@
  * The port of `mayfly dev`: forwards connections to the newest server, so that no connection is refused
  * while a server is replaced. Forwards bytes without reading them.
  */
+
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { busyPort } from './port.ts'
 
 export interface Front {
@@ -78,7 +80,7 @@ export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS):
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? busyPort(port) : error
+    throw memberOf(error, 'code') === 'EADDRINUSE' ? busyPort(port) : error
   }
   return {
     passTo: turn,

@@ -1,8 +1,10 @@
 /** `mayfly dev --inspector`: the official Inspector (version 2) of the user's project, connected to the local server. */
+
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { textOf } from '../../src/definition/error-text.ts'
 import { resolveBin } from '../project/project-tool.ts'
 import { openInBrowser } from '../terminal/open-browser.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -27,8 +29,8 @@ export function findInspector(cwd: string): string {
 export function startInspector(program: string, endpoint: string): { stop(): Promise<void> } {
   const ended = new AbortController()
   const started = start(program, endpoint, ended.signal)
-  started.catch((error: Error) => {
-    if (!ended.signal.aborted) terminal.warn(`the Inspector cannot be started: ${error.message}`)
+  started.catch((error: unknown) => {
+    if (!ended.signal.aborted) terminal.warn(`the Inspector cannot be started: ${textOf(error)}`)
   })
   return {
     stop: async () => {

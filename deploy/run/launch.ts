@@ -1,5 +1,7 @@
 /** Runs the process that a target's `preview` describes. */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { memberOf } from '../../src/definition/error-text.ts'
 import type { Launch, Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
@@ -51,8 +53,8 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
         await output.ended
         reject(endedWith(code, options.project, output))
       },
-      (error: NodeJS.ErrnoException) =>
-        reject(new CliError(`cannot run ${command} (${error.code}): is it installed?`)),
+      (error: unknown) =>
+        reject(new CliError(`cannot run ${command} (${memberOf(error, 'code')}): is it installed?`)),
     )
   })
   const listening = Promise.race([untilListening(options.port, stopping.signal), failed])

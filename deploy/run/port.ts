@@ -1,7 +1,9 @@
 /** Checks a port before anything starts, so that a used port is reported in one line instead of a platform's stack trace. */
+
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
 const LISTEN_TIMEOUT_MS = 60_000
@@ -30,7 +32,7 @@ async function listenable(port: number): Promise<number> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = memberOf(error, 'code')
     if (code === 'EADDRINUSE') throw busyPort(port)
     throw new CliError(`cannot listen on port ${port} (${code}): pass another --port`)
   }

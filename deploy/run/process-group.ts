@@ -2,9 +2,11 @@
  * A child process that ends together with everything it starts: wrangler, for example, outlives its own launcher. None of them outlives
  * this process, however it ends.
  */
+
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { afterDeath, atExit } from './ending.ts'
 
 export interface ProcessGroup {
@@ -122,7 +124,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0) && !isZombie(readStat(pid))
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return memberOf(error, 'code') === 'EPERM'
   }
 }
 
@@ -131,7 +133,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    if (memberOf(error, 'code') === 'ESRCH') return false
     throw error
   }
 }

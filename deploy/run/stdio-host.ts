@@ -2,12 +2,14 @@
  * The process that `mayfly stdio` runs a server in: `stdio-host.ts <file>`. stdout goes to stderr, for the server and the processes that it
  * starts; the client reads the fourth stream. Reports over IPC why it ended, unless the client ended it.
  */
+
 import { createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { serveStdio } from '../../adapters/_node/stdio.ts'
 import { divertStdout } from '../../adapters/_node/stdout.ts'
+import { textOf } from '../../src/definition/error-text.ts'
 import { isMCPServer, serverWithin } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
 
@@ -30,7 +32,7 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void running.close())
   await running.closed
 } catch (error) {
-  await fail({ type: 'failed', reason: (error as Error).message })
+  await fail({ type: 'failed', reason: textOf(error) })
 }
 await end(0)
 
@@ -42,8 +44,8 @@ function openOutput(fd: number): Writable {
 }
 
 async function load(file: string): Promise<MCPServer> {
-  const { default: exported } = await import(pathToFileURL(file).href).catch((error: Error) =>
-    fail({ type: 'not-loaded', reason: error.message.split('\n')[0] ?? '' }),
+  const { default: exported } = await import(pathToFileURL(file).href).catch((error: unknown) =>
+    fail({ type: 'not-loaded', reason: textOf(error).split('\n')[0] ?? '' }),
   )
   const server = serverWithin(exported)
   return isMCPServer<MCPServer>(server) ? server : fail({ type: 'no-server' })

@@ -1,8 +1,10 @@
 /** Finds and runs a platform's own CLI. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { isA, memberOf } from '../../src/definition/error-text.ts'
 import { createTempFolder } from '../build/work-folder.ts'
 import { type Deployment, type DeployStep, type Finding, SECRET_FILE } from '../contract/target.ts'
 import { findProgram, resolveBin } from '../project/project-tool.ts'
@@ -31,7 +33,7 @@ export function findTool({ name, npm }: Deployment['tool'], cwd: string): Deploy
     try {
       return resolveBin(npm, cwd, name)
     } catch (error) {
-      if (!(error instanceof CliError)) throw error
+      if (!isA(error, CliError)) throw error
     }
   }
   return findProgram(name)
@@ -143,8 +145,7 @@ async function run(
     if (ending.interruption !== undefined) process.exit(interruptedCode(ending.interruption))
     return { code: code ?? 1, told }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new CliError(`cannot run ${command} (${code}): install it, then deploy again`)
+    throw new CliError(`cannot run ${command} (${memberOf(error, 'code')}): install it, then deploy again`)
   } finally {
     ending.forget()
   }

@@ -1,5 +1,7 @@
 /** The command line of one subcommand. */
+
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { textOf } from '../../src/definition/error-text.ts'
 import { printable, UsageError } from './cli-error.ts'
 
 type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
@@ -18,7 +20,7 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     // The first sentence of parseArgs' message says which option is wrong.
-    const [reason] = (error as Error).message.split(/[.\n]/)
+    const [reason] = textOf(error).split(/[.\n]/)
     throw new UsageError(`${reason}: see mayfly ${command} --help`)
   }
 }

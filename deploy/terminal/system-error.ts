@@ -1,9 +1,12 @@
 /** Errors of the operating system (no permission, a full disk), as one line. */
+import { isA, memberOf } from '../../src/definition/error-text.ts'
 import { CliError } from './cli-error.ts'
 
 /** `EACCES`, `ENOSPC` and similar come with the call that failed. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'code' in error
+  return (
+    isA(error, Error) && memberOf(error, 'syscall') !== undefined && memberOf(error, 'code') !== undefined
+  )
 }
 
 /** `cannot write dist/node (EACCES)` and, if known, the reason. */

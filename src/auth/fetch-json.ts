@@ -1,6 +1,7 @@
 /**
  * Fetches JSON from an authorization server, with limits for time and size.
  */
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { VerifierUnavailableError } from './verifier.ts'
 
 export interface FetchJsonOptions {
@@ -41,14 +42,14 @@ export async function fetchJson(
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object')
     return value as Record<string, unknown>
   } catch (cause) {
-    throw new VerifierUnavailableError(`${url} cannot be used: ${(cause as Error).message}`, { cause })
+    throw new VerifierUnavailableError(`${url} cannot be used: ${textOf(cause)}`, { cause })
   }
 }
 
 /** Whether the issuer refused this request in particular, and may answer others. */
 export function isAboutQuestion(error: unknown): boolean {
-  const { cause } = error as { readonly cause?: unknown }
-  return cause instanceof StatusError && [400, 413, 422].includes(cause.status)
+  const cause = memberOf(error, 'cause')
+  return isA(cause, StatusError) && [400, 413, 422].includes(cause.status)
 }
 
 /** Reads the body, up to 256 KiB. */

@@ -1,5 +1,7 @@
 /** The gate in front of a server: reads the token, verifies it, and refuses callers without access. */
+
 import type { AuthInfo } from '../definition/context.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
@@ -117,13 +119,13 @@ function createRefusals(scopes: readonly string[]): {
   }
 
   const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
-    if (error instanceof InvalidTokenError) return unauthorized(context, 'invalid_token', error.message)
-    if (error instanceof VerifierMisconfiguredError) {
+    if (isA(error, InvalidTokenError)) return unauthorized(context, 'invalid_token', textOf(error))
+    if (isA(error, VerifierMisconfiguredError)) {
       return { ...unauthorized(context, 'invalid_token', 'The token is not valid.'), ...once(error) }
     }
-    if (error instanceof UnknownResourceError) return { ...UNAVAILABLE, ...once(error) }
-    if (error instanceof KnownOutageError) return UNAVAILABLE
-    if (error instanceof VerifierUnavailableError) return { ...UNAVAILABLE, cause: error }
+    if (isA(error, UnknownResourceError)) return { ...UNAVAILABLE, ...once(error) }
+    if (isA(error, KnownOutageError)) return UNAVAILABLE
+    if (isA(error, VerifierUnavailableError)) return { ...UNAVAILABLE, cause: error }
     throw error
   }
 

@@ -1,6 +1,7 @@
 /**
  * JSON Web Tokens, verified with the keys of their issuer (RFC 7519, RFC 9068), by `jose`.
  */
+
 import {
   createRemoteJWKSet,
   customFetch,
@@ -9,6 +10,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose'
+import { isA } from '../definition/error-text.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -195,21 +197,21 @@ async function verifyClaims(
 
 /** Distinguishes jose's errors caused by the token from those caused by the issuer. */
 function refusalOf(error: unknown): Error {
-  if (error instanceof VerifierUnavailableError) return error
-  if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired.')
-  if (error instanceof errors.JWTClaimValidationFailed) {
+  if (isA(error, VerifierUnavailableError)) return error
+  if (isA(error, errors.JWTExpired)) return new InvalidTokenError('The token has expired.')
+  if (isA(error, errors.JWTClaimValidationFailed)) {
     return new InvalidTokenError(`The token has the wrong ${error.claim}.`)
   }
   const isTokensFault =
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWSSignatureVerificationFailed ||
-    error instanceof errors.JOSEAlgNotAllowed ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys ||
+    isA(error, errors.JWTInvalid) ||
+    isA(error, errors.JWSInvalid) ||
+    isA(error, errors.JWSSignatureVerificationFailed) ||
+    isA(error, errors.JOSEAlgNotAllowed) ||
+    isA(error, errors.JOSENotSupported) ||
+    isA(error, errors.JWKSNoMatchingKey) ||
+    isA(error, errors.JWKSMultipleMatchingKeys) ||
     // The type of the key does not match the algorithm.
-    error instanceof TypeError
+    isA(error, TypeError)
   if (isTokensFault) return new InvalidTokenError('The token is not valid.')
   return new VerifierUnavailableError("Could not fetch the issuer's keys.", { cause: error })
 }

@@ -5,6 +5,7 @@
 
 import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
+import { isA } from '../definition/error-text.ts'
 import { callListener, MCPClientError } from './errors.ts'
 import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
 
@@ -213,14 +214,14 @@ export class Changes {
   #onFailure(error: unknown): void {
     if (this.#isStopped) return
     this.#failures++
-    const isFinal = error instanceof MCPClientError && ['UNSUPPORTED', 'UNAUTHORIZED'].includes(error.code)
+    const isFinal = isA(error, MCPClientError) && ['UNSUPPORTED', 'UNAUTHORIZED'].includes(error.code)
     if (!isFinal && this.#failures < MAX_FAILURES) {
       this.#listenAgain()
       return
     }
     const { server } = this.#host
     this.#host.report(
-      error instanceof MCPClientError
+      isA(error, MCPClientError)
         ? error
         : new MCPClientError('REQUEST_FAILED', `MCP server "${server}" no longer notifies about changes.`, {
             server,

@@ -2,6 +2,7 @@
  * Sits between the official client and a transport. Passes on only valid, requested messages from the server, and no more than can be
  * handled. Fails a call if its answer can no longer arrive.
  */
+
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
@@ -12,6 +13,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
+import { isA, textOf } from '../definition/error-text.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import type { Askers, Call } from './call.ts'
 import type { Exchanges } from './exchanges.ts'
@@ -105,7 +107,7 @@ export class Channel implements Transport {
     this.inner.onmessage = (message, extra) => this.#receive(message, extra)
     this.inner.onclose = () => this.#onClose()
     this.inner.onerror = (error) => {
-      if (error instanceof ResponseTooLarge) this.#fault = error
+      if (isA(error, ResponseTooLarge)) this.#fault = error
       this.onerror?.(error)
     }
     await this.inner.start()
@@ -278,6 +280,6 @@ function toComplete<R extends object>(method: string, result: R): R {
 }
 
 function toFailure(id: RequestId, error: unknown): JSONRPCErrorResponse {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = textOf(error)
   return { jsonrpc: '2.0', id, error: { code: FAILED, message, data: error } }
 }

@@ -10,7 +10,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { textOf } from '../definition/error-text.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { Channel } from './channel.ts'
 import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
@@ -73,10 +73,10 @@ export async function connect(
     return await open(new StreamableHTTPClientTransport(url, init), 'auto')
   } catch (error) {
     if (!refusesPost(error)) throw error
-    return open(new SSEClientTransport(url, init), 'legacy').catch((other: Error) => {
+    return open(new SSEClientTransport(url, init), 'legacy').catch((other: unknown) => {
       // The user is already signing in.
-      if (other instanceof UnauthorizedError || signal.aborted) throw other
-      throw new AggregateError([error, other], `${textOf(error)}; over HTTP+SSE: ${other.message}`)
+      if (isA(other, UnauthorizedError) || signal.aborted) throw other
+      throw new AggregateError([error, other], `${textOf(error)}; over HTTP+SSE: ${textOf(other)}`)
     })
   }
 }
@@ -136,7 +136,7 @@ async function attempt(
 }
 
 function refusesPost(error: unknown): boolean {
-  return error instanceof SdkHttpError && [400, 404, 405].includes(error.data.status)
+  return isA(error, SdkHttpError) && [400, 404, 405].includes(error.data.status)
 }
 
 /** Headers are set by this client's `fetch`: the official client would also send them to other origins of the server's choice. */
@@ -199,7 +199,7 @@ export async function disconnect(client: Client): Promise<void> {
 
 /** Whether the server lost the session without doing anything, which it reports as 404 (MCP 2025-11-25, "Session Management"). */
 export function isSessionLost(client: Client, error: unknown): boolean {
-  return hasSession(client) && error instanceof SdkHttpError && error.data.status === 404
+  return hasSession(client) && isA(error, SdkHttpError) && error.data.status === 404
 }
 
 /**
@@ -207,7 +207,7 @@ export function isSessionLost(client: Client, error: unknown): boolean {
  * reasons.
  */
 export function isSessionUnknown(client: Client, error: unknown): boolean {
-  if (!hasSession(client) || !(error instanceof SdkHttpError)) return false
+  if (!hasSession(client) || !isA(error, SdkHttpError)) return false
   const { status, text } = error.data
   return status === 400 && /session/i.test(String(text))
 }

@@ -1,5 +1,7 @@
 /** The client's connection to one server: gives each request a deadline, and each failure a code. */
+
 import type { Client, Progress, RequestOptions } from '@modelcontextprotocol/client'
+import { isA } from '../definition/error-text.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { Call } from './call.ts'
 import { Changes } from './changes.ts'
@@ -256,7 +258,7 @@ export class Connection {
   /** The error for the caller of `operation`. */
   toError(operation: string, error: unknown, signal: AbortSignal | undefined): MCPClientError {
     const details = { server: this.server, operation }
-    if (signal?.aborted && !(error instanceof MCPClientError)) {
+    if (signal?.aborted && !isA(error, MCPClientError)) {
       const text = `${operation} of MCP server "${this.server}" was aborted.`
       return new MCPClientError('ABORTED', text, { ...details, cause: error })
     }

@@ -1,6 +1,6 @@
 /** The client's one error class: contains the server, the operation, and a code for what went wrong. */
 import { SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
-import { textOf } from '../definition/error-text.ts'
+import { isA, memberOf, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable, printableLines } from './printable.ts'
@@ -86,16 +86,16 @@ export function toClientError(
   details: { readonly server: string; readonly operation: string },
 ): MCPClientError {
   const known = findKnown(error)
-  if (known instanceof MCPClientError) return known
+  if (isA(known, MCPClientError)) return known
   const { server, operation } = details
   makeStackPrintable(error)
   const text = printable(textOf(known ?? error))
   const settled = { ...details, cause: error }
   const of = `MCP server "${server}"`
-  if (known instanceof ResponseTooLarge) {
+  if (isA(known, ResponseTooLarge)) {
     return new MCPClientError('RESPONSE_TOO_LARGE', `${of} failed at ${operation}: ${text}`, settled)
   }
-  if (known instanceof SignInRefused) {
+  if (isA(known, SignInRefused)) {
     return new MCPClientError('UNAUTHORIZED', `${of} needs its user to sign in, but ${text}.`, settled)
   }
   if (isUnauthorized(error)) {
@@ -111,33 +111,49 @@ export function toClientError(
 
 /** Runtimes print the stack of a `cause` unchanged, and it begins with the message, which may come from the server. */
 function makeStackPrintable(error: unknown, depth = 0): void {
-  if (!(error instanceof Error) || depth > 4) return
-  const { message, stack, cause, data, errors } = error as Error & { data?: unknown; errors?: unknown }
-  if (typeof stack === 'string') {
+  if (!isA(error, Error) || depth > 4) return
+  const message = textOf(error)
+  const stack = stackOf(error)
+  if (stack !== undefined) {
     const safe = printableLines(stack.replace(message, () => printable(message)))
-    Reflect.defineProperty(error, 'stack', { value: safe, configurable: true, writable: true })
+    try {
+      Reflect.defineProperty(error, 'stack', { value: safe, configurable: true, writable: true })
+    } catch {
+      // It cannot be changed.
+    }
   }
-  for (const inner of [cause, data, ...(Array.isArray(errors) ? errors : [])])
-    makeStackPrintable(inner, depth + 1)
+  for (const inner of innerOf(error)) makeStackPrintable(inner, depth + 1)
 }
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused
 
 /** Finds an error of this client, wherever the official client put it. A server cannot forge one, since it sends only JSON. */
 function findKnown(error: unknown, depth = 0): Known | undefined {
-  if (error instanceof MCPClientError || error instanceof ResponseTooLarge || error instanceof SignInRefused)
-    return error
-  if (!(error instanceof Error) || depth > 4) return undefined
-  const { cause, data, errors } = error as { cause?: unknown; data?: unknown; errors?: unknown }
-  for (const inner of [cause, data, ...(Array.isArray(errors) ? errors : [])]) {
+  if (isA(error, MCPClientError) || isA(error, ResponseTooLarge) || isA(error, SignInRefused)) return error
+  if (!isA(error, Error) || depth > 4) return undefined
+  for (const inner of innerOf(error)) {
     const known = findKnown(inner, depth + 1)
     if (known !== undefined) return known
   }
   return undefined
 }
 
+function listOf(errors: unknown): readonly unknown[] {
+  try {
+    return Array.isArray(errors) ? [...errors] : []
+  } catch {
+    return []
+  }
+}
+
+/** The errors within an error. */
+function innerOf(error: Error): readonly unknown[] {
+  const errors = memberOf(error, 'errors')
+  return [memberOf(error, 'cause'), memberOf(error, 'data'), ...listOf(errors)]
+}
+
 function isUnauthorized(error: unknown): boolean {
-  return error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.data.status === 401)
+  return isA(error, UnauthorizedError) || (isA(error, SdkHttpError) && error.data.status === 401)
 }
 
 /** The server of a listener, and where to report the listener's errors. */

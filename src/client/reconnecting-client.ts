@@ -1,5 +1,7 @@
 /** The client of a server: connects at the first use, reconnects after a lost connection, and closes the old one when it is idle. */
+
 import { type Client, SseError } from '@modelcontextprotocol/client'
+import { isA } from '../definition/error-text.ts'
 import { disconnect, isSessionLost, isSessionUnknown } from './connect.ts'
 
 export interface ReconnectingClientEvents {
@@ -94,7 +96,7 @@ export class ReconnectingClient {
   #onError(open: Open, error: Error): void {
     if (open.isRetired || this.#isClosed) return
     // The SSE stream was the session: no answer can arrive, and a new stream would be a new session.
-    if (error instanceof SseError) void open.client.close()
+    if (isA(error, SseError)) void open.client.close()
     // Waiting callers already get the error by their rejection.
     if (open.users === 0) this.#events.onError(error)
   }

@@ -2,6 +2,7 @@
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
+import { isA } from '../definition/error-text.ts'
 import { MCPClientError } from './errors.ts'
 import { MalformedTask } from './task.ts'
 
@@ -25,14 +26,14 @@ export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<
 
 /** Whether the next attempt may succeed, after a temporary outage of the server or the network. */
 function mayPass(error: unknown): boolean {
-  if (!(error instanceof MCPClientError)) return false
+  if (!isA(error, MCPClientError)) return false
   if (error.code === 'CONNECTION_FAILED' || error.code === 'TIMEOUT') return true
   const { cause } = error
-  if (error.code !== 'REQUEST_FAILED' || cause instanceof MalformedTask) return false
-  if (cause instanceof ProtocolError) return PASSING_CODES.includes(cause.code)
-  if (cause instanceof SdkHttpError) return cause.data.status === 429 || cause.data.status >= 500
+  if (error.code !== 'REQUEST_FAILED' || isA(cause, MalformedTask)) return false
+  if (isA(cause, ProtocolError)) return PASSING_CODES.includes(cause.code)
+  if (isA(cause, SdkHttpError)) return cause.data.status === 429 || cause.data.status >= 500
   const isWrong =
-    cause instanceof SdkError &&
+    isA(cause, SdkError) &&
     [SdkErrorCode.InvalidResult, SdkErrorCode.UnsupportedResultType].includes(cause.code)
   return !isWrong
 }

@@ -1,5 +1,6 @@
 /** The servers of a client: one by its name, or all of them. If one fails, this is reported and the others continue. */
 
+import { isA } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import {
   checkConfig,
@@ -88,7 +89,7 @@ export class Servers<Name extends string> {
         try {
           return [[connection, await ask(connection)] as const]
         } catch (error) {
-          if (!(error instanceof MCPClientError)) throw error
+          if (!isA(error, MCPClientError)) throw error
           onFailed(connection, error)
           return []
         }

@@ -1,5 +1,7 @@
 /** `tasks/get`, `tasks/update` and `tasks/cancel` (the extension `io.modelcontextprotocol/tasks`). */
+
 import { type Client, ProtocolError, type StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { isA } from '../definition/error-text.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import { type DetailedTask, printableId, readDetails, TASKS_EXTENSION } from './task.ts'
@@ -69,12 +71,14 @@ async function ask<T>(
 }
 
 function toTaskError({ server }: Connection, operation: string, taskId: string, error: unknown): unknown {
-  if (!(error instanceof MCPClientError) || !(error.cause instanceof ProtocolError)) return error
-  const details = { server, operation, cause: error.cause }
-  if (error.cause.code === METHOD_NOT_FOUND) {
+  if (!isA(error, MCPClientError)) return error
+  const { cause } = error
+  if (!isA(cause, ProtocolError)) return error
+  const details = { server, operation, cause }
+  if (cause.code === METHOD_NOT_FOUND) {
     return new MCPClientError('UNSUPPORTED', `MCP server "${server}" has no tasks.`, details)
   }
-  if (error.cause.code !== INVALID_PARAMS) return error
+  if (cause.code !== INVALID_PARAMS) return error
   const text = `MCP server "${server}" does not know task ${printableId(taskId)}: it has expired, the id is wrong, or it belongs to another user.`
   return new MCPClientError('TASK_GONE', text, details)
 }

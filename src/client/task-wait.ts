@@ -2,8 +2,10 @@
  * Waits for a task to end: polls it, gets its questions answered, and reports its changes. Whatever the server does, it neither spins nor
  * waits forever.
  */
+
 import { ProtocolError } from '@modelcontextprotocol/client'
 import type { CallToolResult } from '../definition/content.ts'
+import { isA } from '../definition/error-text.ts'
 import type { Call } from './call.ts'
 import { checkTimeout } from './config.ts'
 import type { Connection, RequestSettings } from './connection.ts'
@@ -175,7 +177,7 @@ class TaskWait {
   #cancel(): void {
     cancelTask(this.#connection, this.#taskId, { timeoutMs: this.#settings.timeoutMs }).catch(
       (error: unknown) => {
-        if (error instanceof MCPClientError && !['DISCONNECTED', 'TASK_GONE'].includes(error.code))
+        if (isA(error, MCPClientError) && !['DISCONNECTED', 'TASK_GONE'].includes(error.code))
           this.#connection.report(error)
       },
     )

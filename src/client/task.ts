@@ -4,6 +4,7 @@
 
 import { type ProtocolError, specTypeSchemas } from '@modelcontextprotocol/client'
 import type { CallToolResult } from '../definition/content.ts'
+import { isA } from '../definition/error-text.ts'
 import { isObject, type JsonObject } from '../definition/is-object.ts'
 import { printable } from './printable.ts'
 
@@ -76,7 +77,7 @@ export function readStarted(result: object, isAllowed: boolean): TaskStarted | M
 
 /** The task that answered a call of the official client. */
 export function findStarted(error: unknown): Task | undefined {
-  const data: unknown = error instanceof Error ? Reflect.get(error, 'data') : undefined
+  const data: unknown = isA(error, Error) ? Reflect.get(error, 'data') : undefined
   return data instanceof TaskStarted ? data.task : undefined
 }
 

@@ -1,9 +1,11 @@
 /**
  * Agents and workflows of agent frameworks, as tools. Both are structural types, without a dependency on a framework.
  */
+
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { type CallToolResult, errorResult } from './content.ts'
 import type { McpContext } from './context.ts'
+import { memberOf } from './error-text.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Anything that answers a message. Its description must not be empty: models choose tools by it. */
@@ -108,7 +110,7 @@ function toWorkflowResult(key: string, outcome: unknown): unknown | CallToolResu
   const { status, result, error } = (outcome ?? {}) as { status?: unknown; result?: unknown; error?: unknown }
   if (status === undefined || status === 'success') return status === undefined ? outcome : result
   // Run results are serializable, so an error may be a plain object.
-  const named = (error as { message?: unknown } | null | undefined)?.message
+  const named = memberOf(error, 'message')
   const reason = typeof named === 'string' ? named : typeof error === 'string' ? error : undefined
   return errorResult(
     `Workflow "${key}" ended with status ${String(status)}${reason === undefined ? '.' : `: ${reason}`}`,

@@ -1,3 +1,26 @@
+/**
+ * What a thrown value says. User code can throw anything: a revoked Proxy, an object whose getters throw, a symbol. Even `instanceof`
+ * throws for some of them, and in a `catch` that ends the process. So only these functions look at thrown values.
+ */
+
+/** Whether it is an instance of the class. */
+export function isA<Type>(thrown: unknown, type: abstract new (...given: never[]) => Type): thrown is Type {
+  try {
+    return thrown instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** A member; undefined if there is none, or if it cannot be read. */
+export function memberOf(thrown: unknown, name: string): unknown {
+  try {
+    return (thrown as { readonly [name: string]: unknown } | null | undefined)?.[name]
+  } catch {
+    return undefined
+  }
+}
+
 /** The text of any thrown value. Some values have no text: an object without a prototype, or with a `toString` that throws. */
 export function textOf(thrown: unknown): string {
   try {
@@ -10,11 +33,8 @@ export function textOf(thrown: unknown): string {
 
 /** The stack, if it exists and can be read. */
 export function stackOf(thrown: unknown): string | undefined {
-  try {
-    return thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : undefined
-  } catch {
-    return undefined
-  }
+  const stack = isA(thrown, Error) ? memberOf(thrown, 'stack') : undefined
+  return typeof stack === 'string' ? stack : undefined
 }
 
 /** Shortens a text, so that callers cannot fill a log. */

@@ -2,6 +2,7 @@
  * Requests without a message: the page, the health check, OAuth metadata and preflights. The guard runs before all of them except the
  * health check.
  */
+import { isA } from '../definition/error-text.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
 import { BufferedReply } from '../protocol/reply.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
@@ -45,7 +46,7 @@ export function createOtherMethods(
       return await pageResponse(received, description, options)
     } catch (error) {
       if (request.signal.aborted) return new BufferedReply(null, CLIENT_GONE, {})
-      if (error instanceof ProtocolError) return refusal(504, error.message, headers, error.code)
+      if (isA(error, ProtocolError)) return refusal(504, error.message, headers, error.code)
       return fail(error, received)
     } finally {
       entered()

@@ -1,5 +1,5 @@
 /** Which errors a client sees: a `ProtocolError` unchanged, any other error only as `-32603` without details. */
-import { textOf } from '../definition/error-text.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Incoming } from './engine-options.ts'
@@ -26,7 +26,7 @@ export function toFailure(
 ): Failure {
   const report = (fault: unknown): void => reportError(fault, { requestId, method: record.method })
   const known = fromSdk(error)
-  if (known instanceof ProtocolError) {
+  if (isA(known, ProtocolError)) {
     try {
       const failure = write(known, id)
       record.code = known.code

@@ -1,7 +1,9 @@
 /**
  * `resources/list`, `resources/templates/list`, `resources/read`, and the legacy `resources/subscribe`.
  */
+
 import type { Env } from '../definition/context.ts'
+import { isA } from '../definition/error-text.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
@@ -126,7 +128,7 @@ async function read(
       ? { answer: await resources.callbacks!.getResourceContent({ uri, ...callbackRequest(scope) }) }
       : { answer: await config.read({ uri, variables }, scope.context), mimeType: config.mimeType }
   } catch (error) {
-    const isUnknown = error instanceof ProtocolError && error.code === ErrorCode.resourceNotFound
+    const isUnknown = isA(error, ProtocolError) && error.code === ErrorCode.resourceNotFound
     throw isUnknown ? unknownResource(scope, uri, error) : error
   }
 }

@@ -5,7 +5,7 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
 import type { Era } from '../definition/context.ts'
-import { textOf } from '../definition/error-text.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
@@ -113,7 +113,7 @@ export function runTool(
   reportError: ReportError,
 ): MethodResult | Promise<MethodResult> {
   const fail = (error: unknown): MethodResult => {
-    if (error instanceof ProtocolError) throw error
+    if (isA(error, ProtocolError)) throw error
     // An error caused by the abort is not reported.
     if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
     return toMethodResult(errorResult(textOf(error)))

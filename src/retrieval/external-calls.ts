@@ -2,6 +2,7 @@
  * Calls to external models and stores. Their error messages may quote a connection string or a key, so they only go to the operator's log.
  * Their results may be anything, so they are corrected or refused.
  */
+import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { EmbeddingError, type toEmbed } from './embed.ts'
 import { FilterError } from './filter.ts'
@@ -18,7 +19,7 @@ export async function embedText(
     () => embed([text], { env, signal, providerOptions }),
     signal,
     (error) =>
-      error instanceof EmbeddingError
+      isA(error, EmbeddingError)
         ? error
         : withCause(new EmbeddingError('The embedding model failed: see the server’s log.'), error),
   )
@@ -31,7 +32,7 @@ export function askStore<Value>(
   { signal }: Pick<Settings, 'signal'>,
 ): Promise<Value> {
   return ask(act, signal, (error) =>
-    error instanceof VectorStoreError || error instanceof FilterError
+    isA(error, VectorStoreError) || isA(error, FilterError)
       ? error
       : withCause(
           new VectorStoreError('STORE_FAILED', 'The vector store failed: see the server’s log.'),

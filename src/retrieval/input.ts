@@ -2,7 +2,9 @@
  * The input and output of both tools. Written as Standard Schemas by hand, so that no schema library is bundled, and numbers and filters
  * are also accepted as JSON strings, as models send them.
  */
+
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { textOf } from '../definition/error-text.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { type Filter, parseFilter } from './filter.ts'
 
@@ -137,7 +139,7 @@ function readFilter(given: unknown, issues: StandardSchemaV1.Issue[]): unknown {
   try {
     parseFilter(given)
   } catch (error) {
-    issues.push({ path: ['filter'], message: (error as Error).message })
+    issues.push({ path: ['filter'], message: textOf(error) })
   }
   return given
 }

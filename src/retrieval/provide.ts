@@ -1,5 +1,7 @@
 /** What a server provides to its retrieval tools: stores by name, and values from the client's `_meta`. */
+
 import type { McpContext } from '../definition/context.ts'
+import { isA } from '../definition/error-text.ts'
 import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
 import type { SearchableStore } from './store.ts'
 
@@ -59,7 +61,7 @@ function joined(own: unknown, given: unknown): unknown {
     const condition = allOf([server, parseFilter(given)])
     return condition && toFilter(condition)
   } catch (error) {
-    if (!(error instanceof FilterError)) throw error
+    if (!isA(error, FilterError)) throw error
     return server === undefined ? given : { $and: [toFilter(server), given] }
   }
 }

@@ -1,4 +1,5 @@
 /** The interface of vector stores, compatible with Mastra's stores. */
+import { textOf as textOfThrown } from '../definition/error-text.ts'
 import { type Condition, type Filter, parseFilter } from './filter.ts'
 
 /** The similarity of two vectors: by angle, by distance, or by their product. */
@@ -91,7 +92,7 @@ export class VectorStoreError extends Error {
  */
 export function withCause<Failure extends Error>(error: Failure, cause: unknown): Failure {
   const [first, ...frames] = (error.stack ?? '').split('\n')
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = textOfThrown(cause)
   error.stack = [first, `Caused by: ${reason}`, ...frames].join('\n')
   return Object.assign(error, { cause })
 }

@@ -3,6 +3,7 @@
  */
 
 import type { Era } from '../definition/context.ts'
+import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import type { Received } from '../http/admission.ts'
 import { type CallersConfig, ownAuth } from '../http/known-callers.ts'
@@ -149,7 +150,7 @@ async function readPage(look: Look): Promise<Omit<PageModel, 'endpoint'>> {
 async function identify(look: Look): Promise<Identified> {
   const declared = { protocolVersion: LEGACY_VERSIONS[0], capabilities: {}, clientInfo: CLIENT }
   const asLegacy = await ask(look, 'legacy', 'initialize', declared).catch((error: unknown) => {
-    if (error instanceof AnsweredError) return undefined
+    if (isA(error, AnsweredError)) return undefined
     throw error
   })
   if (asLegacy !== undefined) {

@@ -1,5 +1,5 @@
 /** Changes of a task by a run, a client or time. Pure: each takes the stored record. */
-import { textOf } from '../definition/error-text.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
@@ -133,12 +133,12 @@ export function toTaskError(
   error: unknown,
   report: (error: unknown) => void,
 ): NonNullable<TaskRecord['error']> {
-  if (error instanceof ProtocolError) {
+  if (isA(error, ProtocolError)) {
     const { code, message, data } = error
     return { code, message, ...(isJson(data, report) && { data }) }
   }
   report(error)
-  const isSize = error instanceof TaskTooLargeError
+  const isSize = isA(error, TaskTooLargeError)
   return {
     code: ErrorCode.internal,
     message: isSize
@@ -159,7 +159,7 @@ function isJson(data: unknown, report: (error: unknown) => void): boolean {
 
 /** Names the step whose result does not fit. */
 export function tooLarge(error: unknown, step: string): unknown {
-  if (!(error instanceof TaskTooLargeError)) return error
+  if (!isA(error, TaskTooLargeError)) return error
   return new TypeError(
     `The result of step "${step}" does not fit in the task (${error.bytes} of ${error.limit} bytes): return less, for example the key of a stored object.`,
     { cause: textOf(error) },

@@ -2,7 +2,9 @@
  * A `fetch` for external callers of tasks: the platform's cron, which runs due tasks, and systems that send an event to a task through a
  * signed URL.
  */
+
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
+import { isA } from '../definition/error-text.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
@@ -129,7 +131,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     const value = parse(body.text)
     if (value === undefined) return jsonAnswer(400, { error: 'The body must be JSON.' })
     const isTaken = await server.tasks.send(task, name, value.json).catch((error: unknown) => {
-      if (error instanceof InboxError) return error
+      if (isA(error, InboxError)) return error
       throw error
     })
     if (isTaken instanceof InboxError) return jsonAnswer(413, { error: isTaken.message })

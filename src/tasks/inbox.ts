@@ -1,5 +1,6 @@
 /** Input for a task: answers and events. It may use only a part of the store's limit, so that space is left for the steps. */
 
+import { isA } from '../definition/error-text.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import { utf8Length } from './stored.ts'
 import { type Changed, TaskTooLargeError } from './task-records.ts'
@@ -66,7 +67,7 @@ export function notified(
 
 /** The error for an answer or event that does not fit in the task, although it is within its own limit. */
 export function asInboxError(error: unknown): unknown {
-  if (!(error instanceof TaskTooLargeError)) return error
+  if (!isA(error, TaskTooLargeError)) return error
   const { bytes, limit } = error
   return new InboxError(
     `This does not fit in the task, which would have ${bytes} bytes of ${limit}: send less.`,

@@ -1,6 +1,7 @@
 /**
  * `tasks/get`, `tasks/update` and `tasks/cancel`. A task of another caller does not exist.
  */
+import { isA } from '../definition/error-text.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { Access } from '../request/access.ts'
@@ -39,7 +40,7 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
     if (inputResponses === null || typeof inputResponses !== 'object' || Array.isArray(inputResponses))
       throw invalidParams('Invalid params: "inputResponses" must be an object.')
     const next = await takeAnswers(runs, task, inputResponses as Params).catch((error: unknown) => {
-      throw error instanceof InboxError ? invalidParams(error.message) : error
+      throw isA(error, InboxError) ? invalidParams(error.message) : error
     })
     if (next === undefined) throw notFound()
     runs.kick(next, scope.context)

@@ -4,8 +4,10 @@
  *
  * A call that may become a task is also such a run. It is a task from `become` on, and keeps running.
  */
+
 import type { StepInfo } from '../definition/context.ts'
 import { digest } from '../definition/digest.ts'
+import { isA } from '../definition/error-text.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
 import type { Ending } from '../interaction/ending.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
@@ -230,7 +232,7 @@ export class TaskRun implements ReplayHooks {
         await this.#writer.write((record) => suspended(record, pause))
       }
     } catch (error) {
-      const isOurs = error instanceof ProtocolError || error instanceof TaskTooLargeError
+      const isOurs = isA(error, ProtocolError) || isA(error, TaskTooLargeError)
       if (isOurs || this.task === undefined) return this.fail(error)
       this.#options.report(error)
       return this.lose()
@@ -248,7 +250,7 @@ export class TaskRun implements ReplayHooks {
     } catch (error) {
       const { report } = this.#options
       const failure = toTaskError(error, report)
-      const isTooLarge = error instanceof TaskTooLargeError
+      const isTooLarge = isA(error, TaskTooLargeError)
       if (isTooLarge)
         await this.#writer
           .write((record) => ({ record: failedWith(record, failure), dueAt: null }))

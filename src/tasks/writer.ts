@@ -2,7 +2,9 @@
  * Writes the progress of a run while it has the lease: one write after another, and renews the lease, so that no other process takes the
  * task.
  */
+
 import { backoffMs } from '../definition/backoff.ts'
+import { isA } from '../definition/error-text.ts'
 import type { Journal } from '../interaction/journal.ts'
 import { tooLarge } from './changes.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
@@ -95,7 +97,7 @@ export class RunWriter {
       try {
         return await this.save()
       } catch (error) {
-        const isTooLarge = error instanceof TaskTooLargeError
+        const isTooLarge = isA(error, TaskTooLargeError)
         if (isTooLarge && this.#isLargest(name)) throw tooLarge(error, name)
         if (!isTooLarge) {
           this.#options.report(error)
@@ -120,7 +122,7 @@ export class RunWriter {
       try {
         return await this.#writeOnce(change)
       } catch (error) {
-        if (error instanceof TaskTooLargeError || Date.now() + waitMs > giveUpAt) throw error
+        if (isA(error, TaskTooLargeError) || Date.now() + waitMs > giveUpAt) throw error
         if (failures === 1) this.#options.report(error)
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs))

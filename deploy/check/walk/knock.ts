@@ -1,4 +1,5 @@
 /** The first request of a client, without a token. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { metadataUrl } from '../authorization.ts'
 import type { Knock } from '../clients/profile.ts'
 import type { Answer } from '../http.ts'
@@ -117,7 +118,7 @@ async function send(trail: Trail, label: string, { headers, body, id }: Message)
       statuses: 'any',
     })
   } catch (error) {
-    if (error instanceof Stop) return error
+    if (isA(error, Stop)) return error
     throw error
   }
 }

@@ -1,4 +1,5 @@
 /** The list of tools, with the limits of a client and its models. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { isObject } from '../../../src/definition/is-object.ts'
 import type { ListTools } from '../clients/profile.ts'
 import { isAdvertised } from '../lists.ts'
@@ -17,7 +18,7 @@ export async function listTools(step: ListTools, { endpoint }: Trail): Promise<S
     const { items, fault } = await readPages(endpoint, endpoint.era, TOOLS)
     return { outcome: fault ?? judge(step, items) }
   } catch (error) {
-    if (error instanceof Stop) return { outcome: error.outcome }
+    if (isA(error, Stop)) return { outcome: error.outcome }
     throw error
   }
 }

@@ -1,4 +1,5 @@
 /** How a client registers with the authorization server: by its metadata document, or dynamically (RFC 7591). */
+import { isA } from '../../../src/definition/error-text.ts'
 import type { Register } from '../clients/profile.ts'
 import { parseDocument, whyNotAsked } from '../document.ts'
 import type { Answer } from '../http.ts'
@@ -133,7 +134,7 @@ async function deleteAgain(trail: Trail, endpoint: URL, document: JsonObject): P
     })
     return status >= 200 && status < 300
   } catch (error) {
-    if (error instanceof Stop) return false
+    if (isA(error, Stop)) return false
     throw error
   }
 }
@@ -149,7 +150,7 @@ async function post(trail: Trail, url: URL, body: string): Promise<Answer | Stop
       statuses: 'any',
     })
   } catch (error) {
-    if (error instanceof Stop) return error
+    if (isA(error, Stop)) return error
     throw error
   }
 }

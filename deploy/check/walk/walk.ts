@@ -1,4 +1,5 @@
 /** Walks through the steps of each client, and reports where it would stop. */
+import { isA } from '../../../src/definition/error-text.ts'
 import type { ClientId, Profile, Source, Step } from '../clients/profile.ts'
 import { TITLES } from '../clients/profile.ts'
 import { type Contact, makeContact, type Word } from '../contact.ts'
@@ -148,7 +149,7 @@ async function take(step: Step, trail: Trail): Promise<Stepped> {
         return await listTools(step, trail)
     }
   } catch (error) {
-    if (error instanceof Stop) return { outcome: error.outcome }
+    if (isA(error, Stop)) return { outcome: error.outcome }
     throw error
   }
 }

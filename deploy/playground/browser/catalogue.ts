@@ -1,4 +1,5 @@
 /** What the server offers, as a list of buttons with a filter. */
+import { isA } from '../../../src/definition/error-text.ts'
 import type { Client } from './client.ts'
 import { button, element, nextId } from './dom.ts'
 import { RpcError } from './exchange.ts'
@@ -38,7 +39,7 @@ export async function readOffers(client: Client, described: Json, signal: AbortS
       const items = await client.list(method, member, signal)
       return items.map((item) => ({ kind, item }))
     } catch (error) {
-      if (error instanceof RpcError && error.code === -32601) return []
+      if (isA(error, RpcError) && error.code === -32601) return []
       throw error
     }
   })

@@ -3,6 +3,7 @@
  *
  * `connect` introduces the client, `request` handles all rounds until there is a result, `list` reads all pages.
  */
+import { isA, textOf } from '../../../src/definition/error-text.ts'
 import { type Exchange, exchange, RpcError, resultOf, SignInNeeded } from './exchange.ts'
 import { asList, asObject, asText, isObject, type Json, MAX_ITEMS, pretty } from './json.ts'
 import { encodeHeader, paramHeaders } from './param-headers.ts'
@@ -135,8 +136,8 @@ export class Client {
     } catch (error) {
       if (signal.aborted) return
       const refusal = {
-        code: error instanceof RpcError ? error.code : -32603,
-        message: (error as Error).message,
+        code: isA(error, RpcError) ? error.code : -32603,
+        message: textOf(error),
       }
       await this.#send({ id, error: refusal }, signal).catch(() => {})
     }
@@ -205,6 +206,6 @@ export class Client {
 
 /** The message of a server's error, for people. */
 export function explain(error: unknown): string {
-  if (!(error instanceof RpcError)) return (error as Error).message
+  if (!isA(error, RpcError)) return textOf(error)
   return error.data === undefined ? error.message : `${error.message}\n${pretty(error.data)}`
 }

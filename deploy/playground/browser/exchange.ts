@@ -1,4 +1,5 @@
 /** One HTTP request and its response, recorded as it happens. */
+import { textOf } from '../../../src/definition/error-text.ts'
 import { createEventReader } from './events.ts'
 import { asObject, clip, isObject, type Json, parse } from './json.ts'
 
@@ -76,7 +77,7 @@ export async function exchange(ask: Ask): Promise<Answer> {
     await read(response, record, ask, started)
     return { status: response.status, headers: response.headers }
   } catch (error) {
-    record.problem = ask.signal.aborted ? 'cancelled here' : clip((error as Error).message, 2000)
+    record.problem = ask.signal.aborted ? 'cancelled here' : clip(textOf(error), 2000)
     throw error
   } finally {
     record.totalMs = performance.now() - started

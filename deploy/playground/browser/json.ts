@@ -1,4 +1,5 @@
 /** Reads what a server sends, without assumptions about it and with limits on what is shown. */
+import { textOf } from '../../../src/definition/error-text.ts'
 
 export type Json = { readonly [name: string]: unknown }
 
@@ -49,5 +50,5 @@ export function pretty(value: unknown): string {
 
 /** A short text for people from whatever was thrown. */
 export function reasonOf(error: unknown): string {
-  return clip(error instanceof Error ? error.message : String(error), 2000)
+  return clip(textOf(error), 2000)
 }

@@ -1,4 +1,5 @@
 /** The playground: connects with the settings, and shows the server's offers and the messages. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, explain, LEGACY, MODERN } from './client.ts'
 import { code, details, element, part } from './dom.ts'
@@ -93,7 +94,7 @@ function showServer(described: Json, era: 'modern' | 'legacy'): void {
 
 /** Opens the authorization section if the server requires a token. */
 function onFailure(error: unknown): void {
-  if (!(error instanceof SignInNeeded)) return
+  if (!isA(error, SignInNeeded)) return
   challenge = error.challenge
   part('sign-in').hidden = false
   part<HTMLDetailsElement>('authorization').open = true

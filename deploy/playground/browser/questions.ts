@@ -1,4 +1,5 @@
 /** Forms for a server's questions to its client: elicitation, sampling, roots. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { createArgumentForm } from './argument-form.ts'
 import { button, code, element, nextId, outsideLink } from './dom.ts'
 import { RpcError } from './exchange.ts'
@@ -61,7 +62,7 @@ function render(
       resolve(answer())
     } catch (error) {
       // Other errors are shown at their field, and the question stays open.
-      if (error instanceof RpcError) reject(error)
+      if (isA(error, RpcError)) reject(error)
     }
   }
   const buttons = Object.entries(question.answers).map(([label, answer], index) =>

@@ -1,4 +1,5 @@
 /** Shows a server's answer: a readable form first, the whole JSON below. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { explain } from './client.ts'
 import { code, details, element, outsideLink } from './dom.ts'
 import { RpcError } from './exchange.ts'
@@ -35,7 +36,7 @@ export function showProblem(place: HTMLElement, error: unknown): void {
 
 /** 2025-11-25, "URL Elicitation Required Error". */
 function visits(error: unknown): HTMLElement[] {
-  if (!(error instanceof RpcError) || error.code !== -32042) return []
+  if (!isA(error, RpcError) || error.code !== -32042) return []
   const pages = asList(asObject(error.data).elicitations).slice(0, 20).map(asObject)
   const links = pages.map(({ url, message }) =>
     element('p', {}, asText(message) ?? '', ' ', outsideLink(asText(url) ?? '')),

@@ -1,5 +1,7 @@
 /** Bun: one file that serves until a signal ends it. */
+
 import { join } from 'node:path'
+import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer } from '../../build/bundle-server.ts'
 import type { Project, Target } from '../../contract/target.ts'
 import { findProgram, resolveBin } from '../../project/project-tool.ts'
@@ -47,7 +49,7 @@ export const bun: Target = {
     try {
       return [{ level: 'ok', message: `bun found: ${bunProgram(project)}` }]
     } catch (error) {
-      return [{ level: 'error', message: (error as Error).message }]
+      return [{ level: 'error', message: textOf(error) }]
     }
   },
   files: () => ({

@@ -1,8 +1,10 @@
 /** Cloudflare Workers, through the project's own wrangler, which bundles, runs and deploys as it would without Mayfly. */
+
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { isA } from '../../../src/definition/error-text.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type {
   Artefact,
@@ -183,7 +185,7 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
     }
     findings.push({ level: 'ok', message: `wrangler ${version}` })
   } catch (error) {
-    if (!(error instanceof CliError)) throw error
+    if (!isA(error, CliError)) throw error
     findings.push({ level: 'error', message: error.message })
   }
   const config = findWranglerConfig(cwd)

@@ -1,6 +1,8 @@
 /** Deno and Deno Deploy: one file that serves. */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../../contract/target.ts'
 import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
@@ -159,7 +161,7 @@ function deployConfig(cwd: string): { org?: string; app?: string } {
   try {
     return (JSON.parse(json) as { deploy?: { org?: string; app?: string } }).deploy ?? {}
   } catch (error) {
-    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
+    throw new CliError(`cannot read ${file}: ${textOf(error)}`)
   }
 }
 
@@ -167,6 +169,6 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
   try {
     return [{ level: 'ok', message: `deno found: ${denoProgram(cwd)}` }]
   } catch (error) {
-    return [{ level: 'error', message: (error as Error).message }]
+    return [{ level: 'error', message: textOf(error) }]
   }
 }

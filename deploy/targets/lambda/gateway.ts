@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { textOf } from '../../../src/definition/error-text.ts'
 import { readBody } from '../../run/read-body.ts'
 import type { Environments } from './environments.ts'
 import { type FunctionResult, fromHead, fromResult, type Trigger, toEvent } from './events.ts'
@@ -43,7 +44,7 @@ export async function startGateway(environments: Environments, options: GatewayO
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       // The client disconnected, or the function's stream broke off.
-      if (!response.destroyed) process.stderr.write(`${error}\n`)
+      if (!response.destroyed) process.stderr.write(`${textOf(error)}\n`)
       response.destroy()
     })
   })
@@ -69,7 +70,7 @@ async function answer(given: Answer, trigger: Trigger, response: ServerResponse)
   try {
     result = fromResult(trigger, JSON.parse(given.payload.toString('utf8')) as FunctionResult)
   } catch (error) {
-    process.stderr.write(`The trigger does not accept the function's result: ${error}\n`)
+    process.stderr.write(`The trigger does not accept the function's result: ${textOf(error)}\n`)
     return fault(trigger, response)
   }
   writeHead(response, result)

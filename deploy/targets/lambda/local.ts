@@ -4,10 +4,12 @@
  * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite
  * <file>]`
  */
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { unzipSync } from 'fflate'
+import { textOf } from '../../../src/definition/error-text.ts'
 import { createTempFolder } from '../../build/work-folder.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
@@ -42,7 +44,7 @@ const environments = createEnvironments({
 try {
   await environments.warm()
 } catch (error) {
-  process.stderr.write(`\n${(error as Error).message}\n`)
+  process.stderr.write(`\n${textOf(error)}\n`)
   await environments.stop()
   process.exit(1)
 }

@@ -5,6 +5,7 @@
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, and for streams
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
+
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import type { LambdaContext, LambdaHandler, ResponseHead } from '../../../adapters/lambda.ts'
+import { isA, memberOf, textOf } from '../../../src/definition/error-text.ts'
 import { METADATA_TYPE } from './streamed.ts'
 
 /** The stream that a streaming handler writes to. */
@@ -141,7 +143,6 @@ async function post(path: string, value: unknown): Promise<void> {
 }
 
 function describe(error: unknown): { errorType: string; errorMessage: string } {
-  return error instanceof Error
-    ? { errorType: error.name, errorMessage: error.message }
-    : { errorType: 'Error', errorMessage: String(error) }
+  const errorType = isA(error, Error) ? String(memberOf(error, 'name')) : 'Error'
+  return { errorType, errorMessage: textOf(error) }
 }

@@ -1,8 +1,10 @@
 /** AWS Lambda: one zip and one template, deployed by AWS SAM. Locally it runs on AWS's runtime interface client, or on Mayfly's. */
+
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isA } from '../../../src/definition/error-text.ts'
 import { FACTS, shownValue } from '../../contract/facts.ts'
 import {
   type Deployment,
@@ -125,7 +127,7 @@ function awsClient(cwd: string): { file: string } | { missing: string } {
       missing: `${RIC} is installed without its native part (it compiles on Linux, with its install script allowed)`,
     }
   } catch (error) {
-    if (!(error instanceof CliError)) throw error
+    if (!isA(error, CliError)) throw error
     return { missing: `${RIC} is not installed (Linux, with cmake and a C++ compiler)` }
   }
 }

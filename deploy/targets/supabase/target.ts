@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import {
@@ -226,7 +227,7 @@ async function examine(project: Project): Promise<Finding[]> {
   try {
     findings.push({ level: 'ok', message: `deno found, for mayfly dev: ${denoProgram(cwd)}` })
   } catch (error) {
-    findings.push({ level: 'warning', message: (error as Error).message })
+    findings.push({ level: 'warning', message: textOf(error) })
   }
   const config = join(cwd, 'supabase/config.toml')
   const gate = new RegExp(`\\[functions\\.${name}\\][^[]*verify_jwt\\s*=\\s*true`)

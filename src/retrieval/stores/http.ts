@@ -1,6 +1,7 @@
 /**
  * Calls to the HTTP API of a store.
  */
+import { isA, memberOf } from '../../definition/error-text.ts'
 import { VectorStoreError, withCause } from '../store.ts'
 
 export interface HttpStoreOptions {
@@ -36,7 +37,7 @@ export function createCall(
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((cause: unknown) => {
-      const late = (cause as { name?: unknown }).name === 'TimeoutError'
+      const late = memberOf(cause, 'name') === 'TimeoutError'
       const what = late ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
       throw withCause(new VectorStoreError('STORE_FAILED', `${store} ${what}.`), cause)
     })
@@ -82,12 +83,12 @@ export function withMinScore<Result extends { readonly score: number }>(
 
 /** The error for an index that a store does not have (404). */
 export function isMissing(error: unknown): boolean {
-  return error instanceof VectorStoreError && error.status === 404
+  return isA(error, VectorStoreError) && error.status === 404
 }
 
 /** For `catch`: returns undefined if the index does not exist, and rethrows other errors. */
 export function orNoIndex(error: unknown): undefined {
-  if (error instanceof VectorStoreError && error.code === 'NO_INDEX') return undefined
+  if (isA(error, VectorStoreError) && error.code === 'NO_INDEX') return undefined
   throw error
 }
 

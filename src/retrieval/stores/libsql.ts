@@ -2,6 +2,7 @@
  * libSQL (Turso, or a file), whose SQLite compares vectors itself. Search is exact. Tables of Mastra's LibSQLVector
  * can be read and filled.
  */
+import { textOf } from '../../definition/error-text.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -173,7 +174,7 @@ function toResult({ id, score, metadata, vector }: Rows[number]): QueryResult {
 }
 
 function toStoreError(indexName: string, error: unknown): Error {
-  const { message = '' } = error as { message?: string }
+  const message = textOf(error)
   const failure = /no such table/.test(message)
     ? new VectorStoreError(
         'NO_INDEX',

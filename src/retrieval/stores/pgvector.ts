@@ -2,6 +2,7 @@
  * Postgres with the extension pgvector, by any driver: `pg`, `postgres`, Neon's over HTTP, PGlite, or a function that runs SQL.
  * Tables of Mastra's PgVector can be read and filled.
  */
+import { memberOf, textOf } from '../../definition/error-text.ts'
 import {
   type CreateIndexParams,
   checkIndexName,
@@ -234,7 +235,8 @@ function toResult({ id, score, metadata, vector }: Rows[number]): QueryResult {
 }
 
 function toStoreError(indexName: string, error: unknown): Error {
-  const { code, message = '' } = error as { code?: unknown; message?: string }
+  const code = memberOf(error, 'code')
+  const message = textOf(error)
   const failure =
     code === '42P01'
       ? new VectorStoreError(
