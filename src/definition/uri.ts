@@ -5,7 +5,7 @@ const MAX_LENGTH = 8192
 
 /**
  * More combining characters in a row than the Stream-Safe Text Format allows (UAX #15 §13). Sorting them takes quadratic time. The two
- * half-width marks are no \p{M}, but become marks.
+ * half-width marks are not in \p{M}, but become marks.
  */
 const UNSAFE_RUN = /[\p{M}\uFF9E\uFF9F]{31}/u
 
