@@ -3,7 +3,7 @@
  * as JSON until there is something to stream, with keep-alives, and within the time limit. The engine handles everything else.
  */
 import { toMembers } from '../definition/json-members.ts'
-import { ErrorCode } from '../definition/protocol-error.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
 import { deadlineError, earliestEnd, type TimeLimit, watchCall } from '../protocol/deadline.ts'
 import type { Answerer, RequestMessage } from '../protocol/engine.ts'
@@ -19,7 +19,7 @@ import { acceptedTypes, Exchange } from '../protocol/sse-response.ts'
 import { expiryOf } from '../protocol/stream-expiry.ts'
 import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
 import { type ForeignOptions, forward } from './forward.ts'
-import { checkAccess } from './guarded.ts'
+import { checkAccess, isServed } from './guarded.ts'
 import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, unbroken } from './run.ts'
 
 const LISTEN = 'subscriptions/listen'
@@ -36,6 +36,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
     answer(message, incoming) {
       incoming.facts.isListed = () => options.names.has(message.method, message.params.name)
       checkAccess(message.method, message.params, incoming.access, options.scopes)
+      if (!isServed(message.method, options)) throw notServed(message.method)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
       const giveBack = places.take(urisOf(message), incoming, () => stream.finishWithResult())
@@ -49,14 +50,24 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       return stream.answer()
     },
     accept(message, incoming) {
-      if (message.kind === 'notification')
+      if (message.kind === 'notification') {
         checkAccess(message.method, message.params, incoming.access, options.scopes)
+        // Nobody waits for an answer: it is acknowledged, and dropped.
+        if (!isServed(message.method, options)) return undefined
+      }
       return forward(message, incoming, run, options)
     },
     close() {
       for (const stream of streams) stream.finishWithResult()
     },
   }
+}
+
+function notServed(method: string): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.methodNotFound,
+    `Method not found: ${method}. If the server has it, its operator must name it in "methods" of fromSdk or fromNode.`,
+  )
 }
 
 /** One running request to a server of another SDK. It ends once. */
@@ -203,7 +214,7 @@ class ForeignRequest {
   }
 
   #visible(sent: Sent, text: string): string {
-    const visible = visibleAnswer(sent, this.message.method, this.incoming, this.#options.scopes)
+    const visible = visibleAnswer(sent, this.message.method, this.incoming, this.#options)
     return visible === sent ? onOneLine(text, sent) : JSON.stringify(visible)
   }
 }

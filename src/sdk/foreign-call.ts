@@ -5,7 +5,7 @@
 import { isObject } from '../definition/is-object.ts'
 import type { Incoming } from '../protocol/engine-options.ts'
 import type { Message, RpcId } from '../protocol/json-rpc.ts'
-import { type GuardedNames, visibleTo } from './guarded.ts'
+import { type OpenMethods, visibleTo, withoutTasks } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 
 /** A message that the server sent. */
@@ -54,13 +54,8 @@ export function noteOutcome(sent: Sent, incoming: Incoming): void {
   if (isObject(sent.result) && sent.result.isError === true) incoming.facts.isToolError = true
 }
 
-/** The answer without items that this caller may not see. */
-export function visibleAnswer(
-  sent: Sent,
-  method: string,
-  { access }: Incoming,
-  scopes: GuardedNames | undefined,
-): Sent {
-  const visible = visibleTo(method, sent.result, access, scopes)
+/** The answer without what this caller may not see. */
+export function visibleAnswer(sent: Sent, method: string, { access }: Incoming, open: OpenMethods): Sent {
+  const visible = withoutTasks(method, visibleTo(method, sent.result, access, open.scopes), open)
   return visible === sent.result ? sent : { ...sent, result: visible }
 }

@@ -8,13 +8,12 @@ import { withinLimit } from '../protocol/response-limit.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCall } from './foreign-call.ts'
-import type { GuardedNames } from './guarded.ts'
+import type { OpenMethods } from './guarded.ts'
 import type { ListedNames } from './listed-names.ts'
 import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
 
-export interface ForeignOptions extends CallLimits {
+export interface ForeignOptions extends CallLimits, OpenMethods {
   readonly reportError: ReportError
-  readonly scopes: GuardedNames | undefined
   readonly names: ListedNames
 }
 

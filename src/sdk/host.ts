@@ -8,7 +8,7 @@ import { createEngine } from '../protocol/engine.ts'
 import { platformOf, type RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
-import { checkScopes, type GuardedNames } from './guarded.ts'
+import { checkMethods, checkScopes, type GuardedNames } from './guarded.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
 import type { RunForeign } from './run.ts'
 
@@ -16,6 +16,12 @@ import type { RunForeign } from './run.ts'
 export interface HostedConfig extends HostingConfig {
   /** Scopes that single tools, prompts, resources (by URI or URI template) and your own methods need. Needs `auth`. */
   scopes?: GuardedNames
+  /**
+   * Methods besides those of MCP's tools, prompts, resources, completion and subscriptions that the server may be sent: its own, and
+   * `tasks/…` of an SDK. Name one only if it shows each caller no more than its own data. Default: those in `scopes.methods`; all others
+   * are answered `-32601`.
+   */
+  methods?: readonly string[]
 }
 
 /** A server that every adapter and the CLI accept, like an `MCPServer`. */
@@ -37,10 +43,11 @@ export function host(
 ): HostedServer {
   checkHosting(config)
   checkScopes(config.scopes, config)
+  checkMethods(config.methods)
   const reportError = createReportError(config.onError)
   const limits = toCallLimits(config)
-  const { scopes, telemetry } = config
-  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, names })
+  const { scopes, methods, telemetry } = config
+  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, methods, names })
   const app = createApp(
     createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),

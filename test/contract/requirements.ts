@@ -481,6 +481,10 @@ export const REQUIREMENTS = {
     statement: 'No other spelling of a URI reads, or hears of, what the caller may not.',
     source: ['docs/resources-and-prompts.md'],
   },
+  'guarded.methods': {
+    statement: 'A foreign server is sent no method outside MCP that its operator has not named.',
+    source: ['docs/bring-your-own.md'],
+  },
   'auth.unknown': {
     statement: 'Callers whom nobody knows may not use what needs a scope, and learn no closed name.',
     source: ['docs/auth.md'],

@@ -129,7 +129,7 @@ describe('any Node handler', () => {
   it.each<[string, object, FromNodeOptions]>([
     ['its client has left', { id: 1, method: 'tools/call' }, {}],
     ['its time is over', { id: 1, method: 'tools/call' }, { http: { maxCallMs: 200 } }],
-    ['who sent the notification has left', { method: 'notifications/x' }, {}],
+    ['who sent the notification has left', { method: 'notifications/roots/list_changed' }, {}],
   ])('that streams when %s → finishes, and ends nothing else', async (what, message, options) => {
     const client = new AbortController()
     let goOn = (): void => {}
@@ -215,7 +215,7 @@ describe('any Node handler', () => {
   })
 
   it.each([
-    ['a notification', { jsonrpc: '2.0', method: 'notifications/x' }],
+    ['a notification', { jsonrpc: '2.0', method: 'notifications/roots/list_changed' }],
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }],
   ])('%s ends in time, and when its client leaves; its place comes back', async (_what, message) => {
     const closed: string[] = []
