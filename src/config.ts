@@ -19,6 +19,7 @@ import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { Subscriptions } from './protocol/engine-options.ts'
+import type { GatewaySupport } from './request/gateway-support.ts'
 import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
 import type { TaskSupport } from './request/task-support.ts'
@@ -75,6 +76,8 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   singleUse?: SingleUseStore
   /** The store and the runner for calls of tools with `task`: see `mayfly-mcp/tasks`. */
   tasks?: TaskSupport
+  /** The servers behind this one, whose tools, resources and prompts it also serves: see `mayfly-mcp/gateway`. */
+  gateway?: GatewaySupport
 }
 
 /** The parts of a server's configuration that decide which features work on a deployment. */
@@ -141,6 +144,7 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   askTimeoutMs: 1,
   singleUse: 1,
   tasks: 1,
+  gateway: 1,
   auth: 1,
   trustedTransport: 1,
   http: 1,

@@ -124,6 +124,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   async close(): Promise<void> {
     this.#config.tasks?.close()
     this.#app?.engine.close()
+    await this.#config.gateway?.close()
   }
 
   /** For transports with sessions, such as those of `mayfly-mcp/node`: the parts they need. */
@@ -269,7 +270,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #requestOptions(): RequestOptions {
-    const { bus, pageSize = 1000, cache = {}, setup, tasks } = this.#config
+    const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway } = this.#config
     this.#options ??= {
       definition: this.#compile(),
       bus,
@@ -280,6 +281,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       reportError: this.#reportError,
       asking: toAskingOptions(this.#config, this.#reportError),
       tasks,
+      gateway,
       extendContext: this.extendContext,
     }
     return this.#options

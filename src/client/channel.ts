@@ -28,6 +28,8 @@ export interface ChannelOptions {
   readonly maxResponseBytes: number
   /** Whether modern servers may answer calls with tasks. */
   readonly allowsTasks: boolean
+  /** Whether questions are passed on with the server's own keys. */
+  readonly isRelay: boolean
   /** Undefined if the transport's requests do not use this client's `fetch`. */
   readonly exchanges: Exchanges | undefined
   /** Called with a description of the server's violations; once for each kind. */
@@ -242,11 +244,14 @@ export class Channel implements Transport {
 
   #checked(id: RequestId, { method, call, bytesBefore }: Pending, message: JSONRPCResultResponse) {
     try {
-      const { allowsTasks } = this.#options
+      const { allowsTasks, isRelay } = this.#options
       if (method === 'tools/call' && isTaskResult(message.result))
         throw readStarted(message.result, allowsTasks && this.#isModern)
       if (!isList(method))
-        return { ...message, result: this.#rounds.name(call, toComplete(method, message.result)) }
+        return {
+          ...message,
+          result: this.#rounds.name(isRelay ? undefined : call, toComplete(method, message.result)),
+        }
       this.#walks.add(bytesBefore, message.result)
       const { result, leftOut } = keepWellFormed(method, message.result, this.#isModern ? 'modern' : 'legacy')
       if (leftOut !== undefined) this.#options.report(leftOut, method)

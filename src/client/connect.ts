@@ -4,6 +4,7 @@ import {
   Client,
   type ClientCapabilities,
   type OAuthClientProvider,
+  type PriorDiscovery,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -29,6 +30,9 @@ export interface ConnectOptions extends FetchLimits {
   readonly capabilities: ClientCapabilities
   readonly callKey: symbol
   readonly allowsTasks: boolean
+  /** Whether questions of modern servers are passed on unchanged. */
+  readonly isRelay: boolean
+  readonly prior: PriorDiscovery | undefined
   /** Called with a description of the server's violations. */
   report(what: string, operation: string): void
   /** Called with the promise of an abandoned connection that is still closing. */
@@ -82,8 +86,8 @@ export async function connect(
 }
 
 function createChannel(transport: Transport, options: ConnectOptions, exchanges?: Exchanges): Channel {
-  const { callKey, maxResponseBytes, allowsTasks, report } = options
-  return new Channel(transport, { callKey, maxResponseBytes, allowsTasks, report, exchanges })
+  const { callKey, maxResponseBytes, allowsTasks, isRelay, report } = options
+  return new Channel(transport, { callKey, maxResponseBytes, allowsTasks, isRelay, report, exchanges })
 }
 
 /** Some legacy processes exit when they receive `server/discover`; then another one is started. */
@@ -104,7 +108,7 @@ async function attemptProcess(
 async function attempt(
   channel: Channel,
   mode: 'auto' | 'legacy',
-  { clientInfo, capabilities, timeoutMs, maxResponseBytes, closing, prepare }: ConnectOptions,
+  { clientInfo, capabilities, timeoutMs, maxResponseBytes, prior, closing, prepare }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
   signal.throwIfAborted()
@@ -125,7 +129,8 @@ async function attempt(
   // Also ends a probe and an SSE handshake, which do not use the signal, and a connection whose caller no longer waits.
   signal.addEventListener('abort', close, { once: true })
   try {
-    await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS })
+    const known = mode === 'auto' && prior !== undefined ? { prior } : {}
+    await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS, ...known })
     isConnected = true
     return client
   } catch (error) {

@@ -1,6 +1,11 @@
 /** The client's connection to one server: gives each request a deadline, and each failure a code. */
-
-import type { Client, Progress, RequestOptions } from '@modelcontextprotocol/client'
+import type {
+  Client,
+  ClientCapabilities,
+  PriorDiscovery,
+  Progress,
+  RequestOptions,
+} from '@modelcontextprotocol/client'
 import { isA } from '../definition/error-text.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { Call } from './call.ts'
@@ -45,6 +50,15 @@ export interface ConnectionOptions {
   readonly clientInfo: { readonly name: string; readonly version: string }
   /** Called with errors that no caller receives. */
   report(error: MCPClientError): void
+  /** For a connection that passes on the requests of another client. */
+  readonly relay?: Relay | undefined
+}
+
+/** What a connection declares for the client whose requests it passes on. That client answers questions itself. */
+export interface Relay {
+  readonly capabilities: ClientCapabilities
+  /** What an earlier connection learned about the server's version, so that it is not asked again. */
+  readonly prior: PriorDiscovery | undefined
 }
 
 /** Limits the reports that a server can cause outside of calls. */
@@ -190,7 +204,7 @@ export class Connection {
   }
 
   async #connect(): Promise<Client> {
-    const { timeoutMs, maxResponseBytes, clientInfo } = this.#options
+    const { timeoutMs, maxResponseBytes, clientInfo, relay } = this.#options
     const deadline = {
       timeoutMs,
       signals: [this.#ended.signal],
@@ -200,6 +214,7 @@ export class Connection {
       clientInfo,
       capabilities: {
         ...(this.questions.handler !== undefined && { elicitation: { form: {}, url: {} } }),
+        ...relay?.capabilities,
         ...(this.allowsTasks && { extensions: { [TASKS_EXTENSION]: {} } }),
       },
       timeoutMs,
@@ -207,6 +222,8 @@ export class Connection {
       ended: this.#ended.signal,
       callKey: this.#callKey,
       allowsTasks: this.allowsTasks,
+      isRelay: relay !== undefined,
+      prior: relay?.prior,
       report: (what: string, operation: string) => this.#reportMisconduct(what, operation),
       closing: (closed: Promise<void>) => this.#client.await(closed),
       prepare: (client: Client, channel: Channel) => this.#prepare(client, channel),

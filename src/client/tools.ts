@@ -222,7 +222,7 @@ export function toClientTool(connection: Connection, listed: ListedTool | Tool):
 }
 
 /** A Standard Schema that describes values without validating them. */
-function asStandard<Value>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
+export function asStandard<Value>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
   return {
     '~standard': {
       version: 1,

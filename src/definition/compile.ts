@@ -40,6 +40,8 @@ export interface Definition {
   readonly hasCompletions: boolean
   /** Whether anything in it needs a scope, so that access depends on the caller. */
   readonly hasScopes: boolean
+  /** Whether items are missing that may be there soon, so that no client should keep the lists. */
+  readonly isIncomplete?: boolean
 }
 
 /**

@@ -105,7 +105,7 @@ class RunningCall implements ContextWire, CallControl {
     }
     this.#context = new Context(facts, this)
     options.extendContext?.(this.#context)
-    this.#scope = new RequestScope(options.definition, this.#context, access)
+    this.#scope = new RequestScope(incoming.definition ?? options.definition, this.#context, access)
   }
 
   answer(run: Run): Reply | Promise<Reply> {

@@ -1,9 +1,12 @@
 /**
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
+import type { Env } from '../definition/context.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
+import type { GatewayMessage } from '../request/gateway-support.ts'
+import { givenRequest } from '../request/platform.ts'
 import { principalOf } from '../request/principal.ts'
-import type { Answerer, UnansweredMessage } from './engine.ts'
+import type { Answerer, RequestMessage, UnansweredMessage } from './engine.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { invalidRequest } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
@@ -20,9 +23,14 @@ export function createAnswerer(options: EngineOptions): Answerer {
     // Responses and notifications must not wait for a slot, since the call that waits for a response already has one.
     runs: ({ kind }) => kind === 'request',
     answer(message, incoming) {
-      if (incoming.era === 'modern') return serveModern(message, incoming)
-      checkLegacyVersion(incoming)
-      return serveLegacy(message, incoming)
+      const serve = incoming.era === 'modern' ? serveModern : serveLegacy
+      if (incoming.era === 'legacy') checkLegacyVersion(incoming)
+      const { gateway, definition } = options
+      if (gateway === undefined) return serve(message, incoming)
+      return gateway.definitionFor(definition, toGatewayMessage(message, incoming), options).then((found) => {
+        incoming.definition = found
+        return serve(message, incoming)
+      })
     },
     accept(message, incoming) {
       if (incoming.era === 'legacy') checkLegacyVersion(incoming)
@@ -30,6 +38,14 @@ export function createAnswerer(options: EngineOptions): Answerer {
     },
     close: listen.close,
   }
+}
+
+function toGatewayMessage(
+  { method, params }: RequestMessage,
+  { auth, platform, request, waitUntil }: Incoming,
+): GatewayMessage {
+  const caller = { auth, env: (platform.env ?? {}) as Env, request: givenRequest(request, platform) }
+  return { method, params, caller, waitUntil, deadline: platform.deadline }
 }
 
 /** Delivers a legacy client's answer to a question on the stream of another request. */

@@ -2,6 +2,7 @@
  * The configuration of the engine, and what it receives with each request.
  */
 
+import type { Definition } from '../definition/compile.ts'
 import type { Meta } from '../definition/content.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
 import type { Wanted } from '../events/coalesced-changes.ts'
@@ -122,6 +123,8 @@ export interface Incoming extends Admitted {
   readonly versionHeader: string | null
   /** The envelope of a modern request, once it is checked. */
   envelope: Envelope | undefined
+  /** The definition for this message, if it has its own. Default: the server's. */
+  definition?: Definition
   /** Called when a response that became a stream has ended, with its status: 499 if the client disconnected. */
   readonly onStreamEnd: (status: number) => void
 }

@@ -35,7 +35,6 @@ const LOG_LEVEL: LogLevel = 'info'
 const MAX_DECLARED_CHARACTERS = 32_768
 
 export function createLegacy(options: EngineOptions, open: OpenStream): ServeLegacy {
-  const { definition } = options
   const tokens = createDeclaredTokens()
   return (request, incoming) => {
     const { id, method } = request
@@ -60,6 +59,7 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
 
   function findRun(method: string, params: Params, incoming: Incoming, server: StreamServer) {
     const { session } = incoming.platform
+    const { definition = options.definition } = incoming
     if (method === 'ping') return (): MethodResult => ({ members: NO_MEMBERS })
     if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
     const { subscriptions } = session ?? options
@@ -141,7 +141,7 @@ async function initialize(
   const token = lasting
     ? undefined
     : await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
-  const capabilities = advertise(options.definition, {
+  const capabilities = advertise(incoming.definition ?? options.definition, {
     ...conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
     // Without an id there is no session to subscribe in.
     ...(token === undefined && { hasSubscriptions: false }),

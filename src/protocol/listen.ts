@@ -33,7 +33,7 @@ export interface Listen {
 
 const DOWN = 'The bus does not answer: try again later.'
 export function createListen(options: EngineOptions): Listen {
-  const { definition, feed } = options
+  const { feed } = options
   const streams = new Set<ListenStream>()
   const places = createListenPlaces(options)
   /** How often the server was closed: a stream that is opening at that time ends, too. */
@@ -41,6 +41,7 @@ export function createListen(options: EngineOptions): Listen {
 
   const serve = async (call: Call, incoming: Incoming): Promise<Reply> => {
     const { id } = call
+    const { definition = options.definition } = incoming
     const meta = { [META.subscriptionId]: id }
     const conditions = conditionsOf(call, incoming, options)
     const given = parseFilter(call.params.notifications)

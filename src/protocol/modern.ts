@@ -1,7 +1,7 @@
 /** The modern era: 2026-07-28. Each request names its client and version; the engine already checked both. */
 import { asMembers, type JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { advertise, type Conditions } from '../interaction/matrix.ts'
+import { advertise } from '../interaction/matrix.ts'
 import { findMethod } from '../request/dispatch.ts'
 import type { CacheHints, MethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
@@ -44,7 +44,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     )
   }
 
-  const discover = (conditions: Conditions): MethodResult => ({
+  const discover = ({ definition, context: { conditions } }: RequestScope): MethodResult => ({
     members: asMembers(
       `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
     ),
@@ -68,16 +68,12 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
     if (method === 'subscriptions/listen') return serveListen(call, incoming)
     if (method === 'server/discover') {
-      return answer(
-        call,
-        incoming,
-        options,
-        (scope) => discover(scope.context.conditions),
-        (result, scope) =>
-          resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta)),
+      return answer(call, incoming, options, discover, (result, scope) =>
+        resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta)),
       )
     }
-    const entry = findMethod(method, 'modern', definition) ?? options.tasks?.method(method)
+    const entry =
+      findMethod(method, 'modern', incoming.definition ?? definition) ?? options.tasks?.method(method)
     if (entry === undefined)
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,
@@ -104,12 +100,15 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
 /** A list is public unless it can depend on the caller: because of `setup`, authorization, a callback that reads the context, or tools for clients without tasks. */
 function listHints(
-  { hasAccess }: RequestScope,
-  { cache, setup }: EngineOptions,
+  { hasAccess, definition: { isIncomplete } }: RequestScope,
+  { cache, setup, gateway }: EngineOptions,
   asksCallback: boolean,
 ): CacheHints {
-  const dependsOnCaller = setup !== undefined || hasAccess || asksCallback
-  return { ttlMs: cache.ttlMs, scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public') }
+  const dependsOnCaller = (setup ?? gateway) !== undefined || hasAccess || asksCallback
+  return {
+    ttlMs: isIncomplete ? 0 : cache.ttlMs,
+    scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public'),
+  }
 }
 
 function asksCallbacks(method: string, { definition, tasks }: EngineOptions): boolean {

@@ -7,6 +7,7 @@ import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Seal } from '../interaction/seal.ts'
 import type { SingleUseStore } from '../interaction/state.ts'
 import type { Context } from './context.ts'
+import type { GatewaySupport } from './gateway-support.ts'
 import type { CacheHints } from './method-result.ts'
 import type { RequestServer } from './request-server.ts'
 
@@ -28,6 +29,8 @@ export interface ServerOptions {
   readonly asking: AskingOptions
   /** Adds members to each context, for tools written for another framework. */
   readonly extendContext: ((context: Context) => void) | undefined
+  /** The servers behind this one. */
+  readonly gateway?: GatewaySupport | undefined
 }
 
 /** How calls ask the client. */

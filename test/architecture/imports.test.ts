@@ -24,6 +24,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   testing: ['auth', 'request', 'interaction', 'definition'],
   /** Stands beside the server: of it, only how tools are described. */
   client: ['definition'],
+  gateway: ['client', 'request', 'interaction', 'events', 'definition'],
 }
 
 /** The rooms of the command line, from top to bottom: each may import what is below it. */

@@ -1,0 +1,150 @@
+/** `gateway`: other MCP servers behind one of your own. */
+import type { Definition } from '../definition/compile.ts'
+import { toJsonLine } from '../definition/json-line.ts'
+import type { ChangeEvent } from '../events/bus.ts'
+import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
+import { ListCache } from './list-cache.ts'
+import { mergeDefinitions, type Source } from './merge.ts'
+import { checkOptions, type GatewayOptions } from './options.ts'
+import { withUnavailable } from './unavailable.ts'
+import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
+
+/** Milliseconds before the platform's deadline at which no more lists are awaited. */
+const MARGIN_MS = 1000
+/** Maximum merged definitions that are kept. */
+const MAX_DEFINITIONS = 100
+
+/**
+ * Serves the tools, resources and prompts of other MCP servers with your own. Their lists are read when first needed, and renewed in
+ * the background. A server that fails harms no other: its last lists stay, and its calls fail with its name and a code.
+ *
+ * ```ts
+ * export default new MCPServer({
+ *   name: 'Front',
+ *   version: '1.0.0',
+ *   gateway: gateway({ servers: { shop: { url: 'https://shop.example/mcp' } } }),
+ * })
+ * ```
+ *
+ * Tools and prompts are named `server_name`; resources keep their URIs. Needs `@modelcontextprotocol/client`.
+ *
+ * @throws TypeError for options that could never work.
+ */
+export function gateway(options: GatewayOptions): GatewaySupport {
+  checkOptions(options)
+  return new Gateway(options)
+}
+
+class Gateway implements GatewaySupport {
+  readonly #upstreams: readonly Upstream[]
+  readonly #lists: ReadonlyMap<Upstream, ListCache<Lists>>
+  readonly #listTimeoutMs: number
+  readonly #merged = new WeakMap<Definition, Map<string, Definition>>()
+  readonly #leftOut = new Set<string>()
+
+  constructor({ servers, ttlMs = 60_000, retryMs = 5000, maxCallers = 200, ...given }: GatewayOptions) {
+    const options = { ...DEFAULTS, ...given }
+    const timeoutMs = options.listTimeoutMs
+    this.#listTimeoutMs = timeoutMs
+    this.#upstreams = Object.entries(servers).map(([name, server]) => new Upstream(name, server, options))
+    this.#lists = new Map(
+      this.#upstreams.map((upstream) => [
+        upstream,
+        new ListCache({ ttlMs, retryMs, timeoutMs, maxEntries: maxCallers }),
+      ]),
+    )
+  }
+
+  async definitionFor(own: Definition, message: GatewayMessage, host: GatewayHost): Promise<Definition> {
+    // Discovery waits for no other server: a list that turns out to be empty is harmless.
+    const isDiscovery = message.method === 'server/discover' || message.method === 'initialize'
+    if (isDiscovery) return this.#merge(own, this.#upstreams.map(unread), host)
+    const needed = this.#upstreams.filter((upstream) => concerns(message, upstream, own))
+    const sources = await Promise.all(
+      needed.map(async (upstream) => ({ upstream, lists: await this.#read(upstream, message, host) })),
+    )
+    const unknown = sources.find(({ lists }) => lists === undefined)
+    const merged = this.#merge(own, sources, host)
+    if (unknown === undefined) return merged
+    return withUnavailable({ ...merged, isIncomplete: true }, message, unknown.upstream)
+  }
+
+  async #read(
+    upstream: Upstream,
+    { caller, waitUntil, deadline = Number.POSITIVE_INFINITY }: GatewayMessage,
+    { reportError, publish }: GatewayHost,
+  ): Promise<Lists | undefined> {
+    const report = (error: unknown): void => reportError(error, { gateway: upstream.name })
+    try {
+      const credentials = await upstream.credentialsOf(caller)
+      return await this.#lists.get(upstream)!.read(credentials.key, {
+        load: async (previous) => {
+          const lists = await upstream.load(credentials, previous, report)
+          for (const event of changesOf(previous, lists)) void publish(event)
+          return lists
+        },
+        waitUntil,
+        onFailed: report,
+        waitMs: Math.max(0, Math.min(this.#listTimeoutMs, deadline - Date.now() - MARGIN_MS)),
+      })
+    } catch (error) {
+      report(error)
+      return undefined
+    }
+  }
+
+  /** Compiled once for equal lists. */
+  #merge(own: Definition, sources: readonly Source[], { reportError }: GatewayHost): Definition {
+    const key = sources.map(({ upstream, lists }) => `${upstream.name}:${lists?.version ?? ''}`).join()
+    const ofOwn = this.#merged.get(own) ?? new Map<string, Definition>()
+    this.#merged.set(own, ofOwn)
+    const known = ofOwn.get(key)
+    if (known !== undefined) return known
+    const merged = mergeDefinitions(own, sources, reportError, (upstream, { kind, name }, why) => {
+      const message = `The ${kind} ${JSON.stringify(name)} of the server "${upstream.name}" behind this one is left out: ${why}.`
+      if (this.#leftOut.size >= MAX_DEFINITIONS || this.#leftOut.has(message)) return
+      this.#leftOut.add(message)
+      console.warn(toJsonLine({ level: 'warn', message }))
+    })
+    ofOwn.set(key, merged)
+    const [oldest] = ofOwn.keys()
+    if (ofOwn.size > MAX_DEFINITIONS && oldest !== undefined) ofOwn.delete(oldest)
+    return merged
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#upstreams.map((upstream) => upstream.close()))
+  }
+}
+
+const unread = (upstream: Upstream): Source => ({ upstream, lists: undefined })
+
+/** Whether a message needs the lists of a server: a call names its server, and must not wait for the others. */
+function concerns({ method, params }: GatewayMessage, { prefix }: Upstream, own: Definition): boolean {
+  const ref = params.ref as { readonly name?: unknown } | undefined
+  const name = method === 'completion/complete' ? ref?.name : params.name
+  switch (method) {
+    case 'ping':
+    case 'logging/setLevel':
+      return false
+    case 'tools/call':
+      return typeof name === 'string' && !own.tools.has(name) && name.startsWith(prefix)
+    case 'prompts/get':
+    case 'completion/complete':
+      return typeof name !== 'string' || (!own.prompts.declared.has(name) && name.startsWith(prefix))
+    default:
+      return true
+  }
+}
+
+/** What clients are told when renewed lists differ. */
+function changesOf(previous: Lists | undefined, lists: Lists): ChangeEvent[] {
+  if (previous === undefined || previous.version === lists.version) return []
+  const differs = (kind: 'tools' | 'resources' | 'templates' | 'prompts'): boolean =>
+    JSON.stringify(previous[kind]) !== JSON.stringify(lists[kind])
+  return [
+    ...(differs('tools') ? [{ type: 'toolsListChanged' } as const] : []),
+    ...(differs('resources') || differs('templates') ? [{ type: 'resourcesListChanged' } as const] : []),
+    ...(differs('prompts') ? [{ type: 'promptsListChanged' } as const] : []),
+  ]
+}

@@ -1,0 +1,94 @@
+/**
+ * What the servers behind said last, by server and credentials: fresh for a time, then served while it is renewed, and kept while a
+ * server is down.
+ */
+
+export interface ListCacheOptions {
+  /** Milliseconds for which a value is fresh. */
+  readonly ttlMs: number
+  /** Milliseconds to wait after a failure before the next attempt. */
+  readonly retryMs: number
+  /** Maximum milliseconds of one attempt. */
+  readonly timeoutMs: number
+  /** Maximum values; the one that was used longest ago is forgotten first. */
+  readonly maxEntries: number
+}
+
+export interface Reading<Value> {
+  readonly load: (previous: Value | undefined) => Promise<Value>
+  /** Keeps the invocation alive while a value is renewed. */
+  readonly waitUntil: (promise: Promise<unknown>) => void
+  /** Called once per outage. */
+  readonly onFailed: (error: unknown) => void
+  /** Maximum milliseconds to wait for a first value. */
+  readonly waitMs: number
+}
+
+interface Entry<Value> {
+  value: Value | undefined
+  loadedAt: number
+  failedAt: number | undefined
+  /** The attempt that is running. It may never settle where the platform drops what an ended request began. */
+  loading: { readonly promise: Promise<void>; readonly since: number } | undefined
+}
+
+export class ListCache<Value> {
+  readonly #options: ListCacheOptions
+  readonly #entries = new Map<string, Entry<Value>>()
+
+  constructor(options: ListCacheOptions) {
+    this.#options = options
+  }
+
+  /** The value, or undefined if there is none yet: the server failed, or did not answer in time. Never rejects. */
+  async read(key: string, reading: Reading<Value>): Promise<Value | undefined> {
+    const entry = this.#entry(key)
+    const now = Date.now()
+    const isFresh = entry.value !== undefined && now - entry.loadedAt < this.#options.ttlMs
+    if (isFresh) return entry.value
+    const mayTry = entry.failedAt === undefined || now - entry.failedAt >= this.#options.retryMs
+    const isRunning = entry.loading !== undefined && now - entry.loading.since < this.#options.timeoutMs
+    if (mayTry && !isRunning) this.#load(entry, now, reading)
+    // Only the first attempt is waited for: a server that is down must not delay the others.
+    const isFirst = entry.value === undefined && entry.failedAt === undefined
+    if (isFirst && entry.loading !== undefined) await atMost(entry.loading.promise, reading.waitMs)
+    return entry.value
+  }
+
+  #load(entry: Entry<Value>, since: number, { load, waitUntil, onFailed }: Reading<Value>): void {
+    const attempt = async (): Promise<void> => {
+      try {
+        entry.value = await load(entry.value)
+        entry.loadedAt = Date.now()
+        entry.failedAt = undefined
+      } catch (error) {
+        if (entry.failedAt === undefined) onFailed(error)
+        entry.failedAt = Date.now()
+      } finally {
+        if (entry.loading === loading) entry.loading = undefined
+      }
+    }
+    const loading = { promise: attempt(), since }
+    entry.loading = loading
+    waitUntil(loading.promise)
+  }
+
+  #entry(key: string): Entry<Value> {
+    const known = this.#entries.get(key)
+    const entry = known ?? { value: undefined, loadedAt: 0, failedAt: undefined, loading: undefined }
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined) this.#entries.delete(oldest)
+    return entry
+  }
+}
+
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

@@ -1,0 +1,252 @@
+/** The definition of a server with the items of the servers behind it. The server's own items come first and win. */
+import { asStandard } from '../client/tools.ts'
+import type { Definition } from '../definition/compile.ts'
+import type { CompiledTool } from '../definition/compiled-tool.ts'
+import { compileTool } from '../definition/compiled-tool.ts'
+import type { Complete, Completers } from '../definition/completion.ts'
+import type { CallToolResult, GetPromptResult } from '../definition/content.ts'
+import type { CompiledPrompt, Prompt } from '../definition/prompt.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
+import type { CompiledFixedResource, CompiledTemplateResource, ReadAnswer } from '../definition/resource.ts'
+import type { JsonSchema } from '../definition/schema.ts'
+import type { Tool } from '../definition/tool.ts'
+import { compileUriTemplate } from '../definition/uri-template.ts'
+import type { Context } from '../request/context.ts'
+import type { ReportError } from '../request/options.ts'
+import { toCallerResult } from './failure.ts'
+import type { GatewayItem } from './options.ts'
+import { relay } from './relay.ts'
+import type { Lists, Upstream } from './upstream.ts'
+
+export interface Source {
+  readonly upstream: Upstream
+  /** Undefined if the server has not answered yet. */
+  readonly lists: Lists | undefined
+}
+
+/** Called once for each item that is left out, with the reason. */
+type LeaveOut = (upstream: Upstream, item: GatewayItem, why: string) => void
+
+interface Merging {
+  readonly tools: Map<string, CompiledTool>
+  readonly fixed: Map<string, CompiledFixedResource>
+  readonly templates: CompiledTemplateResource[]
+  readonly prompts: Map<string, CompiledPrompt>
+  readonly reportError: ReportError
+  readonly leaveOut: LeaveOut
+}
+
+export function mergeDefinitions(
+  own: Definition,
+  sources: readonly Source[],
+  reportError: ReportError,
+  leaveOut: LeaveOut,
+): Definition {
+  const merging: Merging = {
+    tools: new Map(own.tools),
+    fixed: new Map(own.resources.fixed),
+    templates: [...own.resources.templates],
+    prompts: new Map(own.prompts.declared),
+    reportError,
+    leaveOut,
+  }
+  for (const { upstream, lists } of sources) if (lists !== undefined) addServer(merging, upstream, lists)
+  const has = (kind: 'resources' | 'prompts' | 'completions'): boolean =>
+    sources.some(({ lists }) => lists === undefined || lists.capabilities[kind] !== undefined)
+  return Object.freeze({
+    ...own,
+    tools: merging.tools,
+    resources: { fixed: merging.fixed, templates: merging.templates, callbacks: own.resources.callbacks },
+    prompts: { declared: merging.prompts, callbacks: own.prompts.callbacks },
+    hasTools: true,
+    hasResources: own.hasResources || has('resources'),
+    hasPrompts: own.hasPrompts || has('prompts'),
+    hasCompletions: own.hasCompletions || has('completions'),
+    hasScopes: own.hasScopes || sources.some(({ upstream }) => upstream.server.scopes !== undefined),
+  })
+}
+
+function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
+  const { reportError } = merging
+  const relayed = { upstream, prior: lists.prior, reportError }
+  const completes = lists.capabilities.completions !== undefined
+  /** Adds an item unless its name is taken, the server's options leave it out, or it cannot be served. */
+  const add = <Kept>(
+    into: Map<string, Kept>,
+    name: string,
+    item: GatewayItem,
+    compile: (scopes: { scopes?: readonly string[] }) => Kept,
+  ): void => {
+    try {
+      if (upstream.server.include?.(item) === false) return
+      if (into.has(name)) throw new TypeError(`the name ${JSON.stringify(name)} is taken`)
+      into.set(name, compile(scopesOf(upstream, item)))
+    } catch (error) {
+      merging.leaveOut(upstream, item, error instanceof Error ? error.message : String(error))
+    }
+  }
+  for (const tool of lists.tools) {
+    const item = { kind: 'tool', name: tool.name, tool } as const
+    const name = upstream.prefix + tool.name
+    add(merging.tools, name, item, (scopes) =>
+      compileTool(name, { ...toTool(name, tool, relayed), ...scopes }),
+    )
+  }
+  for (const resource of lists.resources) {
+    const item = { kind: 'resource', name: resource.uri } as const
+    const read = reading(relayed)
+    add(merging.fixed, resource.uri, item, (scopes) => ({
+      resource: resource as CompiledFixedResource['resource'],
+      json: JSON.stringify(resource),
+      // Changes of the server behind are not passed on.
+      config: { uri: resource.uri, read, canSubscribe: () => false, ...scopes },
+    }))
+  }
+  const templates = new Map(merging.templates.map((one) => [one.resourceTemplate.uriTemplate, one]))
+  for (const listed of lists.templates) {
+    const { uriTemplate } = listed
+    const item = { kind: 'template', name: uriTemplate } as const
+    add(templates, uriTemplate, item, (scopes) => {
+      const template = compileUriTemplate(uriTemplate)
+      const ref = { type: 'ref/resource', uri: uriTemplate } as const
+      const complete = completes && completersOf(template.variables, ref, relayed)
+      return {
+        resourceTemplate: listed as CompiledTemplateResource['resourceTemplate'],
+        template,
+        json: JSON.stringify(listed),
+        config: {
+          uriTemplate,
+          read: reading(relayed),
+          canSubscribe: () => false,
+          ...(complete && { complete }),
+          ...scopes,
+        },
+      }
+    })
+  }
+  merging.templates.splice(0, merging.templates.length, ...templates.values())
+  for (const prompt of lists.prompts) {
+    const item = { kind: 'prompt', name: prompt.name } as const
+    const name = upstream.prefix + prompt.name
+    add(merging.prompts, name, item, (scopes) => toPrompt(name, prompt as Prompt, relayed, completes, scopes))
+  }
+}
+
+type Relayed = Omit<Parameters<typeof relay>[2], 'mayRerun'>
+
+function toTool(name: string, tool: Tool, relayed: Relayed) {
+  const { title, description, inputSchema, outputSchema, annotations, icons, _meta } = tool
+  const { rerun = annotations?.readOnlyHint === true || annotations?.idempotentHint === true } =
+    relayed.upstream.server
+  // Validated by the server behind, and the questions in a result would not match.
+  const { outputSchema: _, ...toolDefinition } = tool
+  return {
+    id: name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    inputSchema: asStandard<Record<string, unknown>>(inputSchema),
+    ...(outputSchema !== undefined && { outputSchema: asStandard<unknown>(outputSchema as JsonSchema) }),
+    mcp: {
+      ...(annotations !== undefined && { annotations }),
+      ...(icons !== undefined && { icons }),
+      ...(_meta !== undefined && { _meta }),
+    },
+    execute: async (input: object | undefined, context: unknown): Promise<CallToolResult> => {
+      try {
+        return await relay<CallToolResult>(
+          'tools/call',
+          context as Context,
+          { ...relayed, mayRerun: rerun },
+          async (client, options, params) =>
+            (await client.callTool(
+              { name: tool.name, arguments: { ...input }, ...params },
+              { ...options, toolDefinition: toolDefinition as never },
+            )) as CallToolResult,
+        )
+      } catch (error) {
+        if (error instanceof ProtocolError) return toCallerResult(error)
+        throw error
+      }
+    },
+  }
+}
+
+function reading(relayed: Relayed) {
+  return ({ uri }: { uri: string }, context: unknown): Promise<ReadAnswer> =>
+    relay<{ contents: [] }>(
+      'resources/read',
+      context as Context,
+      { ...relayed, mayRerun: true },
+      async (client, options, params) =>
+        (await client.readResource({ uri, ...params }, { ...options, cacheMode: 'bypass' })) as {
+          contents: []
+        },
+    )
+}
+
+function toPrompt(
+  name: string,
+  listed: Prompt,
+  relayed: Relayed,
+  completes: boolean,
+  scopes: { scopes?: readonly string[] },
+): CompiledPrompt {
+  const prompt = { ...listed, name }
+  const names = (listed.arguments ?? []).map((argument) => argument.name)
+  const ref = { type: 'ref/prompt', name: listed.name } as const
+  return {
+    name,
+    prompt,
+    json: JSON.stringify(prompt),
+    args: undefined,
+    required: (listed.arguments ?? []).flatMap((argument) => (argument.required ? [argument.name] : [])),
+    config: {
+      ...scopes,
+      ...(completes && { complete: completersOf(names, ref, relayed) }),
+      get: (args: Record<string, string>, context) =>
+        relay<GetPromptResult>(
+          'prompts/get',
+          context as Context,
+          { ...relayed, mayRerun: true },
+          async (client, options, params) =>
+            (await client.getPrompt(
+              { name: listed.name, arguments: args, ...params },
+              options,
+            )) as GetPromptResult,
+        ),
+    },
+  }
+}
+
+type Reference = { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
+
+function completersOf(names: readonly string[], ref: Reference, relayed: Relayed): Completers {
+  const completer = (name: string): Complete => {
+    return async (value, { arguments: known, context }) => {
+      const { completion } = await relay(
+        'completion/complete',
+        context as Context,
+        { ...relayed, mayRerun: false },
+        (client, { signal, timeout }, { _meta }) => {
+          const params = {
+            ref,
+            argument: { name, value },
+            context: { arguments: { ...known } },
+            ...(_meta !== undefined && { _meta }),
+          }
+          return client.complete(params, {
+            ...(signal !== undefined && { signal }),
+            ...(timeout !== undefined && { timeout }),
+          })
+        },
+      )
+      return completion.values
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, completer(name)]))
+}
+
+function scopesOf({ server }: Upstream, item: GatewayItem): { scopes?: readonly string[] } {
+  const scopes = typeof server.scopes === 'function' ? server.scopes(item) : server.scopes
+  return scopes === undefined ? {} : { scopes }
+}

@@ -1,0 +1,113 @@
+/** The options of `gateway`. */
+
+import type { HttpServerConfig, StdioServerConfig, TransportServerConfig } from '../client/config.ts'
+import { checkConfig, checkTimeout, type ServerConfig } from '../client/config.ts'
+import type { Tool } from '../definition/tool.ts'
+import { unknownOption } from '../definition/unknown-option.ts'
+import type { GatewayCaller } from '../request/gateway-support.ts'
+
+/** An item of a server behind. */
+export interface GatewayItem {
+  readonly kind: 'tool' | 'resource' | 'template' | 'prompt'
+  /** The server's own name for it: a tool's or prompt's name, a URI, or a URI template. */
+  readonly name: string
+  /** For a tool, as the server listed it. */
+  readonly tool?: Tool | undefined
+}
+
+interface GatewayServerOptions {
+  /** Put before the names of its tools and prompts. Default: the server's name and `_`. */
+  prefix?: string
+  /** The scopes that a caller needs for all items of this server, or a function that decides for each item. Default: none. */
+  scopes?: readonly string[] | ((item: GatewayItem) => readonly string[] | undefined)
+  /** Whether an item is served. Default: all are. */
+  include?: (item: GatewayItem) => boolean
+  /**
+   * Whether a question that a legacy server asks in the middle of a call may run that call again from its start, with the answer.
+   * Default: only for tools that declare `readOnlyHint` or `idempotentHint`; others are told that the user cannot be asked.
+   */
+  rerun?: boolean
+}
+
+type FromCaller<Value> = Value | ((caller: GatewayCaller) => Value | undefined | Promise<Value | undefined>)
+
+/** A server over HTTP. */
+export interface GatewayHttpServer
+  extends GatewayServerOptions,
+    Pick<
+      HttpServerConfig,
+      'url' | 'fetch' | 'requestInit' | 'authProvider' | 'timeoutMs' | 'maxResponseBytes'
+    > {
+  /** A bearer token, or a function that returns the one of a caller. Never the caller's own token, which was issued for this server. */
+  token?: FromCaller<string>
+  /** Headers, or a function that returns those of a caller. */
+  headers?: FromCaller<{ readonly [name: string]: string }>
+}
+
+/** A server in a process, or over a transport of your own: one connection for all callers, who cannot be asked. */
+export type GatewaySharedServer = GatewayServerOptions &
+  Omit<StdioServerConfig | TransportServerConfig, 'log' | 'logLevel' | 'onToolError' | 'tasks' | 'maxTaskMs'>
+
+export type GatewayServer = GatewayHttpServer | GatewaySharedServer
+
+/** The options of `gateway`. Only `servers` is required. */
+export interface GatewayOptions {
+  /** The servers by name: letters, digits, `_` and `-`. */
+  servers: { readonly [name: string]: GatewayServer }
+  /** Milliseconds for which a server's lists are fresh. Older ones are served while they are renewed. Default 60 000. */
+  ttlMs?: number
+  /** Milliseconds after which a server that failed is asked again. Its last lists stay. Default 5000. */
+  retryMs?: number
+  /** Maximum milliseconds for the lists of one server. Default 10 000. */
+  listTimeoutMs?: number
+  /** Maximum milliseconds for each request to a server, without the time that a user takes to answer. Default 60 000. */
+  timeoutMs?: number
+  /** The callers with credentials of their own whose lists are kept. Default 200. */
+  maxCallers?: number
+}
+
+const OPTIONS = { servers: 1, ttlMs: 1, retryMs: 1, listTimeoutMs: 1, timeoutMs: 1, maxCallers: 1 }
+
+const OWN = ['prefix', 'scopes', 'include', 'rerun'] as const
+
+/** @throws TypeError naming an option that cannot work. */
+export function checkOptions(options: GatewayOptions): void {
+  if (options === null || typeof options !== 'object')
+    throw new TypeError('gateway takes an object: { servers }.')
+  const unknown = unknownOption(options, OPTIONS)
+  if (unknown !== undefined)
+    throw new TypeError(`gateway has no option "${unknown}": it has ${Object.keys(OPTIONS).join(', ')}.`)
+  for (const name of ['ttlMs', 'retryMs', 'listTimeoutMs', 'timeoutMs'] as const)
+    checkTimeout(name, options[name])
+  const { maxCallers = 1 } = options
+  if (!Number.isSafeInteger(maxCallers) || maxCallers < 1)
+    throw new TypeError('"maxCallers" must be a whole number, 1 or more.')
+  const servers = Object.entries(options.servers ?? {}).map(([name, server]) => [name, toConfig(server)])
+  checkConfig({ servers: Object.fromEntries(servers) })
+  if (servers.length === 0) throw new TypeError('gateway needs "servers": at least one.')
+  for (const [name, server] of Object.entries(options.servers)) checkOwn(`servers.${name}`, server)
+}
+
+/** The configuration for a client. `credentials` replace those that depend on the caller. */
+export function toConfig(server: GatewayServer, credentials: Partial<HttpServerConfig> = {}): ServerConfig {
+  const rest: { [option: string]: unknown } = { ...server }
+  for (const option of OWN) delete rest[option]
+  for (const option of ['token', 'headers']) {
+    if (typeof rest[option] === 'function') delete rest[option]
+  }
+  return { ...rest, ...credentials, tasks: false, onToolError: 'return' } as ServerConfig
+}
+
+function checkOwn(label: string, { prefix, scopes, include, rerun }: GatewayServerOptions): void {
+  if (prefix !== undefined && (typeof prefix !== 'string' || !/^[\w.-]*$/.test(prefix)))
+    throw new TypeError(`${label}.prefix must be letters, digits, "_", "." and "-".`)
+  const areScopes =
+    typeof scopes === 'function' ||
+    (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))
+  if (scopes !== undefined && !areScopes)
+    throw new TypeError(`${label}.scopes must be a list of strings, or a function that returns one.`)
+  if (include !== undefined && typeof include !== 'function')
+    throw new TypeError(`${label}.include must be a function.`)
+  if (rerun !== undefined && typeof rerun !== 'boolean')
+    throw new TypeError(`${label}.rerun must be true or false.`)
+}

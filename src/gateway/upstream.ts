@@ -1,0 +1,194 @@
+/** One server behind: its connections, each with the credentials of one caller, and its lists. */
+import type {
+  ClientCapabilities,
+  PriorDiscovery,
+  Prompt,
+  Resource,
+  ResourceTemplateType,
+  ServerCapabilities,
+} from '@modelcontextprotocol/client'
+import type { HttpServerConfig, ServerConfig } from '../client/config.ts'
+import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_MAX_TASK_MS, DEFAULT_TIMEOUT_MS } from '../client/config.ts'
+import { Connection } from '../client/connection.ts'
+import { MCPClientError } from '../client/errors.ts'
+import { digest } from '../definition/digest.ts'
+import { withTimeout } from '../definition/timeout.ts'
+import type { Tool } from '../definition/tool.ts'
+import type { GatewayCaller } from '../request/gateway-support.ts'
+import { type GatewayOptions, type GatewayServer, toConfig } from './options.ts'
+
+/** What a server listed for some credentials. */
+export interface Lists {
+  readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly templates: readonly ResourceTemplateType[]
+  readonly prompts: readonly Prompt[]
+  readonly capabilities: ServerCapabilities
+  readonly prior: PriorDiscovery
+  /** Unique, so that what is made of several lists can be found again. */
+  readonly version: string
+}
+
+export interface Credentials {
+  readonly config: ServerConfig
+  /** Equal for equal credentials. */
+  readonly key: string
+}
+
+/** A connection for one call. */
+export interface Relayed {
+  readonly connection: Connection
+  readonly close: () => Promise<void>
+}
+
+export type UpstreamOptions = Required<Pick<GatewayOptions, 'listTimeoutMs' | 'timeoutMs'>>
+
+const KINDS = ['tools', 'resources', 'templates', 'prompts'] as const
+
+export const DEFAULTS = { listTimeoutMs: 10_000, timeoutMs: DEFAULT_TIMEOUT_MS }
+
+export class Upstream {
+  readonly name: string
+  readonly server: GatewayServer
+  readonly prefix: string
+  readonly #options: UpstreamOptions
+  /** For a process, which all callers share. */
+  #shared: Connection | undefined
+
+  constructor(name: string, server: GatewayServer, options: UpstreamOptions) {
+    this.name = name
+    this.server = server
+    this.prefix = server.prefix ?? `${name}_`
+    this.#options = options
+  }
+
+  /** The address, which no caller may learn. */
+  get host(): string | undefined {
+    return 'url' in this.server ? new URL(this.server.url).host : undefined
+  }
+
+  /** @throws MCPClientError `UNAUTHORIZED` if a function for credentials throws or takes too long. */
+  async credentialsOf(caller: GatewayCaller): Promise<Credentials> {
+    const { token, headers } = this.server as { token?: unknown; headers?: unknown }
+    if (typeof token !== 'function' && typeof headers !== 'function')
+      return { config: toConfig(this.server), key: '' }
+    const ask = async (given: unknown): Promise<unknown> =>
+      typeof given === 'function' ? (given as (caller: GatewayCaller) => unknown)(caller) : given
+    try {
+      const asked = Promise.all([ask(token), ask(headers)])
+      const [ownToken, ownHeaders] = (await withTimeout(
+        asked,
+        this.#options.listTimeoutMs,
+        'function for credentials',
+      )) as [HttpServerConfig['token'], HttpServerConfig['headers']]
+      const credentials = {
+        ...(ownToken !== undefined && { token: ownToken }),
+        ...(ownHeaders !== undefined && { headers: ownHeaders }),
+      }
+      const key = await digest(JSON.stringify([ownToken ?? null, Object.entries(ownHeaders ?? {}).sort()]))
+      return { config: toConfig(this.server, credentials), key }
+    } catch (cause) {
+      const text = `The credentials for MCP server "${this.name}" could not be determined.`
+      throw new MCPClientError('UNAUTHORIZED', text, { server: this.name, operation: 'credentials', cause })
+    }
+  }
+
+  /** A connection that declares `capabilities`, and is closed after its call. A process stays, and is asked nothing. */
+  connect(
+    { config }: Credentials,
+    capabilities: ClientCapabilities,
+    prior: PriorDiscovery | undefined,
+    more: Partial<ServerConfig> = {},
+  ): Relayed {
+    if ('url' in config) {
+      const connection = this.#open({ ...config, ...more } as ServerConfig, { capabilities, prior })
+      return { connection, close: () => connection.close() }
+    }
+    this.#shared ??= this.#open(config, { capabilities: {}, prior: undefined })
+    return { connection: this.#shared, close: async () => {} }
+  }
+
+  /** @throws MCPClientError if the server cannot be reached, or none of its lists can be read. */
+  async load(
+    credentials: Credentials,
+    previous: Lists | undefined,
+    report: (error: unknown) => void,
+  ): Promise<Lists> {
+    const { connection, close } = this.connect(credentials, {}, undefined)
+    try {
+      return await withTimeout(
+        this.#read(connection, previous, report),
+        this.#options.listTimeoutMs,
+        this.name,
+      )
+    } finally {
+      void close()
+    }
+  }
+
+  async #read(
+    connection: Connection,
+    previous: Lists | undefined,
+    report: (error: unknown) => void,
+  ): Promise<Lists> {
+    const settings = { timeoutMs: this.#options.listTimeoutMs }
+    await connection.request('connect', async () => {}, settings)
+    const { capabilities, prior } = connection.peer!
+    const { tools, resources, prompts } = capabilities
+    const list = <Item>(
+      has: object | undefined,
+      method: string,
+      read: Parameters<typeof connection.request<Item[]>>[1],
+    ): Promise<Item[]> =>
+      has === undefined ? Promise.resolve([]) : connection.request(method, read, settings)
+    const found = await Promise.allSettled([
+      list<Tool>(tools, 'tools/list', async (client, options, params) => {
+        // The official type is the same, except for `| undefined` on optional properties.
+        return (await client.listTools(params, options)).tools as Tool[]
+      }),
+      list<Resource>(resources, 'resources/list', async (client, options) => {
+        return (await client.listResources(undefined, options)).resources
+      }),
+      list<ResourceTemplateType>(resources, 'resources/templates/list', async (client, options) => {
+        return (await client.listResourceTemplates(undefined, options)).resourceTemplates
+      }),
+      list<Prompt>(prompts, 'prompts/list', async (client, options) => {
+        return (await client.listPrompts(undefined, options)).prompts
+      }),
+    ])
+    const failed = found.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+    if (failed.length > 0 && !found.some((one) => one.status === 'fulfilled' && one.value.length > 0))
+      throw failed[0]
+    for (const error of failed) report(error)
+    const lists = KINDS.map((kind, index) => {
+      const one = found[index]!
+      return [kind, one.status === 'fulfilled' ? one.value : (previous?.[kind] ?? [])] as const
+    })
+    const items = Object.fromEntries(lists) as unknown as Pick<Lists, (typeof KINDS)[number]>
+    // An unchanged list keeps its version, and what was compiled of it.
+    const isSame = previous !== undefined && KINDS.every((kind) => isEqual(previous[kind], items[kind]))
+    return { ...items, capabilities, prior, version: isSame ? previous.version : crypto.randomUUID() }
+  }
+
+  #open(
+    config: ServerConfig,
+    relay: { capabilities: ClientCapabilities; prior: PriorDiscovery | undefined },
+  ) {
+    return new Connection(this.name, config, {
+      timeoutMs: this.#options.timeoutMs,
+      maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
+      maxTaskMs: DEFAULT_MAX_TASK_MS,
+      clientInfo: { name: 'mayfly-mcp', version: '1.0.0' },
+      report: ({ message }) => console.error(message),
+      relay,
+    })
+  }
+
+  async close(): Promise<void> {
+    const shared = this.#shared
+    this.#shared = undefined
+    await shared?.close()
+  }
+}
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -1,0 +1,38 @@
+/** The interface between a server and the servers behind it, which are in a separate entry point (`mayfly-mcp/gateway`). */
+
+import type { Definition } from '../definition/compile.ts'
+import type { AuthInfo, Env } from '../definition/context.ts'
+import type { ChangeEvent } from '../events/bus.ts'
+
+/** The caller of a request, for the credentials of the servers behind. */
+export interface GatewayCaller {
+  /** Absent for an anonymous caller. */
+  readonly auth: AuthInfo | undefined
+  readonly env: Env
+  /** The HTTP request, whose body was already read. */
+  readonly request: Request | undefined
+}
+
+/** A message that needs the definition of its caller. */
+export interface GatewayMessage {
+  readonly method: string
+  readonly params: { readonly [name: string]: unknown }
+  readonly caller: GatewayCaller
+  readonly waitUntil: (promise: Promise<unknown>) => void
+  /** When the platform ends the call, in milliseconds since the epoch. */
+  readonly deadline: number | undefined
+}
+
+/** What the server behind which the others are provides. */
+export interface GatewayHost {
+  readonly reportError: (error: unknown, facts: { readonly [name: string]: unknown }) => void
+  readonly publish: (event: ChangeEvent) => Promise<void>
+}
+
+/** Created by `gateway`. */
+export interface GatewaySupport {
+  /** The definition for one message: the server's own items and those of the servers behind it. Never rejects. */
+  definitionFor(own: Definition, message: GatewayMessage, host: GatewayHost): Promise<Definition>
+  /** Called when the server closes. */
+  close(): Promise<void>
+}
