@@ -2,6 +2,7 @@
 import type { MCPClientError, MCPClientErrorCode } from '../client/errors.ts'
 import { printable } from '../client/printable.ts'
 import type { CallToolResult, Meta } from '../definition/content.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 
 /** The key of `_meta`, and of `data` in an error, that says which server failed. */
@@ -48,11 +49,11 @@ export function isFault(error: MCPClientError): boolean {
 }
 
 function findRefusal({ cause }: MCPClientError, host?: string): ProtocolError | undefined {
-  if (!(cause instanceof Error) || !('code' in cause)) return undefined
-  const { code, message, data } = cause as Error & { code: unknown; data?: unknown }
+  const code = isA(cause, Error) ? memberOf(cause, 'code') : undefined
   if (typeof code !== 'number') return undefined
+  const message = textOf(cause)
   const text = printable(host === undefined ? message : message.replaceAll(host, '…'))
   if (code === URL_NEEDED || code === ErrorCode.missingClientCapability)
-    return new ProtocolError(code, text, data)
+    return new ProtocolError(code, text, memberOf(cause, 'data'))
   return PASSED_ON.includes(code) ? new ProtocolError(code, text) : undefined
 }

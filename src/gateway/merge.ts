@@ -5,6 +5,7 @@ import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { compileTool } from '../definition/compiled-tool.ts'
 import type { Complete, Completers } from '../definition/completion.ts'
 import type { CallToolResult, GetPromptResult } from '../definition/content.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import type { CompiledPrompt, Prompt } from '../definition/prompt.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
 import type { CompiledFixedResource, CompiledTemplateResource, ReadAnswer } from '../definition/resource.ts'
@@ -82,7 +83,7 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
       if (into.has(name)) throw new TypeError(`the name ${JSON.stringify(name)} is taken`)
       into.set(name, compile(scopesOf(upstream, item)))
     } catch (error) {
-      merging.leaveOut(upstream, item, error instanceof Error ? error.message : String(error))
+      merging.leaveOut(upstream, item, textOf(error))
     }
   }
   for (const tool of lists.tools) {
@@ -164,7 +165,7 @@ function toTool(name: string, tool: Tool, relayed: Relayed) {
             )) as CallToolResult,
         )
       } catch (error) {
-        if (error instanceof ProtocolError) return toCallerResult(error)
+        if (isA(error, ProtocolError)) return toCallerResult(error)
         throw error
       }
     },

@@ -3,6 +3,7 @@ import type { Client, ClientCapabilities, PriorDiscovery, RequestOptions } from 
 import type { ServerConfig } from '../client/config.ts'
 import { MCPClientError } from '../client/errors.ts'
 import type { ServerLogEntry } from '../client/server-log-entry.ts'
+import { isA } from '../definition/error-text.ts'
 import { type InputRequired, isInputRequired } from '../definition/input-required.ts'
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
@@ -89,7 +90,7 @@ export async function relay<Result extends object>(
     }
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason
-    if (!(error instanceof MCPClientError)) throw error
+    if (!isA(error, MCPClientError)) throw error
     if (isFault(error)) reportError(error, { gateway: upstream.name, requestId: context.requestId })
     throw toCallerError(upstream, error)
   }

@@ -61,7 +61,7 @@ describe('a server that is down when the gateway starts', () => {
     const good = await startMayfly({ tools: { add } })
     const { client, names, onError } = await front({
       servers: { bad: { url: bad }, good: { url: good } },
-      listTimeoutMs: 300,
+      listTimeoutMs: 2000,
     })
 
     expect(await names()).toEqual(['front_good_add'])
