@@ -45,8 +45,14 @@ export function createMayfly(config: Partial<MCPServerConfig> = {}): MCPServer {
   })
 }
 
+/** As on a platform that keeps no process: without `bus` nobody hears of changes. */
 export function mayfly(config: Partial<MCPServerConfig> = {}): Promise<Running> {
-  return serveFetch(createMayfly(config))
+  return broken((request, next) => next(request), config)
+}
+
+/** As `startHTTP` and `serve` run it: the process is its bus. */
+export function mayflyProcess(): Promise<Running> {
+  return serveFetch(createMayfly())
 }
 
 export function mayflyWithBus(): Promise<Running> {
@@ -64,7 +70,7 @@ export function broken(change: Breakage, config: Partial<MCPServerConfig> = {}):
   return serveFetch({
     fetch: () => new Response(null, { status: 500 }),
     handle: async (request, platform) =>
-      change(request, (changed = request) => server.handle(changed, platform)),
+      change(request, (changed = request) => server.handle(changed, { ...platform, isLongLived: false })),
   })
 }
 

@@ -8,6 +8,7 @@ import {
   createMayfly,
   listen,
   mayfly,
+  mayflyProcess,
   mayflySessions,
   mayflyWithBus,
   mcpLite,
@@ -57,8 +58,11 @@ test('Mayfly without a bus: nothing is wrong and nothing degrades', async () => 
   expect(skippedIn(report, 'lists.')).toBe(0)
 })
 
-test('Mayfly with a bus: the stream stays open and is closed by the check', async () => {
-  await using server = await mayflyWithBus()
+test.each([
+  ['with a bus', mayflyWithBus],
+  ['in a process of its own', mayflyProcess],
+])('Mayfly %s: the stream stays open and is closed by the check', async (_where, start) => {
+  await using server = await start()
   const report = await check(server.url)
 
   expect(faults(report)).toEqual({})
