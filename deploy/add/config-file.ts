@@ -5,7 +5,9 @@
 
 import { randomUUID } from 'node:crypto'
 import {
+  accessSync,
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -24,6 +26,7 @@ import {
 import { dirname } from 'node:path'
 import { isSystemError } from '../terminal/system-error.ts'
 import { UnreadableError } from './format.ts'
+import { withLock } from './lock.ts'
 
 export interface ConfigFile {
   /** The file itself, where `path` is a link to it. */
@@ -56,18 +59,45 @@ export function readConfig(path: string): ConfigFile {
   return { real, text: text.trim() === '' ? undefined : text, mark, stats: found }
 }
 
-/** Throws `UnreadableError` if the file changed since it was read, and system errors; in both cases the file is unchanged. */
+/** Another program has changed the file since it was read. */
+export class ChangedError extends UnreadableError {
+  override name = 'ChangedError'
+
+  constructor() {
+    super('has just been changed by another program')
+  }
+}
+
+/**
+ * Throws `ChangedError` if the file changed since it was read, `UnreadableError` if it is read-only, and system errors; the file is then
+ * unchanged. Of several processes that replace it at once, none overwrites what another has written.
+ */
 export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, text: string): void {
+  // A rename would replace a file that its owner has protected.
+  if (stats !== undefined && !isWritable(real, stats))
+    throw new UnreadableError('is read-only: make it writable')
   mkdirSync(dirname(real), { recursive: true })
   const temporary = `${real}.${randomUUID()}.tmp`
   try {
     writeWhole(temporary, mark + text, stats)
-    if (readConfig(real).text !== before)
-      throw new UnreadableError('has just been changed by another program')
-    renameSync(temporary, real)
+    withLock(`${real}.mayfly-lock`, (isHeld) => {
+      if (readConfig(real).text !== before || !isHeld()) throw new ChangedError()
+      renameSync(temporary, real)
+    })
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/** By this user, and not only because this user is root. */
+function isWritable(path: string, { mode }: Stats): boolean {
+  if ((mode & 0o222) === 0) return false
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

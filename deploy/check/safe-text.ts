@@ -30,10 +30,20 @@ export function toSafeText(text: string, hide: Hide): string {
   const parts = text.split(CITED)
   const shown = parts.map((part, index) =>
     index % 2 === 1
-      ? clip(plain(hide.inForeign(part, part.length >= MAX_SEARCHED)), MAX_QUOTE)
+      ? clip(
+          plain(hide.inForeign(linksAsOpened(hide.inForeign(part, part.length >= MAX_SEARCHED)), false)),
+          MAX_QUOTE,
+        )
       : plain(hide.inOwn(part)),
   )
   return clip(shown.join(''), MAX_TEXT)
+}
+
+/** Its URLs as a browser opens them: a host that only looks like another one is shown in ASCII, `https://xn--pple-43d.com/`. */
+function linksAsOpened(text: string): string {
+  return text.replaceAll(/\bhttps?:\/\/[^\s"'<>`]+/gi, (url) =>
+    /[^\x21-\x7e]/.test(url) && URL.canParse(url) ? new URL(url).href : url,
+  )
 }
 
 function plain(text: string): string {

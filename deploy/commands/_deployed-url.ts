@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deployment } from '../contract/target.ts'
 import { type DeployTool, lookUp } from '../targets/deploy-tool.ts'
-import { printable } from '../terminal/cli-error.ts'
 
 /** A new host name resolves within seconds; its certificate may take a minute. */
 const REACHABLE_WITHIN_MS = 60_000
@@ -17,7 +16,7 @@ export async function findDeployedUrl(
 ): Promise<string | undefined> {
   const source = endpoint?.step === undefined ? told : await lookUp(endpoint.step, tool)
   const found = source === undefined ? undefined : endpoint?.find(source)
-  return found !== undefined && URL.canParse(found) ? printable(found) : undefined
+  return found !== undefined && URL.canParse(found) ? new URL(found).href : undefined
 }
 
 /** Runs `mayfly check` against it as soon as it answers, and returns the exit code. */

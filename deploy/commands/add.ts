@@ -11,13 +11,13 @@ import {
   type Scope,
   thisMachine,
 } from '../add/clients.ts'
-import { type ConfigFile, readConfig, replaceConfig } from '../add/config-file.ts'
+import { ChangedError, type ConfigFile, readConfig, replaceConfig } from '../add/config-file.ts'
 import { type Format, isEntry, UnreadableError } from '../add/format.ts'
 import { jsonFormat } from '../add/json-format.ts'
 import { tomlFormat } from '../add/toml-format.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
-import { parseServerUrl } from '../terminal/server-address.ts'
+import { parseHeaderVariable, parseServerUrl, parseVariable } from '../terminal/server-address.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -42,6 +42,8 @@ cannot be read, it is left unchanged; the entry is printed instead, with exit co
   mayfly add https://shop.example.com/mcp --client cursor
   mayfly add https://shop.example.com/mcp --client vscode --client codex --bearer-env SHOP_TOKEN
 `
+
+const MAX_TRIES = 100
 
 const FORMATS: { readonly [name in Client['format']]: Format } = { json: jsonFormat, toml: tomlFormat }
 
@@ -112,7 +114,7 @@ function addTo(client: Client, options: Options): boolean {
     return true
   }
   try {
-    write(client, path, addition, options)
+    writeOrRetry(client, path, addition, options)
     return true
   } catch (error) {
     if (isA(error, CliError)) terminal.warn(error.message)
@@ -127,6 +129,18 @@ function addTo(client: Client, options: Options): boolean {
 
 function printAddition(client: Client, { name }: AddedServer, addition: Addition): void {
   process.stdout.write(FORMATS[client.format].render(name, addition))
+}
+
+/** Others may change the file at the same time: each time, one of them has written. */
+function writeOrRetry(client: Client, path: string, addition: Addition, options: Options): void {
+  for (let tries = MAX_TRIES; ; tries--) {
+    try {
+      write(client, path, addition, options)
+      return
+    } catch (error) {
+      if (!(error instanceof ChangedError) || tries === 0) throw error
+    }
+  }
 }
 
 /** Throws `CliError` if the name is taken, `UnreadableError`, and system errors. */
@@ -216,11 +230,7 @@ function nameOf({ hostname }: URL): string {
 }
 
 function parseHeaders(bearer: string | undefined, others: readonly string[]): HeaderReference[] {
-  const given = others.map((text): HeaderReference => {
-    const [, header, variable] = /^([\w-]+)=(.*)$/s.exec(text) ?? []
-    if (header === undefined) throw new UsageError('a --header-env is not Name=VARIABLE')
-    return { header, variable: parseVariable('--header-env', variable!), prefix: '' }
-  })
+  const given = others.map((text): HeaderReference => ({ ...parseHeaderVariable(text), prefix: '' }))
   const all: HeaderReference[] =
     bearer === undefined
       ? given
@@ -231,10 +241,4 @@ function parseHeaders(bearer: string | undefined, others: readonly string[]): He
   const names = all.map(({ header }) => header.toLowerCase())
   if (new Set(names).size < names.length) throw new UsageError('a header is given twice')
   return all
-}
-
-/** Does not quote the text: the user may have passed the secret itself. */
-function parseVariable(option: string, text: string): string {
-  if (/^[A-Z_][A-Z\d_]{0,99}$/i.test(text)) return text
-  throw new UsageError(`${option} takes the name of an environment variable, not the secret`)
 }

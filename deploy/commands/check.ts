@@ -15,15 +15,14 @@ import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import { isColoured } from '../terminal/console.ts'
-import { parseHeaders, parseServerUrl, parseToken } from '../terminal/server-address.ts'
+import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 
-const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer <token>] [--header 'Name: value']... [--json]
+const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer-env <variable>] [--header 'Name: value']... [--json]
                    [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
 
   url         the MCP endpoint: https://example.com/mcp
   --as        connect as claude, chatgpt, vscode, cursor or all, and report where each would stop; may be repeated
-  --bearer    a token, sent as Authorization: Bearer to this server only; never printed
-  --header    another header for every request, such as one that a gateway requires; may be repeated
+${CREDENTIALS_HELP}
   --json      print one JSON document instead of the table
   --timeout   milliseconds per request; default 10000
   --deadline  milliseconds for the whole check; default six times --timeout, at least 10000
@@ -39,7 +38,7 @@ clients or models have problems with it), or skipped.
 Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, or no answer at the URL.
 
   mayfly check https://example.com/mcp
-  mayfly check https://example.com/mcp --bearer "$TOKEN" --json
+  mayfly check https://example.com/mcp --bearer-env TOKEN --json
   mayfly check https://example.com/mcp --as all
 `
 
@@ -50,8 +49,7 @@ const MAX_DEADLINE_MS = 3_600_000
 /** Exit code 0, or 1 if anything is wrong. Throws `UsageError`, and `CliError` with exit code 2 if nothing answers. */
 export async function check(args: string[]): Promise<number> {
   const line = parseCommand('check', HELP, args, {
-    bearer: { type: 'string' },
-    header: { type: 'string', multiple: true },
+    ...CREDENTIALS,
     json: { type: 'boolean' },
     timeout: { type: 'string' },
     deadline: { type: 'string' },
@@ -64,8 +62,7 @@ export async function check(args: string[]): Promise<number> {
   if (line === undefined) return 0
   const { values, positionals } = line
   const url = parseServerUrl('check', positionals)
-  const headers = parseHeaders('check', values.header ?? [])
-  const bearer = values.bearer === undefined ? undefined : parseToken(values.bearer)
+  const { bearer, headers } = await readCredentials('check', values)
   const profiles = values.as === undefined ? undefined : parseClients(values.as)
   const call = parseCall(values.call, values.arguments)
   if (values['no-register'] && profiles === undefined)

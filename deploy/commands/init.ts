@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type InitAnswers, projectFiles } from '../init/project-template.ts'
 import { TEMPLATES, type Template } from '../init/server-template.ts'
+import { isSecretFile } from '../project/secrets.ts'
 import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
@@ -52,7 +53,10 @@ export async function init(args: string[]): Promise<number> {
   const files = projectFiles(answers)
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text, { flag: 'wx' })
+    writeFileSync(join(folder, path), text, {
+      flag: 'wx',
+      mode: isSecretFile(basename(path)) ? 0o600 : 0o666,
+    })
   }
   process.stdout.write(report(dir, answers, [...files.keys()]))
   return 0

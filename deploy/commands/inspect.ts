@@ -6,16 +6,15 @@ import { startInspectServer } from '../playground/inspect-server.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { parseCommand, parsePort } from '../terminal/command-line.ts'
 import { openInBrowser } from '../terminal/open-browser.ts'
-import { parseHeaders, parseServerUrl, parseToken } from '../terminal/server-address.ts'
+import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly inspect <url> [--bearer <token>] [--header 'Name: value']... [--port <n>] [--open]
+const HELP = `mayfly inspect <url> [--bearer-env <variable>] [--header 'Name: value']... [--port <n>] [--open]
 
-  url       the MCP endpoint: https://example.com/mcp
-  --bearer  a token, sent as Authorization: Bearer to this server only; never printed
-  --header  another header for every request, such as one that a gateway requires; may be repeated
-  --port    port of the page on 127.0.0.1; default a free one
-  --open    on a terminal, open the page in the browser
+  url           the MCP endpoint: https://example.com/mcp
+${CREDENTIALS_HELP}
+  --port        port of the page on 127.0.0.1; default a free one
+  --open        on a terminal, open the page in the browser
 
 Prints the page's URL on stdout. There you choose a tool, fill in its form, call it, and see the messages. The URL contains a
 token, so that no other page or program can use the server through this process.
@@ -28,16 +27,15 @@ const TIMEOUT_MS = 10_000
 /** Runs until a signal ends it (exit code 0). Throws `UsageError`, and `CliError` if the port is in use. */
 export async function inspect(args: string[]): Promise<number> {
   const line = parseCommand('inspect', HELP, args, {
-    bearer: { type: 'string' },
-    header: { type: 'string', multiple: true },
+    ...CREDENTIALS,
     port: { type: 'string' },
     open: { type: 'boolean' },
   })
   if (line === undefined) return 0
   const { values, positionals } = line
   const server = parseServerUrl('inspect', positionals)
-  const headers = parseHeaders('inspect', values.header ?? [])
-  if (values.bearer !== undefined) headers.authorization = `Bearer ${parseToken(values.bearer)}`
+  const { bearer, headers } = await readCredentials('inspect', values)
+  if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
   const port = values.port === undefined ? 0 : parsePort(values.port)
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const token = randomBytes(32).toString('base64url')

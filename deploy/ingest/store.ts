@@ -1,5 +1,5 @@
 /** The store of `--store`, configured by environment variables. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createMemoryVectorStore, type MemorySnapshot } from '../../src/retrieval/memory-store.ts'
 import { chromaVector } from '../../src/retrieval/stores/chroma.ts'
@@ -70,6 +70,7 @@ function openSnapshot(cwd: string, name: string): OpenedStore {
       writeFileSync(`${path}.${process.pid}.tmp`, JSON.stringify(store.snapshot()))
       renameSync(`${path}.${process.pid}.tmp`, path)
     } catch (error) {
+      rmSync(`${path}.${process.pid}.tmp`, { force: true })
       throw isSystemError(error) ? systemError(`cannot write ${printable(name)}`, error) : error
     }
   }

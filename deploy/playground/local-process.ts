@@ -54,6 +54,8 @@ export async function answerLocally(
   if (!isFromPage(request, local))
     return refuse(response, 403, 'only the page shown in the terminal may do this')
   if (path === 'fetch') return serveFetch(request, response, local)
+  // The URL may contain a key.
+  if (path === 'target') return serveJson(request, response, { endpoint: local.server.href })
   if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
   return refuse(response, 404, 'not found')
 }
@@ -64,12 +66,12 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 
 /** The page, also when it replaces another one. */
 export function servePage(request: IncomingMessage, response: ServerResponse, local: LocalProcess): void {
-  const { path, server, token, forwards } = local
-  const origin = originOf(request)
-  const page = renderPlayground(
-    forwards === undefined ? { origin, path, token } : { origin, path, endpoint: server.href },
-  )
-  response.writeHead(200, { ...playgroundHeaders(origin), 'content-type': 'text/html; charset=utf-8' })
+  const { path, token, forwards } = local
+  const page = renderPlayground(forwards === undefined ? { path, token } : { path })
+  response.writeHead(200, {
+    ...playgroundHeaders(originOf(request)),
+    'content-type': 'text/html; charset=utf-8',
+  })
   response.end(page)
 }
 
@@ -100,13 +102,16 @@ async function serveFetch(
     const body = await readBody(request, MAX_BODY_BYTES)
     if (body === undefined) throw new Refused(`more than ${MAX_BODY_BYTES} bytes`)
     const asked = parseAsked(body.toString('utf8'))
-    const answer = JSON.stringify(await fetchOutside(asked, server))
-    response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
-    response.end(answer)
+    serveJson(request, response, await fetchOutside(asked, server))
   } catch (error) {
     if (!isA(error, Refused)) throw error
     refuse(response, 502, error.message)
   }
+}
+
+function serveJson(request: IncomingMessage, response: ServerResponse, answer: object): void {
+  response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
+  response.end(JSON.stringify(answer))
 }
 
 function parseAsked(text: string): OutsideRequest {

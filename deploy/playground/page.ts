@@ -15,13 +15,9 @@ import { STYLE } from './style.ts'
 export const PREFIX = '/__mayfly/'
 
 export interface PlaygroundPage {
-  /** The origin of the page: `http://127.0.0.1:3000`. */
-  readonly origin: string
   /** The path that the page sends its MCP messages to. */
   readonly path: string
-  /** The URL of the server, if it is not that path of this origin. */
-  readonly endpoint?: string
-  /** For requests to the local process. Omitted if the page's URL has it. */
+  /** For requests to the local process. Omitted if the page's URL has it; the page then asks for the server's URL, too. */
   readonly token?: string
 }
 
@@ -95,8 +91,8 @@ export function playgroundHeaders(origin: string): Readonly<Record<string, strin
   }
 }
 
-export function renderPlayground({ origin, path, endpoint, token }: PlaygroundPage): string {
-  const written = JSON.stringify({ path, endpoint: endpoint ?? `${origin}${path}`, token })
+export function renderPlayground({ path, token }: PlaygroundPage): string {
+  const written = JSON.stringify({ path, token })
   const [can, era] = [capability, radio]
   return html`<!doctype html>
 <html lang=en>

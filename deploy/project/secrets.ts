@@ -104,10 +104,15 @@ function deployedSecrets(project: Folders): Secret[] {
   )
 }
 
+/** Whether a file of this name holds values that must not be published. */
+export function isSecretFile(name: string): boolean {
+  return SECRET_FILE.test(name) && !OTHER_FILE.test(name)
+}
+
 function secretFiles(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter((name) => SECRET_FILE.test(name) && !OTHER_FILE.test(name))
+      .filter(isSecretFile)
       .sort((a, b) => rank(a) - rank(b))
   } catch {
     // The folder cannot be listed, but its files may be readable.

@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -464,6 +465,46 @@ describe('what cannot be changed is left alone, and printed', () => {
     expect(code).toBe(1)
     expect(home.read('.mcp.json')).toContain(URL)
   })
+})
+
+test('a read-only file is left alone, also by root, and the entry is printed', async () => {
+  await using home = new Home()
+  const file = home.put('.cursor/mcp.json', '{}')
+  chmodSync(file, 0o444)
+
+  const { code, stdout, stderr } = await home.add(URL, '--client', 'cursor', '--force')
+
+  expect(code).toBe(1)
+  expect(stderr).toContain('is read-only: make it writable; this belongs there:')
+  expect(stdout).toContain(URL)
+  expect(home.read('.cursor/mcp.json')).toBe('{}')
+  expect(readdirSync(dirname(file))).toEqual(['mcp.json'])
+})
+
+test('36 at once: each says that it wrote, and has', async () => {
+  await using home = new Home()
+  home.put('.cursor/mcp.json', '{}')
+  const names = Array.from({ length: 36 }, (_, at) => `shop-${at}`)
+
+  const ended = await Promise.all(names.map((name) => home.add(URL, '--client', 'cursor', '--name', name)))
+
+  for (const [at, { code, stdout }] of ended.entries())
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`wrote "shop-${at}"`)])
+  const { mcpServers } = JSON.parse(home.read('.cursor/mcp.json')) as { mcpServers: object }
+  expect(Object.keys(mcpServers).sort()).toEqual(names.sort())
+  expect(readdirSync(dirname(home.path('.cursor/mcp.json')))).toEqual(['mcp.json'])
+})
+
+test('a lock that a killed process left behind is removed', async () => {
+  await using home = new Home()
+  const lock = home.put('.cursor/mcp.json.mayfly-lock', 'of another process')
+  home.put('.cursor/mcp.json', '{}')
+  utimesSync(lock, new Date(0), new Date(0))
+
+  const { code } = await home.add(URL, '--client', 'cursor')
+
+  expect(code).toBe(0)
+  expect(readdirSync(dirname(lock))).toEqual(['mcp.json'])
 })
 
 describe('a name that is taken', () => {

@@ -1,6 +1,6 @@
 /** `mayfly init`: what it writes and what it refuses. That what it writes works is shown in `test/runtimes/init.test.ts`. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -13,6 +13,14 @@ function init(project: Project, ...args: string[]): Promise<Output> {
 }
 
 describe('mayfly init', () => {
+  test('only its user can read the secrets that it makes', async () => {
+    await using project = new Project()
+    await init(project, 'shop', '--target', 'node', '--target', 'cloudflare', '--with', 'auth')
+    const modeOf = (name: string) => statSync(join(project.folder, 'shop', name)).mode & 0o777
+    expect(modeOf('.env')).toBe(0o600)
+    expect(modeOf('.env.example')).toBe(0o666 & ~process.umask())
+  })
+
   test('writes a project for several platforms, names every file, and says what comes next', async () => {
     await using project = new Project()
 

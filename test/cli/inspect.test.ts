@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { port } = server.address() as AddressInfo
   const args = [
     'inspect',
-    `http://127.0.0.1:${port}/mcp`,
+    `http://127.0.0.1:${port}/mcp?key=key-of-the-user`,
     '--bearer',
     'secret-of-the-user',
     '--header',
@@ -125,11 +125,37 @@ test('without the token, from another origin or under another name → 403, and 
     { ...own(), host: `127.0.0.1.evil.example:${address.port}` },
   ]
   for (const headers of refused)
-    for (const path of ['/__mayfly/mcp', '/__mayfly/fetch'])
+    for (const path of ['/__mayfly/mcp', '/__mayfly/fetch', '/__mayfly/target'])
       expect((await ask(path, headers)).status).toBe(403)
   const rebound = await ask('/__mayfly/', { host: 'evil.example' }, '', 'GET')
   expect(rebound.status).toBe(403)
   expect(seen.length).toBe(before)
+})
+
+test('without the token nothing names the server or its key', async () => {
+  const { port } = server.address() as AddressInfo
+  for (const method of ['GET', 'POST', 'HEAD', 'OPTIONS'])
+    for (const path of ['/', '/__mayfly/', '/__mayfly/target', '/__mayfly/mcp', '/__mayfly/main.ts', '/x']) {
+      const { headers, body } = await ask(
+        path,
+        { origin: address.origin },
+        method === 'POST' ? '{}' : '',
+        method,
+      )
+      const told = JSON.stringify(headers) + body
+      expect([method, path, told.includes('key-of-the-user'), told.includes(`:${port}/`)]).toEqual([
+        method,
+        path,
+        false,
+        false,
+      ])
+    }
+  const { status, body } = await ask('/__mayfly/target', own())
+  expect([status, JSON.parse(body)]).toEqual([
+    200,
+    { endpoint: `http://127.0.0.1:${port}/mcp?key=key-of-the-user` },
+  ])
+  expect(inspecting.stdout).not.toContain('key-of-the-user')
 })
 
 test('the page itself does not hold the token', async () => {

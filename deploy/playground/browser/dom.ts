@@ -57,8 +57,14 @@ export function mayVisit(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)
 }
 
+/** A URL from a server as a browser opens it, with the ASCII form of its host: `https://xn--pple-43d.com/`. Other text is unchanged. */
+export function asOpened(text: string): string {
+  return URL.canParse(text) ? new URL(text).href : text
+}
+
 /** A link that opens in another tab without a referrer or opener; plain text for other URLs. */
-export function outsideLink(url: string): HTMLElement {
+export function outsideLink(text: string): HTMLElement {
+  const url = asOpened(text)
   if (!mayVisit(url)) return element('code', {}, url)
   return element('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url)
 }

@@ -16,7 +16,7 @@ const TOKEN = 'mayfly-token'
 const TOKEN_HEADER = 'x-mayfly-token'
 
 /** Undefined if the page was opened without the token in the URL on the terminal. */
-export function readLocal(): Local | undefined {
+export async function readLocal(): Promise<Local | undefined> {
   const written = asObject(parse(document.querySelector<HTMLMetaElement>('meta[name=mayfly]')?.content ?? ''))
   const [, fromAddress] = /^#token=([\w-]+)$/.exec(location.hash) ?? []
   if (fromAddress !== undefined) {
@@ -26,8 +26,16 @@ export function readLocal(): Local | undefined {
   }
   const token = asText(written.token) ?? sessionStorage.getItem(TOKEN) ?? undefined
   const path = asText(written.path) ?? '/mcp'
-  const endpoint = asText(written.endpoint) ?? new URL(path, location.origin).href
-  return token === undefined ? undefined : { endpoint, path, token }
+  if (token === undefined) return undefined
+  const isOwn = asText(written.token) !== undefined
+  const endpoint = isOwn ? new URL(path, location.origin).href : await askForTarget(token)
+  return endpoint === undefined ? undefined : { endpoint, path, token }
+}
+
+/** Undefined if the token is of an earlier process. */
+async function askForTarget(token: string): Promise<string | undefined> {
+  const response = await fetch('/__mayfly/target', { method: 'POST', headers: { [TOKEN_HEADER]: token } })
+  return response.ok ? asText(asObject(parse(await response.text())).endpoint) : undefined
 }
 
 export function hiddenHeaders({ token, path }: Local): Record<string, string> {

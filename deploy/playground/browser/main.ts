@@ -108,7 +108,7 @@ function showSignInProblem(error: unknown): void {
 }
 
 async function start(): Promise<void> {
-  const local = readLocal()
+  const local = await readLocal()
   if (local === undefined) {
     part('work').replaceChildren(
       element('h2', {}, 'Open the URL shown in the terminal'),

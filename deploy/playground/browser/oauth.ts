@@ -4,7 +4,7 @@
  *
  * The local process fetches the documents, since authorization servers often do not allow web pages to. Tokens stay in this tab's memory.
  */
-import { mayVisit } from './dom.ts'
+import { asOpened, mayVisit } from './dom.ts'
 import { asList, asObject, asText, clip, type Json, parse, pretty } from './json.ts'
 
 export interface Fetched {
@@ -68,7 +68,7 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
   }
   const page = required(server, 'authorization_endpoint')
   if (!mayVisit(page))
-    throw new Error(`the authorization_endpoint is not a safe page to open: ${clip(page, 200)}`)
+    throw new Error(`the authorization_endpoint is not a safe page to open: ${clip(asOpened(page), 200)}`)
   const target = new URL(page)
   const query = {
     response_type: 'code',
@@ -135,7 +135,7 @@ async function findResource(endpoint: string, challenge: string, fetchOutside: F
   const resource = asText(found.resource)
   if (resource === undefined || !isWithin(resource, endpoint))
     throw new Error(
-      `the resource metadata is for ${clip(resource ?? 'nothing', 200)}, not for ${endpoint}: clients stop here`,
+      `the resource metadata is for ${clip(asOpened(resource ?? 'nothing'), 200)}, not for ${endpoint}: clients stop here`,
     )
   return found
 }
@@ -156,7 +156,7 @@ async function findServer(issuer: string, fetchOutside: FetchOutside): Promise<J
   const places = [origin + oauth + path, origin + openid + path, `${origin}${path}${openid}`]
   const server = await firstDocument([...new Set(places)], fetchOutside)
   if (server.issuer !== issuer)
-    throw new Error(`the metadata of ${clip(issuer, 200)} names another issuer: clients stop here`)
+    throw new Error(`the metadata of ${clip(asOpened(issuer), 200)} names another issuer: clients stop here`)
   if (!asList(server.code_challenge_methods_supported).includes('S256'))
     throw new Error(
       'the authorization server does not list S256 in code_challenge_methods_supported: clients stop here',
@@ -170,7 +170,7 @@ async function firstDocument(places: readonly string[], fetchOutside: FetchOutsi
     const { status, body } = await fetchOutside({ url, method: 'GET' })
     const found = asObject(parse(body))
     if (status === 200 && Object.keys(found).length > 0) return found
-    seen.push(`${status} at ${clip(url, 200)}`)
+    seen.push(`${status} at ${clip(asOpened(url), 200)}`)
   }
   throw new Error(`no metadata: ${seen.join(', ')}`)
 }
