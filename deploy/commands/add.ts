@@ -138,7 +138,7 @@ function writeOrRetry(client: Client, path: string, addition: Addition, options:
       write(client, path, addition, options)
       return
     } catch (error) {
-      if (!(error instanceof ChangedError) || tries === 0) throw error
+      if (!isA(error, ChangedError) || tries === 0) throw error
     }
   }
 }

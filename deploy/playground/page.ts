@@ -51,14 +51,22 @@ const MODULES = [
   'wire',
 ]
 
+/** The module of `src` that they share. */
+const SHARED = 'error-text'
+const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/definition(?=\/error-text\.[jt]s')/g
+
 /** Paths below `PREFIX` that the page loads. */
-export const ASSETS: readonly string[] = ['style.css', ...MODULES.map((name) => `${name}${EXTENSION}`)]
+export const ASSETS: readonly string[] = [
+  'style.css',
+  ...[...MODULES, SHARED].map((name) => `${name}${EXTENSION}`),
+]
 
 /** One of `ASSETS`. */
 export function readAsset(name: string): Asset {
   if (name === 'style.css') return { type: 'text/css; charset=utf-8', body: STYLE }
-  const file = fileURLToPath(new URL(`./browser/${name}`, import.meta.url))
-  const code = readFileSync(file, 'utf8')
+  const folder = name.startsWith(SHARED) ? '../../src/definition' : './browser'
+  const file = fileURLToPath(new URL(`${folder}/${name}`, import.meta.url))
+  const code = readFileSync(file, 'utf8').replaceAll(SHARED_IMPORT, '.')
   const body = EXTENSION === '.ts' ? nodeModule.stripTypeScriptTypes(code) : code
   return { type: 'text/javascript; charset=utf-8', body }
 }
