@@ -21,6 +21,7 @@ export {
   workos,
 } from './auth/presets.ts'
 export { type StaticToken, type StaticTokens, staticTokens } from './auth/static-tokens.ts'
+export type { BoundTokenOptions, TokenKindOptions } from './auth/token-kind.ts'
 export {
   InvalidTokenError,
   type TokenAnswer,

@@ -26,6 +26,9 @@ const BEARER = /^bearer +([\w.~+/:-]+=*)$/i
 const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
 
+/** Different errors for the operator; what a token contains may be part of one. */
+const MAX_REPORTED = 20
+
 const UNAVAILABLE: AuthRefusal = {
   status: 503,
   message: 'The token could not be checked: try again in a few seconds.',
@@ -112,14 +115,17 @@ function createRefusals(scopes: readonly string[]): {
 
   const reported = new Set<string>()
   /** An error that only the operator can fix is reported once, not for each token. */
-  const once = (error: Error): { cause?: Error } => {
-    if (reported.has(error.name)) return {}
-    reported.add(error.name)
+  const once = (error: unknown): { cause?: unknown } => {
+    const key = textOf(error)
+    if (error === undefined || reported.has(key) || reported.size >= MAX_REPORTED) return {}
+    reported.add(key)
     return { cause: error }
   }
 
   const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
-    if (isA(error, InvalidTokenError)) return unauthorized(context, 'invalid_token', textOf(error))
+    if (isA(error, InvalidTokenError)) {
+      return { ...unauthorized(context, 'invalid_token', textOf(error)), ...once(error.cause) }
+    }
     if (isA(error, VerifierMisconfiguredError)) {
       return { ...unauthorized(context, 'invalid_token', 'The token is not valid.'), ...once(error) }
     }

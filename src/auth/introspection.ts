@@ -3,16 +3,17 @@
  */
 import { digest } from '../definition/digest.ts'
 import type { Auth } from './auth.ts'
-import { createCircuitBreaker } from './circuit-breaker.ts'
-import { fetchJson, isAboutQuestion } from './fetch-json.ts'
+import { createCircuitBreaker, QuestionError } from './circuit-breaker.ts'
+import { fetchJson } from './fetch-json.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
-import { KnownOutageError, type TokenAnswer } from './verifier.ts'
+import { type BoundTokenOptions, checkKindOptions, checkTokenKind } from './token-kind.ts'
+import { KnownOutageError, type TokenAnswer, type VerifiedToken } from './verifier.ts'
 
 /** Options of `introspection`. */
-export interface IntrospectionOptions extends GateOptions {
+export interface IntrospectionOptions extends GateOptions, BoundTokenOptions {
   /** The introspection endpoint, an https URL: it receives this server's credentials, and its answers are trusted. */
   endpoint: string
   /** This server's own credentials at the endpoint. */
@@ -37,14 +38,15 @@ const REFUSED_MS = 5000
 interface Known {
   /** Undefined: the token is invalid. */
   readonly answer?: TokenAnswer
-  /** Whether the issuer refused the request. */
-  readonly isRefused?: boolean
+  /** Why the token is refused: the issuer failed to answer about it, or it is not an access token. */
+  readonly refusal?: Error
   readonly until: number
 }
 
 /**
  * Asks the issuer about a token, and caches the answer for `cacheMs` under the token's hash: up to 1000 valid tokens and 1000 others.
- * While the issuer fails, it is asked only once in up to 5 seconds.
+ * While the issuer fails, it is asked only once in up to 5 seconds. Whether it fails is judged by a token of this server's own, since a
+ * caller's token may be made to fail.
  *
  * ```ts
  * introspection({ endpoint: 'https://login.example.com/introspect', clientId: 'shop', clientSecret, issuer, audience })
@@ -68,7 +70,8 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
   const { cacheMs = 30_000 } = options
   const good = new Map<string, Known>()
   const others = new Map<string, Known>()
-  const breaker = createCircuitBreaker()
+  // A token that the issuer cannot know, and no caller has chosen.
+  const breaker = createCircuitBreaker(() => introspect(`unknown-${crypto.randomUUID()}`, options))
 
   const remember = (key: string, known: Known): Known => {
     good.delete(key)
@@ -84,9 +87,14 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     const now = Date.now()
     try {
       const answer = await breaker(() => introspect(token, options))
-      return remember(key, { answer, until: Math.min(now + cacheMs, expiryMs(answer)) })
+      const until = Math.min(now + cacheMs, expiryMs(answer))
+      const refusal = answer ? kindRefusal(answer, options) : undefined
+      return remember(key, refusal === undefined ? { answer, until } : { refusal, until })
     } catch (failure) {
-      if (isAboutQuestion(failure)) remember(key, { isRefused: true, until: now + REFUSED_MS })
+      if (failure instanceof QuestionError) {
+        const refusal = new KnownOutageError('The issuer refused this token a moment ago.')
+        remember(key, { refusal, until: now + REFUSED_MS })
+      }
       throw failure
     }
   }
@@ -96,7 +104,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     const remembered = good.get(key) ?? others.get(key)
     const known =
       remembered !== undefined && remembered.until > Date.now() ? remembered : await ask(token, key)
-    if (known.isRefused) throw new KnownOutageError('The issuer refused this token a moment ago.')
+    if (known.refusal !== undefined) throw known.refusal
     // A copy, so that a tool that changes it does not affect the next call.
     return structuredClone(known.answer)
   }
@@ -110,9 +118,20 @@ function checkOptions(options: Introspector): void {
   }
   if (!isSecureUrl(options.endpoint)) throw new TypeError('introspection needs "endpoint": an https URL.')
   checkAudienceOption('introspection', options.audience)
+  checkKindOptions(options)
   const { cacheMs = 0 } = options
   if (!(Number.isFinite(cacheMs) && cacheMs >= 0)) {
     throw new TypeError('"cacheMs" of introspection must be a number of 0 or more.')
+  }
+}
+
+/** A refresh token is active, too (RFC 7662 §2.2). */
+function kindRefusal({ extra = {} }: VerifiedToken, options: Introspector): Error | undefined {
+  try {
+    checkTokenKind({ issuer: options.issuer, claims: extra }, options)
+    return undefined
+  } catch (error) {
+    return error as Error
   }
 }
 

@@ -8,6 +8,7 @@ import {
   errors,
   type JWTPayload,
   type JWTVerifyGetKey,
+  type JWTVerifyResult,
   jwtVerify,
 } from 'jose'
 import { isA } from '../definition/error-text.ts'
@@ -18,10 +19,11 @@ import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
+import { checkKindOptions, checkTokenKind, type TokenKindOptions } from './token-kind.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
 /** Options of `jwt`. */
-export interface JwtOptions extends GateOptions {
+export interface JwtOptions extends GateOptions, TokenKindOptions {
   /** The required `iss` of tokens. Its metadata is used to find the keys, unless `jwksUri` is set. */
   issuer: string
   /** The required `aud` of tokens: the URL of this server's endpoint, or the issuer's name for this server. */
@@ -34,7 +36,10 @@ export interface JwtOptions extends GateOptions {
   algorithms?: readonly string[]
   /** Tolerated clock difference in seconds, up to 60. Default 30. */
   clockToleranceSeconds?: number
-  /** The claims with scopes, as text or a list. Default `scope`, `scp` and `permissions`. */
+  /**
+   * The claims whose scopes a token has together, as text or a list. Default `scope` and `scp`: what the client was granted. Auth0's
+   * `permissions` are all that the user may do, which may be more.
+   */
   scopeClaims?: readonly string[]
   /** An additional check of verified claims: returns the reason to refuse, or undefined. */
   check?: (claims: JWTPayload) => string | undefined
@@ -49,7 +54,7 @@ const ASYMMETRIC = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
-const SCOPE_CLAIMS = ['scope', 'scp', 'permissions']
+const SCOPE_CLAIMS = ['scope', 'scp']
 const MAX_CLOCK_TOLERANCE_SECONDS = 60
 const KEYS_MAX_AGE_MS = 600_000
 /** For how long keys are used if they cannot be fetched again. */
@@ -58,7 +63,7 @@ const KEYS_MAX_KEPT_MS = 86_400_000
 const KEYS_COOLDOWN_MS = 60_000
 
 /**
- * Checks signature, issuer, audience and times. The issuer's keys are fetched at the first token, again after 10 minutes, and at most
+ * Checks signature, issuer, audience, times, and that it is an access token: `typ` must be `at+jwt`, or one of `tokenTypes`. The issuer's keys are fetched at the first token, again after 10 minutes, and at most
  * once a minute for an unknown key id. If fetching fails, the known keys are used for up to a day.
  *
  * ```ts
@@ -86,7 +91,7 @@ export function jwt(options: JwtOptions): Auth {
     clockToleranceSeconds,
     ...(header !== undefined && { header }),
     verify: async (token) => {
-      const claims = await verifyClaims(token, findKey, {
+      const { payload: claims, protectedHeader } = await verifySignature(token, findKey, {
         issuer,
         algorithms: [...algorithms],
         clockTolerance: clockToleranceSeconds,
@@ -96,6 +101,7 @@ export function jwt(options: JwtOptions): Auth {
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
         throw new InvalidTokenError('The token was issued for a different audience.')
       }
+      checkTokenKind({ issuer, header: protectedHeader, claims }, options)
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
       return toAnswer(claims, scopeClaims)
@@ -110,11 +116,13 @@ function checkOptions({
   algorithms = [],
   clockToleranceSeconds = 0,
   jwksUri,
+  ...kind
 }: JwtOptions): void {
   if (!isSecureUrl(issuer)) throw new TypeError('jwt needs "issuer": an https URL.')
   if (jwksUri !== undefined && !isSecureUrl(jwksUri))
     throw new TypeError('"jwksUri" of jwt must be an https URL.')
   checkAudienceOption('jwt', audience)
+  checkKindOptions(kind)
   const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
   if (weak !== undefined)
     throw new TypeError(`jwt does not accept ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
@@ -183,13 +191,13 @@ async function discoverKeys(issuer: string, fetch: typeof globalThis.fetch): Pro
   throw failure
 }
 
-async function verifyClaims(
+async function verifySignature(
   token: string,
   keys: JWTVerifyGetKey,
   options: Parameters<typeof jwtVerify>[2],
-): Promise<JWTPayload> {
+): Promise<JWTVerifyResult> {
   try {
-    return (await jwtVerify(token, keys, options)).payload
+    return await jwtVerify(token, keys, options)
   } catch (error) {
     throw refusalOf(error)
   }

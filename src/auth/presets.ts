@@ -4,39 +4,59 @@
 import type { Auth } from './auth.ts'
 import { isSecureUrl } from './issuer.ts'
 import { type JwtOptions, jwt } from './jwt.ts'
+import { checkKindOptions } from './token-kind.ts'
 
 /** The options that every preset has besides its own. */
 export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceClaim' | 'check' | 'header'>
 
-/** Auth0: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. */
+/** Auth0, with either profile of access tokens: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. Scopes are those of `scope`. */
 export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {
   checkHost('auth0', { domain })
-  return jwt({ ...options, issuer: `https://${domain}/`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+  return plainJwt({
+    ...options,
+    issuer: `https://${domain}/`,
+    jwksUri: `https://${domain}/.well-known/jwks.json`,
+  })
 }
 
 /** WorkOS AuthKit: `domain` is `subdomain.authkit.app`. */
 export function workos({ domain, ...options }: PresetOptions & { domain: string }): Auth {
   checkHost('workos', { domain })
-  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
+  return plainJwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
 }
 
 /** Clerk: `domain` is the Frontend API, `clerk.shop.example`. Its tokens name the client in `azp` or `aud`. */
 export function clerk({ domain, ...options }: PresetOptions & { domain: string }): Auth {
   checkHost('clerk', { domain })
-  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+  return plainJwt({
+    ...options,
+    issuer: `https://${domain}`,
+    jwksUri: `https://${domain}/.well-known/jwks.json`,
+  })
 }
 
 /** Stytch Connected Apps: `domain` is the project's, `audience` the project id. */
 export function stytch({ domain, ...options }: PresetOptions & { domain: string }): Auth {
   checkHost('stytch', { domain })
-  return jwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/.well-known/jwks.json` })
+  return plainJwt({
+    ...options,
+    issuer: `https://${domain}`,
+    jwksUri: `https://${domain}/.well-known/jwks.json`,
+  })
 }
 
 /** Keycloak: `url` is the server's, `https://login.shop.example`. An audience mapper puts `audience` into tokens. */
 export function keycloak({ url, realm, ...options }: PresetOptions & { url: string; realm: string }): Auth {
   checkTexts('keycloak', { url, realm }, isSecureUrl(url) && realm !== '')
   const issuer = `${url.replace(/\/$/, '')}/realms/${encodeURIComponent(realm)}`
-  return jwt({ ...options, issuer, jwksUri: `${issuer}/protocol/openid-connect/certs` })
+  return plainJwt({
+    ...options,
+    issuer,
+    jwksUri: `${issuer}/protocol/openid-connect/certs`,
+    // ID, refresh and logout tokens differ in this claim alone.
+    check: ({ typ }) =>
+      typ === undefined ? 'The token is not an access token: it has no "typ" of Keycloak.' : undefined,
+  })
 }
 
 /** Supabase Auth: `projectUrl` is `https://ref.supabase.co`; `audience` is `authenticated` unless it was changed. */
@@ -47,7 +67,7 @@ export function supabaseAuth({
 }: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] }): Auth {
   checkTexts('supabaseAuth', { projectUrl }, isSecureUrl(projectUrl))
   const issuer = `${projectUrl.replace(/\/$/, '')}/auth/v1`
-  return jwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
+  return plainJwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
 }
 
 /** Cloudflare Access: `team` is `shop` of `shop.cloudflareaccess.com`, `audience` the application's AUD tag. */
@@ -55,11 +75,12 @@ export function cloudflareAccess({ team, ...options }: PresetOptions & { team: s
   checkHost('cloudflareAccess', { team })
   const issuer = `https://${team}.cloudflareaccess.com`
   // Cloudflare Access is a proxy: it signs the user in and sends the token in its own header.
-  return jwt({
+  return plainJwt({
     ...options,
     issuer,
     jwksUri: `${issuer}/cdn-cgi/access/certs`,
     header: 'cf-access-jwt-assertion',
+    check: ({ type = 'app' }) => (type === 'app' ? undefined : 'The token is not for an application.'),
   })
 }
 
@@ -71,7 +92,7 @@ export function cognito({
 }: PresetOptions & { region: string; userPoolId: string }): Auth {
   checkHost('cognito', { region, userPoolId })
   const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`
-  return jwt({
+  return plainJwt({
     ...options,
     issuer,
     jwksUri: `${issuer}/.well-known/jwks.json`,
@@ -84,7 +105,20 @@ export function cognito({
 export function entra({ tenantId, ...options }: PresetOptions & { tenantId: string }): Auth {
   checkHost('entra', { tenantId })
   const base = `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}`
-  return jwt({ ...options, issuer: `${base}/v2.0`, jwksUri: `${base}/discovery/v2.0/keys` })
+  return plainJwt({
+    ...options,
+    issuer: `${base}/v2.0`,
+    jwksUri: `${base}/discovery/v2.0/keys`,
+    // An ID token of the application itself has the same audience, and names no client.
+    check: ({ azp, appid }) =>
+      (azp ?? appid) ? undefined : 'The token is not an access token: it names no client.',
+  })
+}
+
+/** These providers issue access tokens with `typ: JWT` or without one, some only by default. */
+function plainJwt(options: JwtOptions): Auth {
+  checkKindOptions(options)
+  return jwt({ ...options, tokenTypes: ['JWT', ...(options.tokenTypes ?? [])] })
 }
 
 /** Refuses characters that would change the host of a URL. */

@@ -65,7 +65,10 @@ export interface TokenContext {
   readonly request: Request
 }
 
-/** The token is invalid: the client receives 401 with this message as `error_description` (RFC 6750 §3). */
+/**
+ * The token is invalid: the client receives 401 with this message as `error_description` (RFC 6750 §3). A `cause` is written to the
+ * server's log, once.
+ */
 export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError'
   readonly code = 'invalid_token'

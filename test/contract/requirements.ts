@@ -529,6 +529,15 @@ export const REQUIREMENTS = {
       'A JWT is taken only with a good signature of its issuer by an asymmetric algorithm, for this audience and in its time.',
     source: [`${RFC}/rfc8725#section-3`, `${RFC}/rfc9068#section-4`, `${AUTHORIZATION}#token-handling`],
   },
+  'auth.kinds': {
+    statement:
+      'Only access tokens are taken: by their typ, or by what an issuer is known to write; never ID, refresh or logout tokens.',
+    source: [`${RFC}/rfc9068#section-4`, `${RFC}/rfc8725#section-3.11`],
+  },
+  'auth.bound': {
+    statement: 'A token that is bound to a key is not taken as a plain bearer token, unless that is opened.',
+    source: [`${RFC}/rfc9449#section-7.1`, `${RFC}/rfc8705#section-3`],
+  },
   'auth.keys': {
     statement:
       'Keys are cached, rotated, bounded, and looked for at most once a minute for an unknown key id.',

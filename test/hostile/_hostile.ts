@@ -84,7 +84,7 @@ async function sign(claims: object, header: object = {}): Promise<string> {
     exp: now() + 600,
     ...claims,
   })
-    .setProtectedHeader({ alg: 'ES256', kid: 'hostile', ...header })
+    .setProtectedHeader({ alg: 'ES256', kid: 'hostile', typ: 'at+jwt', ...header })
     .sign(key)
 }
 
@@ -98,6 +98,11 @@ const BAD: { readonly [what: string]: (good: string) => Promise<string> | string
   'of another issuer': () => sign({ iss: 'https://evil.example' }),
   'for somebody else': () => sign({ aud: 'https://evil.example/mcp' }),
   'for nobody': () => sign({ aud: undefined }),
+  'an ID token': () => sign({ nonce: 'n' }, { typ: 'JWT' }),
+  'a logout token': () => sign({ events: {} }, { typ: 'logout+jwt' }),
+  'a refresh token': () => sign({ typ: 'Refresh' }),
+  'a proof for DPoP': () => sign({ htm: 'POST', htu: AUDIENCE }, { typ: 'dpop+jwt' }),
+  'bound to a key': () => sign({ cnf: { jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' } }),
   'for a longer name': () => sign({ aud: `${AUDIENCE}.evil.example` }),
   'with an audience that is an object': () => sign({ aud: { [AUDIENCE]: true } }),
   unsigned: () => new UnsecuredJWT({ iss: ISSUER, aud: AUDIENCE, exp: now() + 600 }).encode(),

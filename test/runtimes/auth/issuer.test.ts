@@ -54,6 +54,15 @@ describe.each<[string, (issuer: string) => Run]>([
     expect(await statusOf('/asked', 'bad')).toBe(401)
   })
 
+  it('that fails for one crafted token answers about all others [auth.outage]', async () => {
+    issuer.crafted = { status: 500, body: '' }
+    expect(await statusOf('/asked', 'crafted')).toBe(503)
+    for (let n = 0; n < 8; n++) {
+      issuer.known.set(`other-${n}`, { active: true, aud: AUDIENCE, sub: 'ann' })
+      expect(await statusOf('/asked', `other-${n}`)).toBe(200)
+    }
+  })
+
   it('that fails is asked once about many tokens [auth.outage]', async () => {
     issuer.asked.clear()
     issuer.broken = { status: 500, body: '' }

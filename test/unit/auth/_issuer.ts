@@ -17,12 +17,14 @@ export interface Issuer extends AsyncDisposable {
   withdrawKey(kid: string): void
   sign(
     claims?: { readonly [claim: string]: unknown },
-    header?: { kid?: string; alg?: string },
+    header?: { kid?: string; alg?: string; typ?: string | undefined },
   ): Promise<string>
   /** What introspection says of a token. */
   readonly known: Map<string, object>
   /** Answers in place of all endpoints. */
   broken?: { status: number; body: string }
+  /** What introspection answers about each token whose name begins with `crafted`. */
+  crafted?: { status: number; body: string }
 }
 
 export async function startIssuer(): Promise<Issuer> {
@@ -49,7 +51,9 @@ export async function startIssuer(): Promise<Issuer> {
         return { status: 401, body: '{}' }
       let form = ''
       for await (const chunk of incoming) form += chunk
-      return json(known.get(new URLSearchParams(form).get('token') ?? '') ?? { active: false })
+      const token = new URLSearchParams(form).get('token') ?? ''
+      if (issuer.crafted !== undefined && token.startsWith('crafted')) return issuer.crafted
+      return json(known.get(token) ?? { active: false })
     }
     return { status: 404, body: '{}' }
   }
@@ -67,8 +71,9 @@ export async function startIssuer(): Promise<Issuer> {
       })
     },
     withdrawKey: (kid) => void keys.delete(kid),
-    sign: async (claims = {}, { kid = 'first', alg } = {}) => {
+    sign: async (claims = {}, { kid = 'first', alg, ...given } = {}) => {
       const { privateKey, algorithm } = keys.get(kid)!
+      const { typ } = { typ: 'at+jwt', ...given }
       const now = Math.floor(Date.now() / 1000)
       return new SignJWT({
         iss: issuer.url,
@@ -79,7 +84,7 @@ export async function startIssuer(): Promise<Issuer> {
         exp: now + 60,
         ...claims,
       })
-        .setProtectedHeader({ alg: alg ?? algorithm, kid })
+        .setProtectedHeader({ alg: alg ?? algorithm, kid, ...(typ !== undefined && { typ }) })
         .sign(privateKey)
     },
     async [Symbol.asyncDispose]() {

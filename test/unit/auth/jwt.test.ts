@@ -33,7 +33,7 @@ describe('a good token', () => {
     expect(seen.mock.calls[0]![1].auth).toMatchObject({
       token,
       clientId: 'desk',
-      scopes: ['shop', 'read', 'till'],
+      scopes: ['shop', 'read'],
       extra: { sub: 'ann', iss: issuer.url },
     })
   })
