@@ -1,6 +1,7 @@
 /**
  * The configuration of `MCPServer`, and the types that describe a server.
  */
+import { forEnv } from './definition/for-env.ts'
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
@@ -14,7 +15,7 @@ import type { AnyTool } from './definition/tool.ts'
 import { checkToolShape } from './definition/tool-mistakes.ts'
 import { unknownOption } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
-import { checkHosting, forEnv, type HostingConfig } from './http/hosting.ts'
+import { checkHosting, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'

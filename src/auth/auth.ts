@@ -50,6 +50,8 @@ export interface Auth {
    * the expiry is checked.
    */
   admitCaller?(caller: AuthInfo, context: AuthContext): Admission
+  /** The header with the token. Default `Authorization`. */
+  readonly header?: string
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
   /** What callers without a token may use. */

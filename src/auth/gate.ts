@@ -35,12 +35,14 @@ const UNAVAILABLE: AuthRefusal = {
   headers: { 'retry-after': '5' },
 }
 
+type Gate = Required<Omit<Auth, 'header'>> & Pick<Auth, 'header'>
+
 /**
  * Creates an `Auth` from a verifier. Tokens in the query string are ignored (MCP, "Access Token Usage").
  *
  * @throws TypeError for invalid options.
  */
-export function createGate(verifier: Verifier, options: GateOptions = {}): Required<Auth> {
+export function createGate(verifier: Verifier, options: GateOptions = {}): Gate {
   checkGateOptions(options)
   const { scopes = [], scopeHints = scopes, anonymous } = options
   const { clockToleranceSeconds = 0 } = verifier
@@ -88,6 +90,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Requi
   return {
     admit,
     admitCaller,
+    ...(verifier.header !== undefined && { header: verifier.header }),
     anonymous: anonymousAccess,
     metadata: (location) => toMetadata(location, verifier, options),
   }

@@ -8,7 +8,7 @@ import { InvalidTokenError } from './verifier.ts'
 export interface BoundTokenOptions {
   /**
    * Accepts tokens that are bound to a key of their client by `cnf` (DPoP, RFC 9449; mTLS, RFC 8705), without a proof that the caller has
-   * that key: whoever steals one can use it. Default false.
+   * that key: anyone who steals one can use it. Default false.
    */
   allowBoundTokens?: boolean
 }
@@ -63,7 +63,7 @@ export function checkTokenKind(token: Token, options: TokenKindOptions): void {
     throw refused(
       token,
       'The token is bound to a key, which this server does not check.',
-      'it has the claim "cnf", and no proof of that key can be checked here. Let the issuer issue plain bearer tokens; allowBoundTokens: true accepts these from whoever has them',
+      'it has the claim "cnf", and no proof of that key can be checked here. Let the issuer issue plain bearer tokens; allowBoundTokens: true accepts them from anyone who has them',
     )
   }
   const accepted = tokenTypes.map(toType)

@@ -15,7 +15,7 @@ import { servedHosts } from './hosts.ts'
 import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
 import { sentRequestId } from './request-id.ts'
-import { callerKey, type Traffic } from './traffic.ts'
+import { callerKey, isCaller, type Traffic } from './traffic.ts'
 
 export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
   /** Undefined: the size of the headers is not checked. */
@@ -34,6 +34,11 @@ export interface Received extends Omit<Admitted, 'auth' | 'access'> {
 
 /** Sent with every response. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
+
+const PROXY_HEADERS = ['x-forwarded-for', 'forwarded', 'via']
+
+const PROXY_WARNING =
+  'Requests come through a proxy, so http.rateLimiter cannot tell callers without a token apart and counts them as one: set http.trustProxy if that proxy sets X-Forwarded-For.'
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
   const requestId = crypto.randomUUID()
@@ -73,7 +78,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
   return undefined
 }
 
-/** Checks the caller's token and rate limit. Counts refused callers by address, to limit guessing of tokens. */
+/** Checks the caller's token and rate limit. Counts refused tokens. */
 export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
@@ -102,29 +107,42 @@ export function createAdmitCaller(
     return refusal(status, message, { ...own, ...headers })
   }
 
+  let hasWarned = false
+  const warnOfProxy = ({ request, requestId }: Received, address: string | undefined): void => {
+    if (hasWarned || trustProxy || address === undefined || isCaller(address)) return
+    if (!PROXY_HEADERS.some((name) => request.headers.has(name))) return
+    hasWarned = true
+    reportError(new Error(PROXY_WARNING), { requestId, rateLimiter: true })
+  }
+
   const admitCounted = async (received: Received): Promise<Admitted | BufferedReply> => {
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
     const address = isCounted ? callerAddress(request.headers, platform, trustProxy) : undefined
-    const byAddress = callerKey(undefined, address)
-    // Callers without an address cannot be distinguished, so one of them must not block all of them.
-    const blocked = address === undefined ? undefined : traffic.whileBlocked(byAddress)
+    const token = isCounted ? request.headers.get(auth?.header ?? 'authorization') : null
+    const blocked = token === null ? undefined : await traffic.whileBlocked(token)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
     const admission = await decide(received)
     if (!admission.ok) {
-      const overRate = isCounted ? await traffic.countFailure(byAddress, env) : undefined
+      const { status } = admission.refusal
+      // A request without a token costs nothing, and 503 is not the caller's fault.
+      const overRate =
+        token === null || status === 503
+          ? undefined
+          : await traffic.countFailure({ token, address, isGenuine: status === 403 }, env)
       return overRate === undefined
         ? refuseCaller(admission.refusal, received)
         : refuseTraffic(overRate, headers)
     }
+    if (isCounted && admission.auth === undefined) warnOfProxy(received, address)
     const admitted: Admitted = {
       ...received,
       auth: admission.auth,
       access: admission.access ?? unknownAccess,
     }
     if (!isCounted) return admitted
-    const caller = admission.auth === undefined ? byAddress : callerKey(admission.auth, undefined)
+    const caller = callerKey(admission.auth, address)
     const overRate = await traffic.count(caller, env)
     if (overRate !== undefined) return refuseTraffic(overRate, headers)
     admitted.counted.messages = 1

@@ -2,6 +2,7 @@
  * The HTTP options of any server, an `MCPServer` or one of another SDK, with their checks and defaults.
  */
 import type { Env } from '../definition/context.ts'
+import { forEnv } from '../definition/for-env.ts'
 import { unknownOption } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
@@ -235,14 +236,6 @@ export function toAppOptions(
     audit,
     reportError,
   }
-}
-
-/** Creates a value once, or once for each environment of the requests. */
-export function forEnv<Thing extends object>(
-  given: Thing | ((env: Env) => Thing | undefined) | undefined,
-): (env: unknown) => Thing | undefined {
-  if (typeof given !== 'function') return () => given
-  return (env) => given((env ?? {}) as Env)
 }
 
 function isWebUrl(text: string): boolean {

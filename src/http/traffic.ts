@@ -2,8 +2,9 @@
  * Load limits: calls of one caller per time, and concurrent calls.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { digest } from '../definition/digest.ts'
 import type { Leave, Refusal } from '../protocol/engine-options.ts'
-import { toNetwork } from '../request/address.ts'
+import { reachOf, toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
 import { principalOf } from '../request/principal.ts'
 import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
@@ -23,17 +24,26 @@ export interface Traffic {
   /** Counts one call. If the limiter fails, the call is allowed, so that an outage of the limiter does not affect the server. */
   count(caller: string, env: unknown): Promise<Refusal | undefined>
   /**
-   * Counts a failed authentication. After too many, `whileBlocked` refuses the caller for the limiter's time before its next token is
-   * checked, since each check may be a request to the issuer.
+   * Counts a token that was refused: a new one for its address, if that is known, and one that was refused before only for itself. After too
+   * many of the same, `whileBlocked` refuses it for the limiter's time without a check, which may be a request to the issuer. Any other
+   * token is always checked, whatever its address has sent: others may share the address.
    */
-  countFailure(caller: string, env: unknown): Promise<Refusal | undefined>
-  whileBlocked(caller: string): Refusal | undefined
+  countFailure(failure: TokenFailure, env: unknown): Promise<Refusal | undefined>
+  whileBlocked(token: string): Promise<Refusal | undefined>
   /** Starts one call. The returned function is called once, when the call is answered. */
   enter(sender: Sender): Leave | Refusal
 }
 
-/** Maximum callers remembered as blocked; the oldest is forgotten first. */
-const MAX_BLOCKED = 10_000
+export interface TokenFailure {
+  readonly token: string
+  /** As `callerAddress` returns it. */
+  readonly address: string | undefined
+  /** Whether the token is genuine and only lacks scopes: it then counts for itself alone. */
+  readonly isGenuine: boolean
+}
+
+/** Maximum refused tokens remembered; the oldest is forgotten first. */
+const MAX_REFUSED = 10_000
 
 export function createTraffic(options: TrafficOptions): Traffic {
   const { rateLimiterFor, maxConcurrentCalls, reportError, callerShare, callerOf } = options
@@ -42,20 +52,36 @@ export function createTraffic(options: TrafficOptions): Traffic {
     maxConcurrentCalls === Number.POSITIVE_INFINITY
       ? undefined
       : createShares(maxConcurrentCalls, callerShare)
-  /** By caller: the end of the block, in milliseconds since the epoch. */
-  const blocked = new Map<string, number>()
+  /** Refused tokens, by digest: until when each is blocked, in milliseconds since the epoch, or 0. */
+  const refused = new Map<string, number>()
 
   /** Code that still runs after its call: the function that frees its slot, and when the slot is freed anyway (ms). */
   const resting = new Map<() => void, number>()
+
+  const remember = (id: string, until: number): void => {
+    refused.delete(id)
+    if (refused.size >= MAX_REFUSED) refused.delete(refused.keys().next().value!)
+    refused.set(id, until)
+  }
 
   /** Compares clock times instead of using a timer, which would keep a process alive. */
   const forgetOverdue = (): void => {
     for (const [leave, until] of resting) if (until <= Date.now()) leave()
   }
 
+  const limiterFor = (env: unknown): RateLimiter | undefined => {
+    try {
+      return rateLimiterFor(env)
+    } catch (error) {
+      reportError(error, { rateLimiter: true })
+      return undefined
+    }
+  }
+
+  /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
-      const verdict = await rateLimiterFor(env)?.limit(caller)
+      const verdict = await limiterFor(env)?.limit(caller)
       return verdict === undefined || verdict.ok ? undefined : verdict.retryAfterSeconds
     } catch (error) {
       reportError(error, { rateLimiter: true })
@@ -64,25 +90,30 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   return {
-    counts: (env) => rateLimiterFor(env) !== undefined,
+    counts: (env) => limiterFor(env) !== undefined,
     async count(caller, env) {
       const seconds = await verdictOn(caller, env)
       return seconds === undefined ? undefined : tooMany(seconds)
     },
-    async countFailure(caller, env) {
-      const seconds = await verdictOn(caller, env)
+    async countFailure({ token, address, isGenuine }, env) {
+      const id = await digest(token)
+      const isKnown = refused.has(id)
+      if (!isKnown) remember(id, 0)
+      if (!isKnown && !isGenuine) {
+        if (!isCaller(address)) return undefined
+        const seconds = await verdictOn(`bad tokens of ${callerKey(undefined, address)}`, env)
+        return seconds === undefined ? undefined : tooMany(seconds)
+      }
+      const seconds = await verdictOn(`refused token ${id}`, env)
       if (seconds === undefined) return undefined
-      if (blocked.size >= MAX_BLOCKED) blocked.delete(blocked.keys().next().value!)
-      blocked.set(caller, Date.now() + seconds * 1000)
+      remember(id, Date.now() + seconds * 1000)
       return tooMany(seconds)
     },
-    whileBlocked(caller) {
-      const until = blocked.get(caller)
-      if (until === undefined) return undefined
+    async whileBlocked(token) {
+      if (refused.size === 0) return undefined
+      const until = refused.get(await digest(token)) ?? 0
       const seconds = Math.ceil((until - Date.now()) / 1000)
-      if (seconds > 0) return tooMany(seconds)
-      blocked.delete(caller)
-      return undefined
+      return seconds > 0 ? tooMany(seconds) : undefined
     },
     enter(sender) {
       if (running === undefined) return LEAVE
@@ -122,5 +153,10 @@ function tooMany(retryAfterSeconds: number): Refusal {
  */
 export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
   if (auth !== undefined) return `principal ${principalOf({ auth })}`
-  return address === undefined ? 'anonymous' : `address ${toNetwork(address)}`
+  return isCaller(address) ? `address ${toNetwork(address)}` : 'anonymous'
+}
+
+/** Whether an address is that of one caller. A loopback or private one may be a proxy's, which all callers share. */
+export function isCaller(address: string | undefined): address is string {
+  return address !== undefined && reachOf(address) === 'public'
 }

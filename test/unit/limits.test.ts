@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { bearer } from '../../src/auth.ts'
+import { bearer, createGate, VerifierUnavailableError } from '../../src/auth.ts'
 import {
   createMemoryRateLimiter,
   createTool,
@@ -18,6 +18,8 @@ const discover = (
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   return server.handle(modernRequest('server/discover', {}, { headers }), platform)
 }
+
+const BINDING = {}
 
 describe('rateLimiter', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
@@ -57,25 +59,99 @@ describe('rateLimiter', () => {
     expect(statuses).toEqual([401, 401, 401, 429, 429])
   })
 
-  it('once there were too many bad tokens of an address, none of it is verified for a while [limits.rate]', async () => {
-    const verify = vi.fn((token: string) => (token === 'good' ? { clientId: 'ann', scopes: [] } : undefined))
-    const server = limited({ auth: bearer(verify) }, 3)
-    const from = (clientAddress: string | undefined, token: string) =>
-      discover(server, { token, ...(clientAddress !== undefined && { clientAddress }) })
-    for (let guess = 0; guess < 10; guess++) await from('192.0.2.1', `guess${guess}`)
-    expect(verify).toHaveBeenCalledTimes(4)
-    expect((await from('192.0.2.1', 'good')).status).toBe(429)
-    expect((await from('192.0.2.2', 'good')).status).toBe(200)
-    vi.setSystemTime(Date.now() + 60_000)
-    expect((await from('192.0.2.1', 'good')).status).toBe(200)
+  const guarded = (calls = 3) => {
+    const verify = vi.fn((token: string) =>
+      token.startsWith('good') ? { clientId: token, scopes: [] } : undefined,
+    )
+    const server = limited({ auth: bearer(verify) }, calls)
+    const from = async (clientAddress: string | undefined, token?: string) => {
+      const sender = { ...(token !== undefined && { token }), ...(clientAddress && { clientAddress }) }
+      return (await discover(server, sender)).status
+    }
+    return { verify, from }
+  }
+
+  it('a good token is always looked at, however many bad ones its address has sent [limits.rate]', async () => {
+    const { from } = guarded()
+    for (let guess = 0; guess < 12; guess++) {
+      expect(await from('192.0.2.1', `guess${guess}`)).toBe(guess < 3 ? 401 : 429)
+      expect(await from('192.0.2.1', `good${guess}`)).toBe(200)
+    }
+    // A client begins without a token, and needs the challenge.
+    for (let client = 0; client < 12; client++) expect(await from('192.0.2.1')).toBe(401)
   })
 
-  it('bad tokens without an address block nobody else: they cannot be told apart [limits.rate]', async () => {
-    const server = limited({
-      auth: bearer((token) => (token === 'good' ? { clientId: 'ann', scopes: [] } : undefined)),
+  it('the same bad token again costs only itself, and is not verified for a while [limits.rate]', async () => {
+    const { verify, from } = guarded()
+    const statuses = []
+    for (let call = 0; call < 7; call++) statuses.push(await from('192.0.2.1', 'expired'))
+    // Once for its address, three times for itself.
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429, 429])
+    expect(verify).toHaveBeenCalledTimes(5)
+    expect(await from('192.0.2.9', 'expired')).toBe(429)
+    expect([await from('192.0.2.1', 'other'), await from('192.0.2.1', 'another')]).toEqual([401, 401])
+    expect(await from('192.0.2.1', 'third')).toBe(429)
+    vi.setSystemTime(Date.now() + 60_000)
+    expect(await from('192.0.2.1', 'expired')).toBe(401)
+  })
+
+  it.each(['127.0.0.1', '::1', '10.1.2.3', '172.16.0.1', '192.168.1.9', '100.64.0.1', 'fd00::1', undefined])(
+    'behind a proxy at %s, bad tokens of a stranger cost nobody else anything [limits.rate]',
+    async (proxy) => {
+      const { from } = guarded()
+      for (let guess = 0; guess < 12; guess++) expect(await from(proxy, `guess${guess}`)).toBe(401)
+      for (let user = 0; user < 12; user++) expect(await from(proxy, `good${user}`)).toBe(200)
+      for (let user = 0; user < 12; user++) expect(await from(proxy, `expired${user}`)).toBe(401)
+    },
+  )
+
+  it('an issuer that is down counts against nobody [limits.rate]', async () => {
+    let isDown = true
+    const auth = bearer(() => {
+      if (isDown) throw new VerifierUnavailableError('down')
+      return { clientId: 'ann', scopes: [] }
     })
-    for (let guess = 0; guess < 5; guess++) await discover(server, { token: `guess${guess}` })
-    expect((await discover(server, { token: 'good' })).status).toBe(200)
+    const server = limited({ auth, onError: () => {} }, 1)
+    const ann = { token: 'good', clientAddress: '192.0.2.1' }
+    for (let call = 0; call < 5; call++) expect((await discover(server, ann)).status).toBe(503)
+    isDown = false
+    expect((await discover(server, ann)).status).toBe(200)
+  })
+
+  it('a good token without the scopes of the server counts for itself alone [limits.rate]', async () => {
+    const auth = bearer((token) => ({ clientId: token, scopes: token === 'ann' ? ['shop'] : [] }), {
+      scopes: ['shop'],
+    })
+    const server = limited({ auth }, 2)
+    const statusOf = async (token: string) =>
+      (await discover(server, { token, clientAddress: '192.0.2.1' })).status
+    const statuses = []
+    for (let call = 0; call < 4; call++) statuses.push(await statusOf('bob'))
+    expect(statuses).toEqual([403, 403, 429, 429])
+    expect([await statusOf('cid'), await statusOf('ann')]).toEqual([403, 200])
+  })
+
+  it('the header in which a platform sends the token counts, where there is one [limits.rate]', async () => {
+    const verify = vi.fn(async () => undefined)
+    const auth = createGate({ authorizationServers: [], header: 'x-platform-token', verify })
+    const server = limited({ auth }, 1)
+    for (let call = 0; call < 5; call++) {
+      const headers = { 'x-platform-token': 'bad', authorization: `Bearer ${call}` }
+      await server.handle(modernRequest('server/discover', {}, { headers }), { clientAddress: '192.0.2.1' })
+    }
+    expect(verify).toHaveBeenCalledTimes(3)
+  })
+
+  it('says once that callers share a proxy [limits.rate]', async () => {
+    const onError = vi.fn()
+    const server = limited({ onError }, 100)
+    const headers = { 'x-forwarded-for': '192.0.2.1' }
+    for (const clientAddress of ['127.0.0.1', '10.0.0.1', '192.0.2.7']) {
+      await server.handle(modernRequest('server/discover', {}, { headers }), { clientAddress })
+    }
+    expect(onError.mock.calls.map(([error]) => String(error))).toEqual([
+      expect.stringContaining('http.trustProxy'),
+    ])
   })
 
   it('forwarded addresses count only with trustProxy [limits.rate]', async () => {
@@ -118,7 +194,9 @@ describe('rateLimiter', () => {
     ['[2001:db8::1]:123', '2001:db8::1'],
     ['2001:db8::1', '2001:0DB8:0:0:0:0:0:1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['fe80::1%eth0', 'fe80::1%eth1'],
+    // A proxy may be at each of these.
+    ['fe80::1%eth0', '10.0.0.1'],
+    ['127.0.0.1', undefined],
     // One customer has as many of these as there are grains of sand.
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
     ['2001:db8::1', '2001:db8:0:0:1::'],
@@ -186,6 +264,51 @@ describe('rateLimiter', () => {
       200, 429,
     ])
     expect((await discover(server)).status).toBe(200)
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'the same object',
+      (
+        (env) => () =>
+          env
+      )({ LIMIT: '2' }),
+    ],
+    ['a copy for each request', () => ({ LIMIT: '2', BINDING })],
+    ['none', () => undefined],
+    ['null', () => null],
+  ])('made by a function, is made once for an environment: %s [limits.rate]', async (_what, envOf) => {
+    const create = vi.fn(({ LIMIT = 2 }) =>
+      createMemoryRateLimiter({ calls: Number(LIMIT), windowMs: 60_000 }),
+    )
+    const server = createServer({ http: { rateLimiter: create } })
+    const statuses = []
+    for (let call = 0; call < 4; call++) {
+      const platform = { env: envOf(), clientAddress: '192.0.2.1' }
+      statuses.push((await discover(server, platform)).status)
+    }
+    expect(statuses).toEqual([200, 200, 429, 429])
+    expect(create).toHaveBeenCalledOnce()
+    const other = { env: { LIMIT: '1', BINDING: {} }, clientAddress: '192.0.2.1' }
+    expect([(await discover(server, other)).status, (await discover(server, other)).status]).toEqual([
+      200, 429,
+    ])
+    expect(create).toHaveBeenCalledTimes(2)
+  })
+
+  it('made by a function that throws: calls are let in, it is reported, and called again [limits.rate]', async () => {
+    const onError = vi.fn()
+    let isSet = false
+    const rateLimiter = () => {
+      if (!isSet) throw new Error('LIMITER is not set')
+      return createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
+    }
+    const server = createServer({ http: { rateLimiter }, onError })
+    const ann = { env: {}, clientAddress: '192.0.2.1' }
+    expect([(await discover(server, ann)).status, (await discover(server, ann)).status]).toEqual([200, 200])
+    expect(onError).toHaveBeenCalled()
+    isSet = true
+    expect([(await discover(server, ann)).status, (await discover(server, ann)).status]).toEqual([200, 429])
   })
 
   it('forgets the longest silent of too many callers [limits.rate]', () => {
