@@ -1,12 +1,13 @@
 /**
  * The configuration of `MCPServer`, and the types that describe a server.
  */
-import { forEnv } from './definition/for-env.ts'
+
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
 import type { Env, Implementation, McpContext } from './definition/context.ts'
 import { textOf } from './definition/error-text.ts'
+import { forEnv } from './definition/for-env.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'

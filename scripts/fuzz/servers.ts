@@ -160,6 +160,7 @@ export function createServers(fault: (error: unknown) => void): readonly FuzzedS
       issuer: ISSUER,
       audience: AUDIENCE,
       jwksUri: `${ISSUER}/jwks`,
+      tokenTypes: ['JWT'],
       scopes: ['shop'],
       anonymous: { tools: ['echo'], resources: ['users://{id}'] },
       fetch: async () => Response.json(JWKS),

@@ -4,6 +4,7 @@ import type { AuthInfo } from '../definition/context.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
+import { ownAuth } from '../request/own-auth.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, type GateOptions } from './gate-options.ts'
@@ -60,7 +61,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Gate 
       return { ok: false, refusal: insufficient(scopes, context) }
     }
     const access = createScopedAccess(granted, scopes, () => context.location().metadataUrl)
-    return { ok: true, auth: caller, access }
+    return { ok: true, auth: ownAuth(caller), access }
   }
 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {

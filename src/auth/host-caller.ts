@@ -3,6 +3,7 @@
  */
 import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
+import { ownAuth } from '../request/own-auth.ts'
 import { toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
 import { UNKNOWN_CALLER } from './unknown-caller.ts'
@@ -21,7 +22,7 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   const claims = isObject(said.payload) ? said.payload : said
   // A caller with neither a name nor a token must not equal any other caller.
   const identity = await toIdentity(claims, token === '' ? crypto.randomUUID() : token)
-  return { auth: { ...identity, token }, access: createAccess([...identity.scopes]) }
+  return { auth: ownAuth({ ...identity, token }), access: createAccess([...identity.scopes]) }
 }
 
 /** A caller that the host did not identify, or not in a readable form. */

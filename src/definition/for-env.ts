@@ -38,5 +38,7 @@ const NO_ENV = {}
 function isSame(one: object, other: object): boolean {
   const names = Object.keys(one)
   if (names.length !== Object.keys(other).length) return false
-  return names.every((name) => Object.hasOwn(other, name) && Reflect.get(one, name) === Reflect.get(other, name))
+  return names.every(
+    (name) => Object.hasOwn(other, name) && Reflect.get(one, name) === Reflect.get(other, name),
+  )
 }

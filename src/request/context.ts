@@ -39,6 +39,7 @@ import {
 import type { StepFunction } from '../interaction/replay.ts'
 import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
+import { ownAuth } from './own-auth.ts'
 import { Taskless } from './taskless.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
@@ -84,7 +85,7 @@ export class Context extends Taskless implements McpContext {
     this.clientInfo = facts.clientInfo
     this.clientCapabilities = facts.clientCapabilities
     this.deadline = facts.deadline
-    this.auth = facts.auth
+    this.auth = facts.auth && ownAuth(facts.auth)
     this.env = facts.env
     this.waitUntil = facts.waitUntil
     this.#facts = facts

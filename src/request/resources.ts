@@ -17,6 +17,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
 import type { Access } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
+import { ownAuth } from './own-auth.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
 import type { Subscriber } from './platform.ts'
@@ -95,7 +96,7 @@ export function subscribable(
   uris: readonly string[],
   { access, auth, platform }: Subscriber,
 ): Promise<string[]> {
-  const context: SubscribeContext = { auth, env: (platform.env ?? {}) as Env }
+  const context: SubscribeContext = { auth: auth && ownAuth(auth), env: (platform.env ?? {}) as Env }
   const ask = async (): Promise<string[]> => {
     const allowed: string[] = []
     for (const uri of uris) {

@@ -5,6 +5,7 @@
 import { isObject } from '../definition/is-object.ts'
 import type { Incoming } from '../protocol/engine-options.ts'
 import type { Message, RpcId } from '../protocol/json-rpc.ts'
+import { ownAuth } from '../request/own-auth.ts'
 import { type OpenMethods, visibleTo, withoutTasks } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 
@@ -28,7 +29,7 @@ export function toCall(
     message: message.value,
     era,
     isBuffered,
-    auth,
+    auth: auth && ownAuth(auth),
     env: platform.env,
     waitUntil,
   }

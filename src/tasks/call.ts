@@ -9,6 +9,7 @@ import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { Context } from '../request/context.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
+import { ownAuth } from '../request/own-auth.ts'
 import { principalOf } from '../request/principal.ts'
 import type { TaskSupport } from '../request/task-support.ts'
 import { runTool } from '../request/tools.ts'
@@ -164,7 +165,7 @@ function newRecord(
       protocolVersion,
       clientInfo,
       clientCapabilities,
-      auth: context.auth && { ...context.auth, token: '' },
+      auth: context.auth && { ...ownAuth(context.auth), token: '' },
     },
     createdAt: now,
     updatedAt: now,

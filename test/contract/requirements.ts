@@ -538,6 +538,11 @@ export const REQUIREMENTS = {
     statement: 'A token that is bound to a key is not taken as a plain bearer token, unless that is opened.',
     source: [`${RFC}/rfc9449#section-7.1`, `${RFC}/rfc8705#section-3`],
   },
+  'auth.own': {
+    statement:
+      'What a call does to ctx.auth, at any depth, is seen by no other call, batch, task or verifier.',
+    source: ['docs/auth.md'],
+  },
   'auth.keys': {
     statement:
       'Keys are cached, rotated, bounded, and looked for at most once a minute for an unknown key id.',

@@ -11,6 +11,7 @@ const options = {
   issuer: ISSUER,
   audience: AUDIENCE,
   jwksUri: `${ISSUER}/jwks`,
+  tokenTypes: ['JWT'],
   fetch: async () => Response.json(JWKS),
 }
 
