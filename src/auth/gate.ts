@@ -1,7 +1,7 @@
 /** The gate in front of a server: reads the token, verifies it, and refuses callers without access. */
 
 import type { AuthInfo } from '../definition/context.ts'
-import { isA, textOf } from '../definition/error-text.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import { ownAuth } from '../request/own-auth.ts'
@@ -128,7 +128,7 @@ function createRefusals(scopes: readonly string[]): {
 
   const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
     if (isA(error, InvalidTokenError)) {
-      return { ...unauthorized(context, 'invalid_token', textOf(error)), ...once(error.cause) }
+      return { ...unauthorized(context, 'invalid_token', textOf(error)), ...once(memberOf(error, 'cause')) }
     }
     if (isA(error, VerifierMisconfiguredError)) {
       return { ...unauthorized(context, 'invalid_token', 'The token is not valid.'), ...once(error) }

@@ -6,6 +6,7 @@ import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
+import { reachOf } from '../request/address.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
@@ -15,7 +16,7 @@ import { servedHosts } from './hosts.ts'
 import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
 import { sentRequestId } from './request-id.ts'
-import { callerKey, isCaller, type Traffic } from './traffic.ts'
+import type { Traffic } from './traffic.ts'
 
 export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
   /** Undefined: the size of the headers is not checked. */
@@ -108,9 +109,10 @@ export function createAdmitCaller(
   }
 
   let hasWarned = false
-  const warnOfProxy = ({ request, requestId }: Received, address: string | undefined): void => {
-    if (hasWarned || trustProxy || address === undefined || isCaller(address)) return
-    if (!PROXY_HEADERS.some((name) => request.headers.has(name))) return
+  const warnOfProxy = ({ request: { headers }, platform, requestId }: Received): void => {
+    if (hasWarned || trustProxy || !PROXY_HEADERS.some((name) => headers.has(name))) return
+    const address = callerAddress(headers, platform, trustProxy)
+    if (address === undefined || reachOf(address) === 'public') return
     hasWarned = true
     reportError(new Error(PROXY_WARNING), { requestId, rateLimiter: true })
   }
@@ -119,7 +121,6 @@ export function createAdmitCaller(
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
-    const address = isCounted ? callerAddress(request.headers, platform, trustProxy) : undefined
     const token = isCounted ? request.headers.get(auth?.header ?? 'authorization') : null
     const blocked = token === null ? undefined : await traffic.whileBlocked(token)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
@@ -130,20 +131,19 @@ export function createAdmitCaller(
       const overRate =
         token === null || status === 503
           ? undefined
-          : await traffic.countFailure({ token, address, isGenuine: status === 403 }, env)
+          : await traffic.countFailure({ token, sender: received, isGenuine: status === 403 })
       return overRate === undefined
         ? refuseCaller(admission.refusal, received)
         : refuseTraffic(overRate, headers)
     }
-    if (isCounted && admission.auth === undefined) warnOfProxy(received, address)
+    if (isCounted && admission.auth === undefined) warnOfProxy(received)
     const admitted: Admitted = {
       ...received,
       auth: admission.auth,
       access: admission.access ?? unknownAccess,
     }
     if (!isCounted) return admitted
-    const caller = callerKey(admission.auth, address)
-    const overRate = await traffic.count(caller, env)
+    const overRate = await traffic.count(admitted)
     if (overRate !== undefined) return refuseTraffic(overRate, headers)
     admitted.counted.messages = 1
     return admitted

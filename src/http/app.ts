@@ -14,11 +14,10 @@ import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import type { LogSink } from './log.ts'
 import { createOtherMethods } from './other-methods.ts'
-import { callerAddress } from './public-url.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { createRequestChecks, type RequestCheckOptions, type RequestChecks } from './request-checks.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
-import { callerKey, createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
+import { createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 
 export interface AppOptions extends RequestCheckOptions, RouteOptions, TrafficOptions {
   readonly log: LogSink | undefined
@@ -57,7 +56,7 @@ export function createApp(
 ): App {
   const traffic = createTraffic(options)
   const recorder = createRecorder(options)
-  const engine = createEngine(createCheckpoint(traffic, recorder, options.trustProxy))
+  const engine = createEngine(createCheckpoint(traffic, recorder))
   const checks = createRequestChecks(options, traffic)
   const answerOtherMethod = createOtherMethods(description, options, traffic, checks.fail)
 
@@ -107,15 +106,14 @@ export function faultResponse(error: unknown, { url }: Request, reportError: Rep
 }
 
 /** Applies the rate limit, the concurrency limit and the log to every message. */
-function createCheckpoint(traffic: Traffic, recorder: Recorder, trustProxy: boolean): Checkpoint {
+function createCheckpoint(traffic: Traffic, recorder: Recorder): Checkpoint {
   const count: Checkpoint['count'] = ({ auth, platform, request, isHttp, counted }) => {
     if (!isHttp || !traffic.counts(platform.env)) return undefined
     if (counted.messages > 0) {
       counted.messages--
       return undefined
     }
-    const address = callerAddress(request.headers, platform, trustProxy)
-    return traffic.count(callerKey(auth, address), platform.env)
+    return traffic.count({ auth, platform, request })
   }
   return {
     count,

@@ -8,7 +8,7 @@ import { BufferedReply } from '../protocol/reply.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import { type AdmissionOptions, type Received, refuseTraffic, refuseUnguarded } from './admission.ts'
 import { preflightResponse } from './cors.ts'
-import { callerAddress, createTlsWatch } from './public-url.ts'
+import { createTlsWatch } from './public-url.ts'
 import { refusal } from './refusal.ts'
 import type { RequestChecks } from './request-checks.ts'
 import {
@@ -21,7 +21,7 @@ import {
   type ServerDescription,
   wantsPage,
 } from './routes.ts'
-import { callerKey, type Traffic } from './traffic.ts'
+import type { Traffic } from './traffic.ts'
 
 export type AnswerOtherMethod = (received: Received) => BufferedReply | Promise<BufferedReply>
 
@@ -35,8 +35,7 @@ export function createOtherMethods(
   const showPage = async (received: Received): Promise<BufferedReply> => {
     const { request, platform, headers } = received
     if (traffic.counts(platform.env)) {
-      const address = callerAddress(request.headers, platform, options.trustProxy)
-      const overRate = await traffic.count(callerKey(undefined, address), platform.env)
+      const overRate = await traffic.count({ request, platform, auth: undefined })
       if (overRate !== undefined) return refuseTraffic(overRate, headers)
     }
     // Rendering the page may run the server's `setup`, so it counts as a call.

@@ -1,12 +1,9 @@
 /**
  * Load limits: calls of one caller per time, and concurrent calls.
  */
-import type { AuthInfo } from '../definition/context.ts'
 import { digest } from '../definition/digest.ts'
 import type { Leave, Refusal } from '../protocol/engine-options.ts'
-import { reachOf, toNetwork } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
-import { principalOf } from '../request/principal.ts'
 import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -22,13 +19,13 @@ export interface Traffic {
   /** Whether callers are counted on this deployment. */
   counts(env: unknown): boolean
   /** Counts one call. If the limiter fails, the call is allowed, so that an outage of the limiter does not affect the server. */
-  count(caller: string, env: unknown): Promise<Refusal | undefined>
+  count(sender: Sender): Promise<Refusal | undefined>
   /**
-   * Counts a token that was refused: a new one for its address, if that is known, and one that was refused before only for itself. After too
+   * Counts a token that was refused: a new one for its caller, if that can be told from others, and one that was refused before only for itself. After too
    * many of the same, `whileBlocked` refuses it for the limiter's time without a check, which may be a request to the issuer. Any other
    * token is always checked, whatever its address has sent: others may share the address.
    */
-  countFailure(failure: TokenFailure, env: unknown): Promise<Refusal | undefined>
+  countFailure(failure: TokenFailure): Promise<Refusal | undefined>
   whileBlocked(token: string): Promise<Refusal | undefined>
   /** Starts one call. The returned function is called once, when the call is answered. */
   enter(sender: Sender): Leave | Refusal
@@ -36,8 +33,7 @@ export interface Traffic {
 
 export interface TokenFailure {
   readonly token: string
-  /** As `callerAddress` returns it. */
-  readonly address: string | undefined
+  readonly sender: Omit<Sender, 'auth'>
   /** Whether the token is genuine and only lacks scopes: it then counts for itself alone. */
   readonly isGenuine: boolean
 }
@@ -69,19 +65,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
     for (const [leave, until] of resting) if (until <= Date.now()) leave()
   }
 
-  const limiterFor = (env: unknown): RateLimiter | undefined => {
-    try {
-      return rateLimiterFor(env)
-    } catch (error) {
-      reportError(error, { rateLimiter: true })
-      return undefined
-    }
-  }
-
   /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
-      const verdict = await limiterFor(env)?.limit(caller)
+      const verdict = await rateLimiterFor(env)?.limit(caller)
       return verdict === undefined || verdict.ok ? undefined : verdict.retryAfterSeconds
     } catch (error) {
       reportError(error, { rateLimiter: true })
@@ -90,18 +77,21 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   return {
-    counts: (env) => limiterFor(env) !== undefined,
-    async count(caller, env) {
-      const seconds = await verdictOn(caller, env)
+    counts: (env) => rateLimiterFor(env) !== undefined,
+    async count(sender) {
+      // Callers who cannot be told apart count as one.
+      const seconds = await verdictOn(callerOf(sender) ?? 'anonymous', sender.platform.env)
       return seconds === undefined ? undefined : tooMany(seconds)
     },
-    async countFailure({ token, address, isGenuine }, env) {
+    async countFailure({ token, sender, isGenuine }) {
+      const { env } = sender.platform
       const id = await digest(token)
       const isKnown = refused.has(id)
       if (!isKnown) remember(id, 0)
       if (!isKnown && !isGenuine) {
-        if (!isCaller(address)) return undefined
-        const seconds = await verdictOn(`bad tokens of ${callerKey(undefined, address)}`, env)
+        const caller = callerOf({ ...sender, auth: undefined })
+        if (caller === undefined) return undefined
+        const seconds = await verdictOn(`bad tokens of ${caller}`, env)
         return seconds === undefined ? undefined : tooMany(seconds)
       }
       const seconds = await verdictOn(`refused token ${id}`, env)
@@ -145,18 +135,4 @@ const LEAVE: Leave = () => {}
 function tooMany(retryAfterSeconds: number): Refusal {
   const headers = { 'retry-after': String(retryAfterSeconds) }
   return { status: 429, message: 'Too many requests: slow down.', headers }
-}
-
-/**
- * The key for counting calls: the principal, otherwise the address (for IPv6 its first 64 bits, which belong to one customer), otherwise
- * one shared key.
- */
-export function callerKey(auth: AuthInfo | undefined, address: string | undefined): string {
-  if (auth !== undefined) return `principal ${principalOf({ auth })}`
-  return isCaller(address) ? `address ${toNetwork(address)}` : 'anonymous'
-}
-
-/** Whether an address is that of one caller. A loopback or private one may be a proxy's, which all callers share. */
-export function isCaller(address: string | undefined): address is string {
-  return address !== undefined && reachOf(address) === 'public'
 }
