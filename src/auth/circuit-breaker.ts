@@ -1,5 +1,6 @@
 /** Limits requests to an issuer that may be down: after a failure most are refused immediately, however many tokens arrive. */
 import { backoffMs } from '../definition/backoff.ts'
+import { textOf } from '../definition/error-text.ts'
 import { ASK_TIMEOUT_MS, isAboutQuestion } from './fetch-json.ts'
 import { KnownOutageError, VerifierUnavailableError } from './verifier.ts'
 
@@ -63,7 +64,7 @@ export function createCircuitBreaker(askOther?: () => Promise<unknown>): Circuit
         throw error
       }
       if (isAnswering) failures = nextAt = 0
-      throw new QuestionError((error as Error).message, { cause: error })
+      throw new QuestionError(textOf(error), { cause: error })
     }
   }
 }

@@ -2,6 +2,7 @@
  * Opaque tokens: the issuer is asked about each one (RFC 7662).
  */
 import { digest } from '../definition/digest.ts'
+import { isA } from '../definition/error-text.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker, QuestionError } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -91,7 +92,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
       const refusal = answer ? kindRefusal(answer, options) : undefined
       return remember(key, refusal === undefined ? { answer, until } : { refusal, until })
     } catch (failure) {
-      if (failure instanceof QuestionError) {
+      if (isA(failure, QuestionError)) {
         const refusal = new KnownOutageError('The issuer refused this token a moment ago.')
         remember(key, { refusal, until: now + REFUSED_MS })
       }
