@@ -3,6 +3,7 @@
  * `Deno.serve`, which also provides the caller's address.
  */
 import { isLoopbackAddress } from '../src/request/address.ts'
+import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
 
@@ -15,7 +16,7 @@ export interface ServeHandlerInfo {
 export interface DenoOptions {
   /** The environment for `ctx.env`. Default: all environment variables, read once; this needs `--allow-env`. */
   env?: unknown
-  /** The address the listener is bound to. A loopback address turns the DNS-rebinding guard on. Default: unknown. */
+  /** The address the listener is bound to. A loopback address turns the DNS-rebinding guard on. Default: that of each connection. */
   hostname?: string
 }
 
@@ -36,7 +37,7 @@ export function deno(
   options: DenoOptions = {},
 ): (request: Request, info?: ServeHandlerInfo) => Promise<Response> {
   const { hostname } = options
-  const loopback = hostname !== undefined && isLoopbackAddress(hostname)
+  const bound = hostname === undefined ? undefined : isLoopbackAddress(hostname)
   let { env } = options
   return (request, info) => {
     env ??= platform().Deno.env.toObject()
@@ -45,7 +46,7 @@ export function deno(
     return serveRequest(server, request, {
       env,
       isLongLived: isLongLived(env),
-      loopback,
+      loopback: bound ?? isLoopbackPeer(clientAddress),
       // Deno Deploy routes a host only to the app that owns the domain.
       vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
       ...(clientAddress !== undefined && { clientAddress }),

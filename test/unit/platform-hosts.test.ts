@@ -1,13 +1,15 @@
 /** What adapters say of the host in a request's URL: whether its listener is bound to this machine, and whether the platform vouches for it. */
-import { afterEach, expect, it, vi } from 'vitest'
+import { Hono } from 'hono'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bun } from '../../adapters/bun.ts'
 import { cloudflare } from '../../adapters/cloudflare.ts'
 import { deno } from '../../adapters/deno.ts'
+import { mcp } from '../../adapters/hono.ts'
 import { netlify, netlifyEdge } from '../../adapters/netlify.ts'
 import type { FetchServer } from '../../adapters/node.ts'
 import { supabase } from '../../adapters/supabase.ts'
 import { routeHandlers, vercel } from '../../adapters/vercel.ts'
-import type { RequestPlatform } from '../../src/index.ts'
+import { MCPServer, type RequestPlatform } from '../../src/index.ts'
 
 const LOOPBACK = [
   'localhost',
@@ -127,4 +129,44 @@ it('a listener of one’s own vouches for nothing [auth.resource]', async () => 
   const listener = { hostname: '0.0.0.0', requestIP: () => null, timeout: () => {}, stop: async () => {} }
   await bun(server, { env: {} }).fetch(request(), listener)
   expect(seen[0]).not.toHaveProperty('vouchesForHost')
+})
+
+describe('a connection over a loopback address, where nothing says what the listener is bound to', () => {
+  const foreign = () =>
+    new Request('http://evil.example/mcp', { method: 'POST', headers: { host: 'evil.example' } })
+  const connections: [string, (address: string) => object][] = [
+    ['@hono/node-server', (remoteAddress) => ({ incoming: { socket: { remoteAddress } }, outgoing: {} })],
+    ['deno serve', (hostname) => ({ remoteAddr: { transport: 'tcp', hostname } })],
+    ['bun', (address) => ({ requestIP: () => ({ address }) })],
+  ]
+  const server = (http: object = {}) => new MCPServer({ name: 'a', version: '1', log: false, http })
+
+  it.each(connections)(
+    '%s: its own fetch refuses a foreign Host [guard.rebinding]',
+    async (_name, connect) => {
+      for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+        const refused = await server().fetch(foreign(), connect(address))
+        expect(refused.status).toBe(403)
+        expect(await refused.text()).toContain(
+          'set http.allowedHosts, http.publicUrl or MAYFLY_ALLOWED_HOSTS',
+        )
+        for (const http of [{ allowedHosts: ['evil.example'] }, { publicUrl: 'https://evil.example/mcp' }])
+          expect((await server(http).fetch(foreign(), connect(address))).status).not.toBe(403)
+      }
+      expect((await server().fetch(foreign(), connect('192.0.2.1'))).status).not.toBe(403)
+    },
+  )
+
+  it.each(connections)('%s: so does mcp in a Hono app [guard.rebinding]', async (_name, connect) => {
+    const app = new Hono().all('/mcp', mcp(server()))
+    expect((await app.fetch(foreign(), connect('127.0.0.1'))).status).toBe(403)
+    expect((await app.fetch(foreign(), connect('192.0.2.1'))).status).not.toBe(403)
+  })
+
+  it('deno without a hostname: the same [guard.rebinding]', async () => {
+    const remote = (hostname: string) => ({ remoteAddr: { transport: 'tcp', hostname } })
+    const handle = deno(server(), { env: {} })
+    expect((await handle(foreign(), remote('127.0.0.1'))).status).toBe(403)
+    expect((await handle(foreign(), remote('192.0.2.1'))).status).not.toBe(403)
+  })
 })

@@ -24,7 +24,7 @@ describe.each([{ enableJsonResponse: false }, { enableJsonResponse: true }])(
   (options) => {
     it.each([
       ['a scope', TOKEN, 403, /error="insufficient_scope", scope="admin"/],
-      ['a token', undefined, 401, /^Bearer scope="admin"/],
+      ['a token', undefined, 401, /^Bearer resource_metadata="/],
     ])('a call that lacks %s is refused as without a session', async (_what, token, status, challenge) => {
       const { post, open, sessions } = start({ ...options, idleMs: 1000 }, GUARDED, token)
       const id = await open()
