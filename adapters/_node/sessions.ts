@@ -4,7 +4,7 @@
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
-import type { FetchServer, RequestPlatform } from '../../src/request/platform.ts'
+import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
 import { createShares, fullAnswer } from '../../src/request/shares.ts'
 import { atExpiry } from './expiry.ts'
@@ -191,7 +191,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
   return {
     handle,
     leanHandle: handle,
-    fetch: (request, env) => handle(request, { env }),
+    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
     getDeploymentInfo: () => ({ ...server.getDeploymentInfo(), hasSessions: true }),
     getToolListInfo: () => server.getToolListInfo(),
     mayflyServer: server,
