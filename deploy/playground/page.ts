@@ -55,6 +55,8 @@ const MODULES = [
 const SHARED = 'error-text'
 const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/definition(?=\/error-text\.[jt]s')/g
 
+const DOC_COMMENT = /^ *\/\*\*[\s\S]*?\*\/\n/gm
+
 /** Paths below `PREFIX` that the page loads. */
 export const ASSETS: readonly string[] = [
   'style.css',
@@ -66,7 +68,7 @@ export function readAsset(name: string): Asset {
   if (name === 'style.css') return { type: 'text/css; charset=utf-8', body: STYLE }
   const folder = name.startsWith(SHARED) ? '../../src/definition' : './browser'
   const file = fileURLToPath(new URL(`${folder}/${name}`, import.meta.url))
-  const code = readFileSync(file, 'utf8').replaceAll(SHARED_IMPORT, '.')
+  const code = readFileSync(file, 'utf8').replaceAll(SHARED_IMPORT, '.').replaceAll(DOC_COMMENT, '')
   const body = EXTENSION === '.ts' ? nodeModule.stripTypeScriptTypes(code) : code
   return { type: 'text/javascript; charset=utf-8', body }
 }
