@@ -73,6 +73,24 @@ describe('the tasks of SDK v1', () => {
   )
 })
 
+it.each([
+  ['v1', createV1],
+  ['v2', createV2],
+] as const)(
+  'SDK %s: the page leaves out what needs a scope, as lists do [auth.page]',
+  async (_sdk, factory) => {
+    const page = new Request('https://mcp.example/', { headers: { accept: 'text/html' } })
+    const open = fromSdk(factory, { log: false })
+    const shown = await (await open.fetch(page)).text()
+    const [, name = ''] = /<h3><code>([^<]+)/.exec(shown) ?? []
+    expect(name).not.toBe('')
+    const guarded = fromSdk(factory, { log: false, auth: 'host', scopes: { tools: { [name]: ['admin'] } } })
+    expect(await (await guarded.fetch(page)).text()).not.toContain(`<code>${name}</code>`)
+    const { message } = await readAnswer(await guarded.fetch(legacyRequest('tools/list')))
+    expect(JSON.stringify(message?.result)).not.toContain(`"${name}"`)
+  },
+)
+
 describe.each([
   ['v1', createV1],
   ['v2', createV2],
