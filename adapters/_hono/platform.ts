@@ -1,6 +1,7 @@
 /** The platform in an app: as passed by Mayfly's adapter, otherwise from Hono and the runtime. */
 import type { Context, Env } from 'hono'
 import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
 import { isConnection, isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
@@ -13,7 +14,10 @@ export async function platformOfApp<E extends Env>(
   const executionContext = executionContextOf(c)
   const isFromAdapter = platformIn(executionContext) !== undefined
   const platform = platformOf(c.env, executionContext)
-  const given = env === undefined ? undefined : { env: await env(c) }
+  const given =
+    env === undefined
+      ? undefined
+      : { env: await withTimeout(env(c), ANSWER_TIMEOUT_MS, 'option "env" of mcp()') }
   if (isFromAdapter) return { ...platform, ...given }
   const clientAddress = addressOf(c)
   return {

@@ -2,6 +2,8 @@
  * Stores the events of streams, so that clients can resume a stream they lost.
  */
 
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
+
 /** The same interface as `EventStore` of SDK v1. */
 export interface EventStore {
   storeEvent(streamId: string, message: never): Promise<string>
@@ -28,7 +30,7 @@ export function createSessionStore(store: EventStore, onFault: (error: unknown) 
   const { getStreamIdForEventId } = store
   const attempt = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
     try {
-      return await work()
+      return await withTimeout(work(), ANSWER_TIMEOUT_MS, 'event store')
     } catch (error) {
       onFault(error)
       return undefined

@@ -1,6 +1,7 @@
 /**
  * The user's hooks for sessions. The SDK's transport would send their errors to the client, and end the call or the session.
  */
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
 import { createSessionStore, type EventStore } from './event-store.ts'
 
 export interface Hooks {
@@ -22,9 +23,9 @@ export function guardHooks(
   }: Hooks,
   onFault: (error: unknown) => void,
 ): Required<Omit<Hooks, 'eventStore'>> & Pick<Hooks, 'eventStore'> {
-  const guarded = (hook: Hooks['onsessionclosed']) => async (id: string) => {
+  const guarded = (name: string, hook: Hooks['onsessionclosed']) => async (id: string) => {
     try {
-      await hook?.(id)
+      await withTimeout(hook?.(id), ANSWER_TIMEOUT_MS, `hook "${name}"`)
     } catch (error) {
       onFault(error)
     }
@@ -38,8 +39,8 @@ export function guardHooks(
         throw new Error('No session can be opened.')
       }
     },
-    onsessioninitialized: guarded(onsessioninitialized),
-    onsessionclosed: guarded(onsessionclosed),
+    onsessioninitialized: guarded('onsessioninitialized', onsessioninitialized),
+    onsessionclosed: guarded('onsessionclosed', onsessionclosed),
     ...(eventStore !== undefined && { eventStore: createSessionStore(eventStore, onFault) }),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { AuthInfo } from '../definition/context.ts'
 import { isA, memberOf, textOf } from '../definition/error-text.ts'
+import { TimeoutError, withTimeout } from '../definition/timeout.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import { ownAuth } from '../request/own-auth.ts'
@@ -29,6 +30,8 @@ const MAX_TOKEN_CHARACTERS = 16_384
 
 /** Different errors for the operator; what a token contains may be part of one. */
 const MAX_REPORTED = 20
+/** Milliseconds for one token: more than the issuer's metadata and keys may take. */
+const VERIFY_TIMEOUT_MS = 20_000
 
 const UNAVAILABLE: AuthRefusal = {
   status: 503,
@@ -155,12 +158,17 @@ async function verify(
   const seen: { fault?: Error } = {}
   let answer: TokenAnswer
   try {
-    answer = await verifier.verify(token, new GivenContext(request, context, seen))
+    const verifying = verifier.verify(token, new GivenContext(request, context, seen))
+    answer = await withTimeout(verifying, VERIFY_TIMEOUT_MS, 'token verifier')
   } catch (error) {
-    throw seen.fault ?? error
+    throw seen.fault ?? (isA(error, TimeoutError) ? toOutage(error) : error)
   }
   if (seen.fault !== undefined) throw seen.fault
   return answer
+}
+
+function toOutage(cause: TimeoutError): VerifierUnavailableError {
+  return new VerifierUnavailableError(cause.message, { cause })
 }
 
 class GivenContext implements TokenContext {

@@ -2,10 +2,18 @@
  * A time limit for work that may never settle.
  */
 
+/** Milliseconds that a request waits for one answer of the user's code or store that no other limit ends. */
+export const ANSWER_TIMEOUT_MS = 10_000
+
+/** Work did not settle in time. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 /**
  * Resolves like `work`. Does not stop the work at the time limit.
  *
- * @throws Error `The <what> did not answer within <timeoutMs> ms.`, or the error of `work`.
+ * @throws TimeoutError `The <what> did not answer within <timeoutMs> ms.`, or the error of `work`.
  */
 export async function withTimeout<Value>(
   work: Value | PromiseLike<Value>,
@@ -15,7 +23,7 @@ export async function withTimeout<Value>(
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`The ${what} did not answer within ${timeoutMs} ms.`)),
+      () => reject(new TimeoutError(`The ${what} did not answer within ${timeoutMs} ms.`)),
       timeoutMs,
     )
   })

@@ -3,6 +3,7 @@
  * endpoint passes it (`RequestChecks`), stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
@@ -178,7 +179,7 @@ const UNIDENTIFIED: Admission = {
 
 async function askHost({ caller }: RequestPlatform): Promise<Admitting> {
   if (typeof caller !== 'function') return admitHostCaller(caller)
-  const found = await caller()
+  const found = await withTimeout(caller(), ANSWER_TIMEOUT_MS, 'app that authenticates callers')
   return found === undefined ? UNIDENTIFIED : admitHostCaller(found)
 }
 

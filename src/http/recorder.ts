@@ -3,6 +3,7 @@
  */
 import type { AuthInfo } from '../definition/context.ts'
 import { callHook, isThenable } from '../definition/hook.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { clip } from '../protocol/describe.ts'
 import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
@@ -56,7 +57,9 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
     }
     const decide = (): unknown => {
       const kept = audit.arguments!(target, args)
-      return isThenable(kept) ? Promise.resolve(kept).then(then) : then(kept)
+      return isThenable(kept)
+        ? withTimeout(kept, ANSWER_TIMEOUT_MS, 'function "audit.arguments"').then(then)
+        : then(kept)
     }
     const fail = (error: unknown): void => {
       reportError(error, { requestId: seen.requestId, audit: true })

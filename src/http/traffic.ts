@@ -2,6 +2,8 @@
  * Load limits: calls of one caller per time, and concurrent calls.
  */
 import { digest } from '../definition/digest.ts'
+import { isThenable } from '../definition/hook.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import type { Leave, Refusal } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
@@ -40,6 +42,8 @@ export interface TokenFailure {
 
 /** Maximum refused tokens remembered; the oldest is forgotten first. */
 const MAX_REFUSED = 10_000
+/** Milliseconds after which a call is allowed without the limiter's verdict. */
+const LIMITER_TIMEOUT_MS = 5000
 
 export function createTraffic(options: TrafficOptions): Traffic {
   const { rateLimiterFor, maxConcurrentCalls, reportError, callerShare, callerOf } = options
@@ -68,7 +72,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
   /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
-      const verdict = await rateLimiterFor(env)?.limit(caller)
+      const limiting = rateLimiterFor(env)?.limit(caller)
+      const verdict = isThenable(limiting)
+        ? await withTimeout(limiting, LIMITER_TIMEOUT_MS, 'rate limiter')
+        : limiting
       return verdict === undefined || verdict.ok ? undefined : verdict.retryAfterSeconds
     } catch (error) {
       reportError(error, { rateLimiter: true })

@@ -5,6 +5,7 @@
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { degradedError, degradedResult } from './degraded.ts'
 import type { Ending } from './ending.ts'
 import { type CallControl, createReplay, endCall, type Interaction } from './interaction.ts'
@@ -75,9 +76,11 @@ export function createLegacyInteraction(
   const send = async (question: Question): Promise<unknown> => {
     const id = QUESTION_ID + crypto.randomUUID()
     const deadline = Date.now() + options.askTimeoutMs
-    const { answer } = await options.rendezvous!.wait(rendezvousKey(id, principal), deadline, control.signal)
+    const waiting = options.rendezvous!.wait(rendezvousKey(id, principal), deadline, control.signal)
+    const { answer } = await withTimeout(waiting, ANSWER_TIMEOUT_MS, 'rendezvous')
     control.sendRequest(id, question.method, forVersion(question, call.protocolVersion))
-    return answer
+    // The rendezvous itself should end the wait at the deadline.
+    return withTimeout(answer, options.askTimeoutMs + ANSWER_TIMEOUT_MS, 'rendezvous')
   }
 
   const askAndWait = async (question: Question): Promise<unknown> => {

@@ -1,5 +1,6 @@
 /** The journal of a call, stored by the client: sealed at the end of a round, opened at the start of the next. */
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import type { Journal } from './journal.ts'
 import type { Binding, Seal } from './seal.ts'
 
@@ -86,9 +87,9 @@ export async function restoreJournal(
   if (state.length > MAX_STATE_LENGTH) return refuse('it is too long')
   const opened = await options.seal.open(state, binding)
   if (!opened.ok) return refuse(opened.reason)
-  if (options.singleUse !== undefined && !(await options.singleUse.claim(opened.id, opened.expiresAt))) {
+  const claim = options.singleUse?.claim(opened.id, opened.expiresAt)
+  if (claim !== undefined && !(await withTimeout(claim, ANSWER_TIMEOUT_MS, 'store of "singleUse"')))
     return refuse('it was used before')
-  }
   return opened.value as Journal
 }
 

@@ -2,6 +2,7 @@
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
 import type { Env } from '../definition/context.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
 import type { GatewayMessage } from '../request/gateway-support.ts'
 import { givenRequest } from '../request/platform.ts'
@@ -57,7 +58,8 @@ async function deliver(
   const { session, env } = incoming.platform
   const rendezvous = session?.rendezvous ?? asking.rendezvousFor(env)
   if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
-  await rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
+  const delivering = rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
+  await withTimeout(delivering, ANSWER_TIMEOUT_MS, 'rendezvous')
 }
 
 /** Refuses an unsupported version, for any message (Streamable HTTP, "Protocol Version Header"). */

@@ -4,6 +4,7 @@ import type { LogLevel } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
 import { asMembers, type JsonMembers, membersOf, NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { advertise } from '../interaction/matrix.ts'
 import type { Seal } from '../interaction/seal.ts'
 import { findMethod } from '../request/dispatch.ts'
@@ -31,6 +32,9 @@ export type ServeLegacy = (request: LegacyRequest, incoming: Incoming) => Reply 
 /** A stateless server cannot remember `logging/setLevel`, so every legacy client gets messages from this level up. */
 const LOG_LEVEL: LogLevel = 'info'
 
+/** Milliseconds for opening the stream of a session: several answers of its store and of the bus. */
+const OPEN_TIMEOUT_MS = 3 * ANSWER_TIMEOUT_MS
+
 /** Maximum UTF-16 units of the JSON that `initialize` may declare in a session, which stores it. */
 const MAX_DECLARED_CHARACTERS = 32_768
 
@@ -46,7 +50,10 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
     const serve = (declared: Declared | undefined) => {
       // Only a sealed id identifies a client.
       const server = { session: (declared && seal && token) || undefined, options, open }
-      if (incoming.request.method !== 'POST') return options.subscriptions!.handleStream(incoming, server)
+      if (incoming.request.method !== 'POST') {
+        const opening = options.subscriptions!.handleStream(incoming, server)
+        return withTimeout(opening, OPEN_TIMEOUT_MS, 'store of subscriptions')
+      }
       const run = findRun(method, params, incoming, server)
       if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
       const call = toCall({ id, method, params }, rounds, declared, incoming)

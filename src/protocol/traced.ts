@@ -1,5 +1,6 @@
 /** Creates a span for each request, for every kind of server. */
 import { callHook } from '../definition/hook.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import type { ReportError } from '../request/options.ts'
 import type { Span, Telemetry, TracedRequest } from '../request/telemetry.ts'
 import type { Incoming } from './engine-options.ts'
@@ -61,12 +62,15 @@ async function run(
 ): Promise<Reply> {
   let served: Promise<Reply> | undefined
   try {
-    return await span.run(() => {
-      served = serve()
+    const running = span.run(() => {
+      served ??= serve()
       return served
     })
+    if (served === undefined) await withTimeout(running, ANSWER_TIMEOUT_MS, 'span of "telemetry"')
+    else Promise.resolve(running).catch(report)
   } catch (error) {
     report(error)
-    return served ?? serve()
   }
+  served ??= serve()
+  return served
 }

@@ -4,12 +4,16 @@
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { bytesOver, isTaskId } from './stored.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
 const ID_BYTES = 24
+
+/** Milliseconds for one read or write. */
+const STORE_TIMEOUT_MS = 15_000
 
 /** How often a change is retried after a concurrent write. */
 const MAX_ATTEMPTS = 50
@@ -61,7 +65,7 @@ export function createTaskRecords(
 ): TaskRecords {
   const read = async (id: string): Promise<Task | undefined> => {
     if (!isTaskId(id)) return undefined
-    const stored = await store.read(id)
+    const stored = await answered(store.read(id))
     if (stored === undefined) return undefined
     const { owner, version, dueAt, state } = stored
     return { id, owner, version, dueAt, record: JSON.parse(state) as TaskRecord }
@@ -69,12 +73,12 @@ export function createTaskRecords(
 
   return {
     read,
-    due: (now, limit) => store.due(now, limit),
+    due: (now, limit) => answered(store.due(now, limit)),
     async create(record, dueAt, { owner, maxOpen }) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
       const task = { id, owner: await digest(owner), version: 1, dueAt, record }
       const stored = toStored(task, store.maxStateBytes)
-      if (!(await store.create(stored, maxOpen))) return undefined
+      if (!(await answered(store.create(stored, maxOpen)))) return undefined
       if (stored.dueAt !== null) await onDue(id, stored.dueAt)
       return task
     },
@@ -86,7 +90,7 @@ export function createTaskRecords(
         const record = { ...changed.record, updatedAt: Date.now() }
         const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
         const stored = toStored(next, store.maxStateBytes)
-        if (await store.replace(stored)) {
+        if (await answered(store.replace(stored))) {
           if (isSeen(task.record, record)) onChange(id)
           if (!changed.isQuiet && (stored.dueAt !== null || task.dueAt !== null))
             await onDue(id, stored.dueAt)
@@ -98,6 +102,11 @@ export function createTaskRecords(
       return undefined
     },
   }
+}
+
+/** What a write did that did not answer is unknown, as after an error. */
+function answered<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  return withTimeout(asked, STORE_TIMEOUT_MS, 'store of the tasks')
 }
 
 /** Whether clients see a difference. */
