@@ -3,7 +3,7 @@
  * endpoint passes it (`RequestChecks`), stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
-import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
+import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/timeout.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
@@ -172,15 +172,24 @@ const EXPIRED: Admission = {
   },
 }
 
-const UNIDENTIFIED: Admission = {
-  ok: false,
-  refusal: { status: 503, message: 'The app did not identify the caller.', headers: {} },
+function unidentified(cause?: Error): Admission {
+  const message = 'The app did not identify the caller: try again later.'
+  return {
+    ok: false,
+    refusal: { status: 503, message, headers: { 'retry-after': '5' }, ...(cause && { cause }) },
+  }
 }
 
 async function askHost({ caller }: RequestPlatform): Promise<Admitting> {
   if (typeof caller !== 'function') return admitHostCaller(caller)
-  const found = await withTimeout(caller(), ANSWER_TIMEOUT_MS, 'app that authenticates callers')
-  return found === undefined ? UNIDENTIFIED : admitHostCaller(found)
+  let found: Caller | undefined
+  try {
+    found = await withTimeout(caller(), ANSWER_TIMEOUT_MS, 'app that authenticates callers')
+  } catch (error) {
+    if (error instanceof TimeoutError) return unidentified(error)
+    throw error
+  }
+  return found === undefined ? unidentified() : admitHostCaller(found)
 }
 
 /** The caller that the host has authenticated, if any. */

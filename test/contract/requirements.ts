@@ -709,6 +709,11 @@ export const REQUIREMENTS = {
       'Callers who cannot be told apart may take all, and lose what is idle longest to others: sessions at once, streams after 30 seconds.',
     source: ['docs/http.md'],
   },
+  'waits.bounded': {
+    statement:
+      'Every wait for a verifier, a limiter, a store, a hook or any other code of the user ends by itself, with an answer and a line that names it.',
+    source: ['docs/http.md'],
+  },
   'http.no-sniff': {
     statement: 'Every answer with a body forbids sniffing, and none is stored by shared caches.',
     source: [`${RFC}/rfc9111#section-5.2.2.5`],

@@ -1,0 +1,209 @@
+/** What ends each wait of `findAwaited`. A new call through a type needs a line here, and the bound that it claims. */
+
+export interface Bound {
+  readonly endedBy: string
+  /** By file: `Interface.member` or `function.parameter` of what is called. */
+  readonly waits: { readonly [file: string]: string }
+}
+
+export const BOUNDS: readonly Bound[] = [
+  {
+    endedBy: '`withTimeout`, for each answer: a typed error, and a line that names what did not answer',
+    waits: {
+      'adapters/_hono/platform.ts': 'platformOfApp.env',
+      'adapters/_node/event-store.ts':
+        'EventStore.replayEventsAfter EventStore.replayEventsAfter.options.send ' + 'EventStore.storeEvent',
+      'adapters/_node/hooks.ts': 'Hooks.onsessionclosed Hooks.onsessioninitialized',
+      'adapters/hono.ts': 'HonoMcpOptions.auth',
+      'src/auth/bearer.ts': 'VerifyToken',
+      'src/auth/verifier.ts': 'Verifier.verify',
+      'src/definition/resource.ts': 'CanSubscribe',
+      'src/events/bus.ts': 'Bus.publish Bus.subscribe',
+      'src/events/notifiable.ts': 'createNotifiable.publish',
+      'src/events/subscription-store.ts':
+        'SubscriptionStore.add SubscriptionStore.clear SubscriptionStore.list ' + 'SubscriptionStore.remove',
+      'src/http/audit.ts': 'AuditOptions.arguments',
+      'src/http/rate-limit.ts': 'RateLimiter.limit',
+      'src/interaction/rendezvous.ts': 'Rendezvous.deliver Rendezvous.wait',
+      'src/interaction/replay.ts':
+        'ReplayHooks.afterStep ReplayHooks.beforeStep ReplayHooks.conclude ' + 'ReplayHooks.stepInfo',
+      'src/interaction/state.ts': 'SingleUseStore.claim',
+      'src/mastra/validate-token.ts': 'ValidateToken',
+      'src/protocol/engine-options.ts': 'Subscriptions.change Subscriptions.handleStream',
+      'src/request/platform.ts': 'RequestPlatform.caller',
+      'src/request/telemetry.ts': 'Span.run',
+      'src/tasks/store.ts': 'TaskRunner.wake TaskStore.create TaskStore.due TaskStore.read TaskStore.replace',
+      'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
+      'src/webhook/signature.ts': 'Verifier.verify',
+    },
+  },
+  {
+    endedBy:
+      'the call: `http.maxCallMs`, the platform’s deadline, the client; of a task `maxRunMs`; the page of a foreign server the same. What only code of the user calls itself, such as `upsert` of a store, is awaited by that code.',
+    waits: {
+      'src/definition/agent.ts':
+        'AgentLike.generate WorkflowLike.createRun WorkflowLike.createRunAsync ' +
+        'WorkflowRun.cancel WorkflowRun.start',
+      'src/definition/compiled-tool.ts': 'CompiledTool.toResult',
+      'src/definition/completion.ts': 'Complete',
+      'src/definition/context.ts': 'RequestContextValues.get',
+      'src/definition/prompt.ts':
+        'AnyPrompt.get PromptCallbacks.getPromptMessages PromptCallbacks.listPrompts',
+      'src/definition/resource.ts':
+        'ResourceCallbacks.getResourceContent ResourceCallbacks.listResources ' +
+        'ResourceCallbacks.resourceTemplates TemplateResourceConfig.read',
+      'src/definition/schema.ts': 'CompiledSchema.validate',
+      'src/definition/tool.ts': 'AnyTool.execute AnyTool.onInputAvailable toTool.call',
+      'src/interaction/interaction.ts': 'createReplay.conclude',
+      'src/interaction/question.ts': 'Question.validate withResult.toResult',
+      'src/interaction/replay.ts': 'StepFunction',
+      'src/interaction/step-body.ts': 'NAMED.mayflyStepBody.fn',
+      'src/mastra/hooks.ts': 'told.hook',
+      'src/mastra/tool.ts': 'MastraTool.execute',
+      'src/request/options.ts': 'ServerOptions.setup',
+      'src/retrieval/embed.ts':
+        'AiBinding.run AiSdkEmbeddingModel.doEmbed BoundEmbeddingModel.binding EmbedFunction ' + 'toEmbed',
+      'src/retrieval/external-calls.ts': 'ask.act',
+      'src/retrieval/options.ts': 'RequestValues.get RetrievalOptions.filter RetrievalOptions.vectorStore',
+      'src/retrieval/rerank.ts':
+        'AiSdkLanguageModel.doGenerate AiSdkRerankingModel.doRerank ' +
+        'RelevanceScorer.getRelevanceScore RerankFunction',
+      'src/retrieval/store.ts':
+        'SearchableStore.describeIndex SearchableStore.indexVersion SearchableStore.query ' +
+        'VectorStore.deleteVectors VectorStore.describeIndex',
+      'src/retrieval/stores/http.ts': 'CallStore',
+      'src/retrieval/stores/libsql.ts': 'LibSqlClient.batch LibSqlClient.execute',
+      'src/retrieval/stores/pg-client.ts': 'QueryingClient.query RunSql UnsafeClient.unsafe',
+      'src/retrieval/stores/pinecone.ts': 'untilReady.describe',
+      'src/retrieval/stores/vectorize.ts':
+        'VectorizeBinding.deleteByIds VectorizeBinding.describe VectorizeBinding.query ' +
+        'VectorizeBinding.upsert',
+      'src/sdk/description.ts': 'withinCallLimit.look',
+      'src/sdk/from-node.ts': 'NodeHandler',
+      'src/sdk/from-sdk.ts': 'SdkServerFactory',
+      'src/sdk/node-response.ts': 'NodeResponse.removeAllListeners',
+      'src/sdk/run.ts': 'ForeignAnswer.close RunForeign',
+      'src/sdk/schema-memo.ts': 'Convert',
+      'src/sdk/sdk-context.ts': 'SdkMcpRequest.requestState',
+      'src/sdk/sdk-packages.ts': 'SdkHandler.fetch Transport.handleRequest',
+      'src/sdk/sdk-server.ts': 'SdkServer.close SdkServer.connect',
+    },
+  },
+  {
+    endedBy: '`Ask` or `withTimeout` in the adapter, and the bound of the interface that it implements',
+    waits: {
+      'adapters/_cloudflare/durable-object.ts':
+        'DurableObjectNamespace.get.fetch DurableObjectNamespace.idFromName',
+      'adapters/_dynamodb/client.ts':
+        'DynamoClient.deleteItem DynamoClient.getItem DynamoClient.putItem DynamoClient.query ' +
+        'DynamoClient.updateItem',
+      'adapters/_postgres/receive.ts':
+        'PgConnection.on PgConnection.query PgConnection.removeListener PgPool.connect ' +
+        'PgPool.query PostgresSql.listen PostgresSql.unsafe receiveWithSql.registered.unlisten',
+      'adapters/_postgres/task-store.ts': 'PostgresClient.query PostgresClient.unsafe',
+      'adapters/_redis/channels.ts':
+        'IoRedisSubscriber.on IoRedisSubscriber.subscribe NodeRedisSubscriber.subscribe ' +
+        'NodeRedisSubscriber.unsubscribe onReady.emitter.on',
+      'adapters/_redis/subscription-store.ts': 'IoRedisStoreClient.eval NodeRedisStoreClient.eval',
+      'adapters/_redis/task-store.ts': 'IoRedisScripts.eval NodeRedisScripts.eval',
+      'adapters/cloudflare-queues.ts': 'TaskQueue.send',
+      'adapters/cloudflare-workflows.ts': 'TaskWorkflow.create TaskWorkflow.get',
+      'adapters/cloudflare.ts': 'RateLimitBinding.limit',
+      'adapters/lambda-durable.ts': 'DurableInvoker.invoke',
+      'adapters/lambda-sqs.ts': 'SqsClient.changeMessageVisibility SqsClient.sendMessage',
+      'adapters/nats.ts': 'NatsClient.flush',
+      'adapters/redis.ts': 'IoRedisCounter.eval NodeRedisCounter.eval RedisPublisher.publish',
+    },
+  },
+  {
+    endedBy: 'the runtime or the transport itself: it ends with the connection, or with the invocation',
+    waits: {
+      'adapters/_bus/outages.ts': 'Emitter.on',
+      'adapters/_cloudflare/durable-object.ts':
+        'ObjectStorage.deleteAlarm ObjectStorage.deleteAll ObjectStorage.get ' +
+        'ObjectStorage.getAlarm ObjectStorage.put ObjectStorage.setAlarm',
+      'adapters/_lambda/background.ts': 'Background.settled',
+      'adapters/_lambda/stream.ts': 'ResponseStream.off ResponseStream.once',
+      'adapters/_node/buffered-response.ts': 'Outgoing.end Outgoing.writeHead',
+      'adapters/_node/session-registry.ts': 'HttpTransport.handleRequest',
+      'adapters/_node/transport.ts': 'SdkTransport.close SdkTransport.send',
+      'adapters/bun.ts': 'BunServer.stop',
+      'adapters/cloudflare-workflows.ts': 'TaskWorkflowStep.do TaskWorkflowStep.sleepUntil',
+      'adapters/lambda-durable.ts': 'DurableTaskContext.step DurableTaskContext.wait',
+      'adapters/vercel.ts': 'Handler',
+    },
+  },
+  {
+    endedBy: 'not awaited',
+    waits: {
+      'src/definition/hook.ts': 'callHook.hook',
+    },
+  },
+  {
+    endedBy: 'our own code behind an interface: what it awaits is in this list',
+    waits: {
+      'adapters/_bus/ask.ts': 'Ask Ask.command',
+      'adapters/_bus/wire-bus.ts': 'Wire.send',
+      'adapters/_cloudflare/socket-subscription.ts': 'SubscriptionOptions.connect',
+      'adapters/_dynamodb/table.ts': 'Table.due Table.get Table.put Table.remove Table.update',
+      'adapters/_node/event-store.ts': 'createSessionStore.attempt.work',
+      'adapters/_node/exchanges.ts': 'Exchanges.refusal',
+      'adapters/_node/session-registry.ts': 'Registry.close Registry.open',
+      'adapters/_node/sessions.ts': 'Sessions.close',
+      'adapters/_node/stdio.ts': 'StdioServer.close',
+      'adapters/_redis/channels.ts': 'Channels.add subscribeWith',
+      'adapters/_tasks/slots.ts': 'Slots.free Slots.keep Slots.take createInSlot.create createInSlot.read',
+      'adapters/_tasks/wakes.ts': 'Delivery.send TakeMessage',
+      'adapters/cloudflare-tasks.ts': 'TaskServer.tasks.run',
+      'adapters/postgres.ts': 'createSender.query',
+      'src/auth/auth.ts': 'Auth.admit',
+      'src/auth/circuit-breaker.ts': 'CircuitBreaker CircuitBreaker.ask',
+      'src/auth/introspection.ts': 'createIntrospector',
+      'src/auth/static-tokens.ts': 'createTokenFinder',
+      'src/events/coalesced-changes.ts': 'Subscription.next',
+      'src/events/feed.ts': 'Feed.join',
+      'src/events/notifiable.ts': 'Notifiable.notifyListChanged NotifiableLists.resources.notifyUpdated',
+      'src/http/admission.ts': 'createAdmitCaller',
+      'src/http/app.ts': 'App.serve Endpoint.admit Endpoint.answer Endpoint.read',
+      'src/http/body.ts': 'read.convert readBody readWhole.finish',
+      'src/http/hono-auth.ts': 'honoAuth.next',
+      'src/http/hosting.ts': 'forEnv.given',
+      'src/http/mounted.ts': 'Described.getDeploymentInfo mounted.serveBeside',
+      'src/http/other-methods.ts': 'AnswerOtherMethod',
+      'src/http/request-checks.ts': 'RequestChecks.admit RequestChecks.read',
+      'src/http/routes.ts': 'ServerDescription.page',
+      'src/http/traffic.ts': 'Traffic.count Traffic.countFailure',
+      'src/interaction/interaction.ts': 'Interaction.ask Interaction.askReturned Interaction.step',
+      'src/interaction/replay.ts': '#while.work',
+      'src/interaction/seal.ts': 'Seal.open Seal.seal',
+      'src/protocol/answer.ts': 'Run',
+      'src/protocol/changes.ts': 'ChangesOptions.put',
+      'src/protocol/declared-token.ts': 'DeclaredTokens.read DeclaredTokens.write',
+      'src/protocol/engine-options.ts': 'Checkpoint.count Checkpoint.enter OpenStream',
+      'src/protocol/engine.ts': 'Answerer.accept Answerer.answer Engine.parse Engine.serve',
+      'src/protocol/legacy.ts': 'ServeLegacy',
+      'src/protocol/listen.ts': 'ServeListen',
+      'src/protocol/modern.ts': 'ServeModern',
+      'src/protocol/read-events.ts': 'readEvents.onData',
+      'src/protocol/session-streams.ts': 'guard.attempt.work',
+      'src/protocol/session.ts':
+        'Session.receive Session.receiveText Session.settled SessionOptions.send relay.put',
+      'src/protocol/traced.ts': 'ServeMessage run.serve',
+      'src/protocol/turns.ts': 'Turn',
+      'src/request/context.ts': '#abortReason abort.reason elicit',
+      'src/request/dispatch.ts': 'Method',
+      'src/request/options.ts': 'ServerOptions.publish',
+      'src/request/platform.ts': 'FetchServer.close FetchServer.fetch FetchServer.handle',
+      'src/request/task-support.ts':
+        'TaskControls.run TaskControls.runDue TaskControls.send TaskSupport.call ' +
+        'TaskSupport.listen TaskSupport.translate',
+      'src/request/telemetry.ts': 'Span.run.work',
+      'src/request/wire.ts': 'ContextWire.publish',
+      'src/tasks/call.ts': 'Create',
+      'src/tasks/run-options.ts': 'RunOptions.create',
+      'src/tasks/runs.ts': 'TaskRuns.run',
+      'src/tasks/task-records.ts':
+        'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.read ' + 'createTaskRecords.onDue',
+    },
+  },
+]
