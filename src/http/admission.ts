@@ -3,6 +3,7 @@
  * endpoint passes it (`RequestChecks`), stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
+import { isA } from '../definition/error-text.ts'
 import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/timeout.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
@@ -186,7 +187,7 @@ async function askHost({ caller }: RequestPlatform): Promise<Admitting> {
   try {
     found = await withTimeout(caller(), ANSWER_TIMEOUT_MS, 'app that authenticates callers')
   } catch (error) {
-    if (error instanceof TimeoutError) return unidentified(error)
+    if (isA(error, TimeoutError)) return unidentified(error)
     throw error
   }
   return found === undefined ? unidentified() : admitHostCaller(found)
