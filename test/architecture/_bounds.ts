@@ -10,6 +10,8 @@ export const BOUNDS: readonly Bound[] = [
   {
     endedBy: '`withTimeout`, for each answer: a typed error, and a line that names what did not answer',
     waits: {
+      'src/gateway/list-cache.ts': 'Reading.load',
+      'src/gateway/upstream.ts': 'credentialsOf.ask',
       'adapters/_hono/platform.ts': 'platformOfApp.env',
       'adapters/_node/event-store.ts':
         'EventStore.replayEventsAfter EventStore.replayEventsAfter.options.send ' + 'EventStore.storeEvent',
@@ -41,6 +43,7 @@ export const BOUNDS: readonly Bound[] = [
     endedBy:
       'the call: `http.maxCallMs`, the platform’s deadline, the client; of a task `maxRunMs`; the page of a foreign server the same. What only code of the user calls itself, such as `upsert` of a store, is awaited by that code.',
     waits: {
+      'src/gateway/relay.ts': 'Send',
       'src/definition/agent.ts':
         'AgentLike.generate WorkflowLike.createRun WorkflowLike.createRunAsync ' +
         'WorkflowRun.cancel WorkflowRun.start',
@@ -142,6 +145,10 @@ export const BOUNDS: readonly Bound[] = [
   {
     endedBy: 'our own code behind an interface: what it awaits is in this list',
     waits: {
+      'src/gateway/merge.ts': 'addServer.add.compile',
+      'src/request/gateway-support.ts':
+        'GatewayHost.publish GatewaySupport.close GatewaySupport.definitionFor',
+      'src/gateway/upstream.ts': 'Relayed.close',
       'adapters/_bus/ask.ts': 'Ask Ask.command',
       'adapters/_bus/wire-bus.ts': 'Wire.send',
       'adapters/_cloudflare/socket-subscription.ts': 'SubscriptionOptions.connect',
@@ -183,7 +190,6 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/engine.ts': 'Answerer.accept Answerer.answer Engine.parse Engine.serve',
       'src/protocol/legacy.ts': 'ServeLegacy',
       'src/protocol/listen.ts': 'ServeListen',
-      'src/protocol/modern.ts': 'ServeModern',
       'src/protocol/read-events.ts': 'readEvents.onData',
       'src/protocol/session-streams.ts': 'guard.attempt.work',
       'src/protocol/session.ts':
