@@ -7,7 +7,7 @@ import { sha256 } from '../definition/digest.ts'
 import type { Auth } from './auth.ts'
 import { createGate } from './gate.ts'
 import type { GateOptions } from './gate-options.ts'
-import type { TokenAnswer, Verifier } from './verifier.ts'
+import { InvalidTokenError, type TokenAnswer, type Verifier } from './verifier.ts'
 
 /** One token, its client and its scopes. */
 export interface StaticToken {
@@ -25,7 +25,8 @@ export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readon
 const MIN_TOKEN_CHARACTERS = 16
 
 /**
- * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly correct token nor the number of tokens.
+ * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly correct token nor the number of tokens. An entry of a
+ * function whose token is missing or too short lets no one in, and is named in the log; the others are served.
  *
  * ```ts
  * staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN, clientId: 'ci', scopes: ['deploy'] }])
@@ -54,7 +55,8 @@ export function createTokenFinder<E = Env>(
       throw new TypeError(
         'staticTokens takes a list, as in [{ token, clientId }], or a function of env that returns one.',
       )
-    tokens.forEach(checkToken)
+    const fault = tokens.map(faultOf).find((one) => one !== undefined)
+    if (fault !== undefined) throw new TypeError(fault)
   }
   const digests = new WeakMap<StaticToken, Uint8Array>()
   const digestOf = async (entry: StaticToken): Promise<Uint8Array> => {
@@ -66,10 +68,14 @@ export function createTokenFinder<E = Env>(
     const entries = typeof tokens === 'function' ? tokens(env as E) : tokens
     const presented = await sha256(token)
     let found: StaticToken | undefined
-    for (const entry of entries) {
-      checkToken(entry)
-      if (isEqual(await digestOf(entry), presented)) found = entry
+    const faults: string[] = []
+    for (const [index, entry] of entries.entries()) {
+      const fault = faultOf(entry, index)
+      if (fault !== undefined) faults.push(fault)
+      else if (isEqual(await digestOf(entry), presented)) found = entry
     }
+    if (found === undefined && faults.length > 0)
+      throw new InvalidTokenError('The token is not valid.', { cause: new TypeError(faults.join(' ')) })
     return found
   }
 }
@@ -78,11 +84,12 @@ function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnsw
   return { valid: true, scopes, extra, ...(clientId !== undefined && { clientId }) }
 }
 
-function checkToken({ token }: StaticToken): void {
-  if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return
-  throw new TypeError(
-    `A static token needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`,
-  )
+/** What is wrong with an entry, named by its client or its place in the list. */
+function faultOf(entry: StaticToken, index: number): string | undefined {
+  const { token, clientId } = (entry ?? {}) as Partial<StaticToken>
+  if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return undefined
+  const name = clientId === undefined ? `number ${index + 1}` : JSON.stringify(clientId)
+  return `The static token of ${name} needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`
 }
 
 /** Compares every byte, so that the time does not depend on the first difference. */

@@ -40,19 +40,42 @@ it('what is compared are digests of one length, and not the texts [auth.static]'
   expect((await discover(blind, 'x')).status).toBe(200)
 })
 
-it('a short one from the environment lets nobody in, and is reported [auth.static]', async () => {
-  const onError = vi.fn()
-  const auth = staticTokens((env: { CI_TOKEN?: string }) => [{ token: env.CI_TOKEN as string }])
-  const server = createServer({ auth, onError })
-  for (const env of [{ CI_TOKEN: 'short' }, { CI_TOKEN: '' }, {}]) {
-    const request = new Request('https://mcp.example/mcp', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${env.CI_TOKEN || 'undefined'}` },
-      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-    })
-    const response = await server.handle(request, { env })
-    expect(response.status).toBe(500)
-    expect(await response.text()).not.toContain('character')
-  }
-  expect(onError).toHaveBeenCalledTimes(3)
+it.each([{ CI_TOKEN: 'short' }, { CI_TOKEN: '' }, {}])(
+  'one of the environment %j lets nobody in, is named in the log once, and the others are served [auth.static]',
+  async (env) => {
+    const onError = vi.fn()
+    const ann = 'the-token-of-ann-is-set'
+    const auth = staticTokens(({ CI_TOKEN }: { CI_TOKEN?: string }) => [
+      { token: CI_TOKEN as string, clientId: 'ci' },
+      { token: ann, clientId: 'ann' },
+      undefined as never,
+    ])
+    const server = createServer({ auth, onError })
+    const statusOf = async (token: string) => {
+      const request = new Request('https://mcp.example/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      })
+      const response = await server.handle(request, { env })
+      expect(await response.text()).not.toContain('character')
+      return response.status
+    }
+    expect(await statusOf(ann)).toBe(200)
+    expect(onError).not.toHaveBeenCalled()
+    for (const token of [env.CI_TOKEN || 'undefined', 'another-token-of-nobody']) {
+      expect(await statusOf(token)).toBe(401)
+    }
+    expect(await statusOf(ann)).toBe(200)
+    expect(onError).toHaveBeenCalledOnce()
+    const [[error]] = onError.mock.calls as [[Error]]
+    expect(error.message).toMatch(/of "ci" needs 16.*number 3 needs/)
+  },
+)
+
+it('one in a list that is unset → TypeError that names it [auth.static]', () => {
+  const create = () =>
+    staticTokens([{ token: 'a'.repeat(16) }, { token: undefined as never, clientId: 'ci' }])
+  expect(create).toThrow(TypeError)
+  expect(create).toThrow('"ci"')
 })
