@@ -41,7 +41,8 @@ export function refuseForeign(start: string): void {
     const found = LOOKED_FOR.filter((name) => ownersOf(join(folder, name)).length > 0)
     const used = found.filter((name) => name === 'node_modules' || !hasConfig)
     const foreign = used.map((name) => join(folder, name)).find((path) => !isOwnAt(path, start))
-    if (foreign !== undefined)
+    // In a folder that not everyone may write to, such as an image's, packages may belong to any user.
+    if (foreign !== undefined && (folder !== start || isShared(start)))
       throw new CliError(
         `${printable(foreign)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
       )
@@ -52,6 +53,10 @@ export function refuseForeign(start: string): void {
 
 function isOwnAt(path: string, start: string): boolean {
   return ownersOf(path).every((owner) => owner === ROOT || isUser(owner) || ownersOf(start).includes(owner))
+}
+
+function isShared(folder: string): boolean {
+  return (statSync(folder).mode & 0o002) !== 0
 }
 
 function isUser(owner: number): boolean {

@@ -1,9 +1,10 @@
 /** Files above a project: those of another user are not used, and no file sets what decides which code runs. */
-import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isReserved } from '../../deploy/project/env-file.ts'
+import { refuseForeign } from '../../deploy/project/owner.ts'
 import { projectFolders } from '../../deploy/project/project.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
@@ -109,6 +110,16 @@ describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
       expect(stderr).toContain(`${join(shared.folder, name)} belongs to another user`)
     }
     expect(existsSync(join(shared.folder, 'ran'))).toBe(false)
+  })
+
+  test('packages in a project of mine are used', async () => {
+    await using shared = new Shared()
+    shared.plant('node_modules/x/package.json', '{}')
+    chownSync(shared.folder, 0, 0)
+    expect(() => refuseForeign(shared.folder)).not.toThrow()
+    expect(() => refuseForeign(shared.inner)).toThrow('node_modules belongs to another user')
+    chmodSync(shared.folder, 0o1777)
+    expect(() => refuseForeign(shared.folder)).toThrow('node_modules belongs to another user')
   })
 
   test('tsconfig.json above my own does not matter', async () => {
