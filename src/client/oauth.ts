@@ -34,6 +34,11 @@ export interface OAuthProviderOptions {
    * `issuer`, never to another one that an MCP server names.
    */
   clientInformation?: { client_id: string; client_secret?: string; issuer?: string }
+  /**
+   * The https URL of this client's metadata document (with `client_id`, `client_name` and `redirect_uris`), which is its id at every
+   * authorization server that supports such documents. Used if `clientInformation` is not for that server, before registering.
+   */
+  clientMetadataUrl?: string | URL
 }
 
 /** Creates a storage in this process, for tests and scripts. */
@@ -43,7 +48,8 @@ export function createMemoryOAuthStorage(): OAuthStorage {
 
 /**
  * Creates an `authProvider` that keeps everything in `storage`, so that the redirect may reach another process than the one that began.
- * Registers itself if the authorization server supports it (RFC 7591), with PKCE and a `state` that `finishAuth` checks. A token is only
+ * Of the ways to have a client id, it uses the first that is available: `clientInformation`, `clientMetadataUrl`, and registration
+ * (RFC 7591), which is deprecated (MCP 2026-07-28, "Client Registration"). With PKCE and a `state` that `finishAuth` checks. A token is only
  * sent to the URL that it was issued for, even if others use the same storage.
  *
  * ```ts
@@ -54,7 +60,7 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  * })
  * ```
  *
- * @throws TypeError for a `client_secret` without `issuer`.
+ * @throws TypeError for a `client_secret` without `issuer`, and for a `clientMetadataUrl` that is not https with a path.
  */
 export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthProvider {
   const { clientInformation } = options
@@ -63,14 +69,15 @@ export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthP
       'clientInformation.issuer must name the authorization server that client_secret is for: an MCP server could have it sent elsewhere.',
     )
   }
+  checkDocument(options.clientMetadataUrl)
   return { forServer: (url) => createServerProvider(options, new URL(url)) }
 }
 
 function createServerProvider(options: OAuthProviderOptions, server: URL): SignInProvider {
-  const { storage, prefix = 'mcp', onRedirect, clientInformation } = options
+  const { storage, prefix = 'mcp', onRedirect } = options
   const store = createProviderStore(storage, async () => `${prefix}:${await digest(resourceOf(server))}`)
   const signIns = new SignIns(store, onRedirect)
-  const clients = clientInformation ? configured(clientInformation) : registering(store, signIns)
+  const clients = clientsOf(options, store, signIns)
   const base = { ...createBase(options, store), ...clients }
   return {
     ...base,
@@ -97,12 +104,41 @@ function resourceOf(server: URL): string {
   return resource.href
 }
 
-type Clients = Pick<OAuthClientProvider, 'clientInformation' | 'saveClientInformation'>
+type Clients = Pick<OAuthClientProvider, 'clientInformation' | 'saveClientInformation' | 'clientMetadataUrl'>
 type Base = Clients &
   Pick<
     OAuthClientProvider,
     'redirectUrl' | 'clientMetadata' | 'tokens' | 'saveTokens' | 'invalidateCredentials'
   >
+
+/** @throws TypeError (MCP 2026-07-28, "Client ID Metadata Documents"). */
+function checkDocument(url: string | URL | undefined): void {
+  if (url === undefined) return
+  const { protocol, pathname } = URL.canParse(url) ? new URL(url) : { protocol: '', pathname: '/' }
+  if (protocol === 'https:' && pathname !== '/') return
+  throw new TypeError(
+    `clientMetadataUrl must be an https URL with a path, such as https://agent.example/client.json, not ${url}.`,
+  )
+}
+
+function clientsOf(
+  { clientInformation, clientMetadataUrl }: OAuthProviderOptions,
+  store: ProviderStore,
+  signIns: SignIns,
+): Clients {
+  const own = clientInformation && configured(clientInformation)
+  if (clientMetadataUrl === undefined) return own ?? registering(store, signIns, undefined)
+  const others = registering(store, signIns, String(clientMetadataUrl))
+  const { issuer } = clientInformation ?? {}
+  return {
+    ...others,
+    clientMetadataUrl: String(clientMetadataUrl),
+    clientInformation: (context) =>
+      own !== undefined && (issuer === undefined || issuer === context?.issuer)
+        ? own.clientInformation(context)
+        : others.clientInformation(context),
+  }
+}
 
 /** Only the configured client. One without a secret may be used with any authorization server. */
 function configured(client: NonNullable<OAuthProviderOptions['clientInformation']>): Clients {
@@ -115,10 +151,13 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
 }
 
 /** A client that registers itself unless it has a registration. */
-function registering(store: ProviderStore, signIns: SignIns): Clients {
+function registering(store: ProviderStore, signIns: SignIns, document: string | undefined): Clients {
   return {
     clientInformation: async (context) => {
       const client = ofIssuer(await store.load<StoredOAuthClientInformation>('client'), context)
+      // The document of an earlier configuration.
+      if (client !== undefined && isDocument(client.client_id) && client.client_id !== document)
+        return undefined
       if (client !== undefined) signIns.registered(client)
       return client
     },
@@ -129,6 +168,8 @@ function registering(store: ProviderStore, signIns: SignIns): Clients {
     },
   }
 }
+
+const isDocument = (id: string): boolean => /^https:\/\/[^/]+\/./.test(id)
 
 function createBase(
   { redirectUrl, ...options }: OAuthProviderOptions,

@@ -1,34 +1,75 @@
 /** Wraps the user's `authProvider` for one server. */
-import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { AuthProvider, OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import { mayVisit } from './allowed-urls.ts'
 import type { HttpServerConfig } from './config.ts'
 import { SignInRefused } from './errors.ts'
 import { printable } from './printable.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
 
-/** The provider for this server, which sends users only to URLs that `mayVisit` allows. */
+/** Maximum discoveries to remember: several sign-ins may start at the same time. */
+const MAX_DISCOVERED = 32
+
+/** The provider for this server, which sends users only to URLs that `mayVisit` allows, and only if PKCE protects the sign-in. */
 export function createSafeProvider(
   provider: ServerOAuthProvider | OAuthClientProvider | AuthProvider,
   url: HttpServerConfig['url'],
 ): OAuthClientProvider | AuthProvider {
-  if ('forServer' in provider) return provider.forServer(url)
+  if ('forServer' in provider) return withSafeRedirects(provider.forServer(url))
   if (!('redirectToAuthorization' in provider)) return provider
   return withSafeRedirects(provider)
 }
 
 /** A proxy, not a copy: the provider may be an instance of a class with private members. */
 function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
-  const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (url) => {
-    requireVisitable(url)
-    return provider.redirectToAuthorization(url)
+  const discovered: OAuthDiscoveryState[] = []
+  const learn = (state: OAuthDiscoveryState | undefined): void => {
+    if (state !== undefined) discovered.unshift(state)
+    if (discovered.length > MAX_DISCOVERED) discovered.pop()
+  }
+  const guarded: Partial<OAuthClientProvider> = {
+    redirectToAuthorization: (url) => {
+      requireVisitable(url)
+      requirePkce(url, discovered)
+      return provider.redirectToAuthorization(url)
+    },
+    saveDiscoveryState: (state) => {
+      learn(state)
+      return provider.saveDiscoveryState?.(state)
+    },
+    discoveryState: async () => {
+      const state = await provider.discoveryState?.()
+      learn(state)
+      return state
+    },
   }
   return new Proxy(provider, {
     get: (target, name) => {
-      if (name === 'redirectToAuthorization') return redirectToAuthorization
       const member: unknown = Reflect.get(target, name, target)
+      // The official client asks whether a provider keeps its discovery.
+      if (name === 'redirectToAuthorization' || (name === 'discoveryState' && member !== undefined))
+        return guarded[name]
+      if (name === 'saveDiscoveryState' && (member !== undefined || target.discoveryState === undefined))
+        return guarded[name]
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+}
+
+/**
+ * MCP 2026-07-28, "Authorization Code Protection": a client must not go on if the authorization server does not list PKCE.
+ *
+ * @throws SignInRefused
+ */
+function requirePkce(url: URL, discovered: readonly OAuthDiscoveryState[]): void {
+  const found = discovered.find(({ authorizationServerUrl, authorizationServerMetadata }) => {
+    const endpoint = authorizationServerMetadata?.authorization_endpoint ?? '/authorize'
+    const known = new URL(endpoint, authorizationServerUrl)
+    return known.origin === url.origin && known.pathname === url.pathname
+  })
+  if (found?.authorizationServerMetadata?.code_challenge_methods_supported?.includes('S256')) return
+  throw new SignInRefused(
+    `its authorization server does not list S256 in code_challenge_methods_supported (${printable(url.origin, 100)}), so a stolen code could be used`,
+  )
 }
 
 /** @throws SignInRefused */

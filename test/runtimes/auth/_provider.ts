@@ -10,7 +10,10 @@ export interface AuthorizationServer extends AsyncDisposable {
   accessTokenSeconds: number
 }
 
-export async function startAuthorizationServer(): Promise<AuthorizationServer> {
+/** @param documents Metadata documents of clients by URL, as if they were fetched. */
+export async function startAuthorizationServer(
+  documents: { readonly [url: string]: object } = {},
+): Promise<AuthorizationServer> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const key = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'ES256', use: 'sig' }
   const http: Server = createServer(async (request, response) => {
@@ -30,6 +33,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
   }
   const provider = new Provider(issuer, {
     jwks: { keys: [key] },
+    fetch: async (url) => Response.json(documents[String(url)] ?? {}),
     scopes: ['openid', 'offline_access', 'shop', 'refund'],
     clientAuthMethods: ['none'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -40,6 +44,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
     features: {
       devInteractions: { enabled: true },
       registration: { enabled: true },
+      ...(Object.keys(documents).length > 0 && { clientIdMetadataDocument: { enabled: true } }),
       resourceIndicators: {
         enabled: true,
         useGrantedResource: async () => true,
