@@ -151,12 +151,12 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
 }
 
 /** A client that registers itself unless it has a registration. */
-function registering(store: ProviderStore, signIns: SignIns, document: string | undefined): Clients {
+function registering(store: ProviderStore, signIns: SignIns, ownUrl: string | undefined): Clients {
   return {
     clientInformation: async (context) => {
       const client = ofIssuer(await store.load<StoredOAuthClientInformation>('client'), context)
       // The document of an earlier configuration.
-      if (client !== undefined && isDocument(client.client_id) && client.client_id !== document)
+      if (client !== undefined && isDocument(client.client_id) && client.client_id !== ownUrl)
         return undefined
       if (client !== undefined) signIns.registered(client)
       return client
