@@ -4,6 +4,7 @@
  * Exports `bun`, which returns the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
  * gracefully.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
@@ -47,6 +48,9 @@ interface BunGlobal {
   readonly process: { readonly env: unknown }
 }
 
+const OPTIONS: Names<BunOptions> = { env: 1 }
+const SERVE_OPTIONS: Names<ServeOptions> = { ...OPTIONS, port: 1, hostname: 1 }
+
 type BunFetch = (request: Request, server: BunServer) => Promise<Response>
 type Track = (work: Promise<unknown>) => void
 
@@ -61,6 +65,7 @@ const CLOSE_GRACE_MS = 5000
  * ```
  */
 export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch } {
+  refuseUnknown('bun', options, OPTIONS)
   return createFetch(server, options, () => {})
 }
 
@@ -72,6 +77,7 @@ export function bun(server: FetchServer, options: BunOptions = {}): { fetch: Bun
  * ```
  */
 export function serve(server: FetchServer, options: ServeOptions = {}): RunningServer {
+  refuseUnknown('serve', options, SERVE_OPTIONS)
   const { port = 3000, hostname = '127.0.0.1' } = options
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {

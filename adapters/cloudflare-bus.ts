@@ -4,8 +4,9 @@
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type Bus, type ChangeEvent, isChangeEvent } from '../src/events/bus.ts'
-import { createOutage, type OutageOptions, toReport } from '../src/events/outage.ts'
+import { createOutage, OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { DurableObjectNamespace, SocketState, WorkerSocket } from './_cloudflare/durable-object.ts'
 import { PING, PONG, subscribeBySocket } from './_cloudflare/socket-subscription.ts'
 
@@ -20,6 +21,8 @@ export interface DurableObjectBusOptions extends OutageOptions {
   /** Milliseconds between pings that check a stream's connection to the object. Cloudflare answers them at no charge. Default 30 000. */
   readonly pingMs?: number
 }
+
+const OPTIONS: Names<DurableObjectBusOptions> = { name: 1, pingMs: 1, ...OUTAGE_OPTIONS }
 
 const NO_EVENT = 'The Durable Object sent something other than a change event.'
 
@@ -103,6 +106,7 @@ export function durableObjectBus(
       'durableObjectBus needs the binding of a Durable Object: bind MayflyBus in the wrangler configuration, as in docs/events.md',
     )
   }
+  refuseUnknown('durableObjectBus', options, OPTIONS)
   const { name = 'mayfly', pingMs = 30_000, timeoutMs = 2000 } = options
   const report = toReport(options, 'Change notifications')
   const outage = createOutage(report)

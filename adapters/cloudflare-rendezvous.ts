@@ -4,7 +4,8 @@
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
-import { type OutageOptions, toReport } from '../src/events/outage.ts'
+import { refuseUnknown } from '../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Awaited, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
@@ -86,6 +87,7 @@ export function durableObjectRendezvous(
       'durableObjectRendezvous needs the binding of a Durable Object: bind MayflyRendezvous in the wrangler configuration, as in docs/rendezvous.md',
     )
   }
+  refuseUnknown('durableObjectRendezvous', options, OUTAGE_OPTIONS)
   const { timeoutMs = 2000 } = options
   const report = toReport(options, 'Rendezvous')
   const ask = async (key: string, url: string, body: unknown, signal: AbortSignal): Promise<Response> => {

@@ -1,5 +1,6 @@
 /** Subscriptions of legacy clients in a Durable Object, one per server: a table of URIs by session in its own SQLite. */
 
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
 import {
   DEFAULT_TTL_MS,
@@ -17,6 +18,8 @@ export interface DurableObjectSubscriptionsOptions
   /** The object's name: pass the server's `id`, so that each server has its own object. Default `mayfly`. */
   readonly name?: string
 }
+
+const OPTIONS: Names<DurableObjectSubscriptionsOptions> = { name: 1, ttlMs: 1, timeoutMs: 1 }
 
 const OBJECT_URL = 'https://subscriptions/'
 
@@ -103,6 +106,7 @@ export function durableObjectSubscriptions(
       'durableObjectSubscriptions needs the binding of a Durable Object: bind MayflySubscriptions in the wrangler configuration, as in docs/events-reference.md',
     )
   }
+  refuseUnknown('durableObjectSubscriptions', options, OPTIONS)
   const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS } = options
   const ask = createAsk(options, 'The Durable Object')
   const send = (what: Asked['what'], session: string, uri?: string): Promise<Response> =>

@@ -2,7 +2,9 @@
  * Tasks in Durable Objects, one per task: writes are durable and consistent, and the object's alarm runs the task when it is due. One
  * object per owner counts the open tasks.
  */
+
 import { withTimeout } from '../src/definition/timeout.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isTaskId } from '../src/tasks/stored.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
@@ -20,6 +22,8 @@ export interface DurableObjectTaskStoreOptions {
   /** Milliseconds after which an object that does not answer counts as down. Default 5000. */
   readonly timeoutMs?: number
 }
+
+const OPTIONS: Names<DurableObjectTaskStoreOptions> = { name: 1, timeoutMs: 1 }
 
 /** The part of a server that runs its tasks. */
 export interface TaskServer {
@@ -73,6 +77,7 @@ export function durableObjectTaskStore(
       'durableObjectTaskStore needs the binding of a Durable Object: bind the class of taskObject in the wrangler configuration, as in docs/tasks-stores.md',
     )
   }
+  refuseUnknown('durableObjectTaskStore', options, OPTIONS)
   const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options
   const ask = async <Kind extends Order['do']>(
     object: string,

@@ -2,6 +2,7 @@
  * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter creates a handler for
  * `Deno.serve`, which also provides the caller's address.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackAddress } from '../src/request/address.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
@@ -20,6 +21,8 @@ export interface DenoOptions {
   hostname?: string
 }
 
+const OPTIONS: Names<DenoOptions> = { env: 1, hostname: 1 }
+
 interface DenoGlobal {
   readonly Deno: { readonly env: { toObject(): Record<string, string> } }
 }
@@ -36,6 +39,7 @@ export function deno(
   server: FetchServer,
   options: DenoOptions = {},
 ): (request: Request, info?: ServeHandlerInfo) => Promise<Response> {
+  refuseUnknown('deno', options, OPTIONS)
   const { hostname } = options
   const bound = hostname === undefined ? undefined : isLoopbackAddress(hostname)
   let { env } = options

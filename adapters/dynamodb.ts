@@ -1,4 +1,5 @@
 /** A task store on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
+import { type Names as NamesOf, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
@@ -18,6 +19,8 @@ export interface DynamoTaskStoreOptions extends Pick<OutageOptions, 'timeoutMs'>
   readonly prefix?: string
 }
 
+const OPTIONS: NamesOf<DynamoTaskStoreOptions> = { table: 1, prefix: 1, timeoutMs: 1 }
+
 /** Maximum bytes of one task: an item has at most 409 600, including the names of its attributes. */
 const MAX_STATE_BYTES = 400_000
 
@@ -32,6 +35,7 @@ const SHARDS = 4
  * @param client `new DynamoDB({})`.
  */
 export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOptions): TaskStore {
+  refuseUnknown('dynamoTaskStore', options, OPTIONS)
   const { prefix = 'mayfly' } = options
   const ask = createStoreAsk(options, 'DynamoDB')
   const table = openTable(client, options.table, prefix, ask)

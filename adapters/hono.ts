@@ -7,7 +7,7 @@ import type { Context, Env } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { toCaller, unknownCaller } from '../src/auth/host-caller.ts'
 import { METADATA_PATH } from '../src/auth/location.ts'
-import { unknownOption } from '../src/definition/unknown-option.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { Caller } from '../src/request/access.ts'
 import {
   type FetchServer,
@@ -61,13 +61,13 @@ interface Handler<E extends Env> {
   readonly mayflyServer: FetchServer
 }
 
-const OPTIONS: { readonly [option in keyof HonoMcpOptions]-?: readonly string[] | undefined } = {
+const OPTIONS = {
   auth: undefined,
   env: undefined,
   basePath: undefined,
   cors: ['server', 'app'],
   errors: ['server', 'app'],
-}
+} satisfies Names<HonoMcpOptions>
 
 /** Keyed by the request that the server received. */
 const contexts = new WeakMap<Request, Context>()
@@ -147,16 +147,15 @@ export function honoContext<E extends Env = Env>(
 function checkOptions(server: FetchServer, options: object): void {
   if (typeof server?.fetch !== 'function')
     throw new TypeError('mcp takes a server: mcp(new MCPServer({ … })), or mcp(fromSdk(() => …)).')
-  const unknown = unknownOption(options, OPTIONS)
   // Ignoring a misspelt `auth` would make all callers anonymous.
-  if (unknown !== undefined) throw new TypeError(`mcp has no option "${unknown}".`)
+  refuseUnknown('mcp', options, OPTIONS)
   const { auth, env, basePath } = options as HonoMcpOptions
   for (const [name, value] of Object.entries({ auth, env }))
     if (value !== undefined && typeof value !== 'function')
       throw new TypeError(`"${name}" of mcp must be a function of the context: (c) => …`)
   if (basePath !== undefined && !/^(?:\/[^/?#]+)+$/.test(basePath))
     throw new TypeError('"basePath" of mcp must be a path such as "/api", without a trailing slash.')
-  for (const [name, allowed] of Object.entries(OPTIONS)) {
+  for (const [name, allowed] of Object.entries<readonly string[] | undefined>(OPTIONS)) {
     const value: unknown = Reflect.get(options, name)
     if (allowed !== undefined && value !== undefined && !allowed.includes(String(value)))
       throw new TypeError(`"${name}" of mcp must be ${allowed.map((one) => `"${one}"`).join(' or ')}.`)

@@ -2,7 +2,9 @@
  * Runs tasks by Lambda durable functions, with `@aws/durable-execution-sdk-js` around the handler and `@aws-sdk/client-lambda` as the
  * client, which Lambda's Node runtimes include.
  */
+
 import { withTimeout } from '../src/definition/timeout.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
 import {
@@ -51,6 +53,8 @@ export interface DurableRunnerOptions {
   readonly env?: unknown
 }
 
+const OPTIONS: Names<DurableRunnerOptions> = { functionName: 1, env: 1 }
+
 export interface DurableRunner extends TaskRunner {
   /** The handler of the durable function, for `withDurableExecution`. */
   readonly handler: (event: unknown, context: DurableTaskContext) => Promise<void>
@@ -74,10 +78,9 @@ const MAX_ATTEMPTS = 100
  *
  * @throws TypeError without the name of a function.
  */
-export function durableRunner(
-  client: DurableInvoker,
-  { functionName, env = process.env }: DurableRunnerOptions,
-): DurableRunner {
+export function durableRunner(client: DurableInvoker, options: DurableRunnerOptions): DurableRunner {
+  refuseUnknown('durableRunner', options, OPTIONS)
+  const { functionName, env = process.env } = options
   if (typeof functionName !== 'string' || functionName === '')
     throw new TypeError(
       'durableRunner needs "functionName": the durable function, with its version or alias.',

@@ -1,6 +1,7 @@
 /** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes include. */
 
 import { withTimeout } from '../src/definition/timeout.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { toReport } from '../src/events/outage.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
@@ -32,6 +33,8 @@ export interface SqsRunnerOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   readonly env?: unknown
 }
+
+const OPTIONS: Names<SqsRunnerOptions> = { queueUrl: 1, env: 1 }
 
 /** What Lambda passes to a function that reads from a queue. */
 export interface SqsEvent {
@@ -74,7 +77,9 @@ const MAX_DELAY_SECONDS = 900
  *
  * @throws TypeError without the URL of a queue.
  */
-export function sqsRunner(client: SqsClient, { queueUrl, env = process.env }: SqsRunnerOptions): SqsRunner {
+export function sqsRunner(client: SqsClient, options: SqsRunnerOptions): SqsRunner {
+  refuseUnknown('sqsRunner', options, OPTIONS)
+  const { queueUrl, env = process.env } = options
   if (typeof queueUrl !== 'string' || !URL.canParse(queueUrl))
     throw new TypeError('sqsRunner needs "queueUrl": the URL of the queue, https://sqs.…')
   const attached = createAttached('sqsRunner')

@@ -5,6 +5,7 @@
  * Exports `lambda`, a handler with buffered responses, and `streamingLambda`, one that streams. Nothing is kept between calls. `sqsRunner` and
  * `durableRunner` run tasks.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
 import { type Background, createBackground } from './_lambda/background.ts'
 import { type LambdaCall, readCall } from './_lambda/event-to-request.ts'
@@ -42,6 +43,8 @@ export interface LambdaOptions {
   env?: unknown
 }
 
+const OPTIONS: Names<LambdaOptions> = { env: 1 }
+
 /** The used members of Lambda's context; inlined, so that the type needs no package. */
 export interface LambdaContext {
   getRemainingTimeInMillis(): number
@@ -76,6 +79,7 @@ const RETURN_MARGIN_MS = 500
  * ```
  */
 export function lambda(server: FetchServer, options: LambdaOptions = {}): LambdaHandler {
+  refuseUnknown('lambda', options, OPTIONS)
   return async (event, context) => {
     const call = readCall(event)
     const background = createBackground()
@@ -101,6 +105,7 @@ export function lambda(server: FetchServer, options: LambdaOptions = {}): Lambda
  * ```
  */
 export function streamingLambda(server: FetchServer, options: LambdaOptions = {}): StreamingLambdaHandler {
+  refuseUnknown('streamingLambda', options, OPTIONS)
   const { streamifyResponse, HttpResponseStream } = awsLambda()
   return streamifyResponse(async (event, responseStream, context) => {
     const call = readCall(event)

@@ -1,7 +1,8 @@
 /**
  * A bus on NATS, with a connection of `@nats-io/transport-node`, or any other connection of `@nats-io/nats-core`.
  */
-import { type OutageOptions, toReport } from '../src/events/outage.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
 import { outagesOf } from './_bus/outages.ts'
 import { createWireBus, type WireEvents } from './_bus/wire-bus.ts'
@@ -28,6 +29,8 @@ export interface NatsBusOptions extends OutageOptions {
   readonly prefix?: string
 }
 
+const OPTIONS: Names<NatsBusOptions> = { client: 1, prefix: 1, ...OUTAGE_OPTIONS }
+
 /** Microtask turns after the flush within which a refusal arrives. */
 const STATUS_TURNS = 12
 
@@ -38,6 +41,7 @@ const STATUS_TURNS = 12
  * @throws TypeError for a prefix that is not a valid part of a subject.
  */
 export function natsBus(options: NatsBusOptions): Bus {
+  refuseUnknown('natsBus', options, OPTIONS)
   const { client, prefix = 'mayfly' } = options
   if (!/^[^\s*>]+$/.test(prefix) || /^\.|\.$|\.\./.test(prefix))
     throw new TypeError(

@@ -3,6 +3,7 @@
  *
  * Exports `netlify` for Functions and `netlifyEdge` for Edge Functions: their limits differ.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import {
   type FetchServer,
   maxDurationFrom,
@@ -23,6 +24,8 @@ export interface NetlifyOptions {
   /** Milliseconds after which the platform ends a call. Default `MAYFLY_MAX_DURATION_MS`, else 60 000 for Functions. */
   maxDurationMs?: number
 }
+
+const OPTIONS: Names<NetlifyOptions> = { env: 1, maxDurationMs: 1 }
 
 type Handler = (request: Request, context?: NetlifyContext) => Promise<Response>
 
@@ -47,6 +50,7 @@ const EDGE_FIRST_BYTE_MS = 40_000
  * ```
  */
 export function netlify(server: FetchServer, options: NetlifyOptions = {}): Handler {
+  refuseUnknown('netlify', options, OPTIONS)
   return createHandler(server, options, (env) => ({
     deadline: Date.now() + (options.maxDurationMs ?? maxDurationFrom(env, FUNCTION_MS)),
     deadlineName: 'the execution limit of the Netlify Function',
@@ -63,6 +67,7 @@ export function netlify(server: FetchServer, options: NetlifyOptions = {}): Hand
  * ```
  */
 export function netlifyEdge(server: FetchServer, options: NetlifyOptions = {}): Handler {
+  refuseUnknown('netlifyEdge', options, OPTIONS)
   return createHandler(server, options, (env) => ({
     firstByteBy: Date.now() + (options.maxDurationMs ?? maxDurationFrom(env, EDGE_FIRST_BYTE_MS)),
     deadlineName: 'the response header timeout of Netlify Edge Functions',

@@ -4,8 +4,10 @@
  * Exports `serve`, which listens and closes gracefully; `nodeListener` and `startHTTP`, for your own HTTP server; `createSessions`;
  * and `startStdio`.
  */
+
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { FetchServer } from '../src/request/platform.ts'
 import { createListener, reportError, type Track } from './_node/listener.ts'
 
@@ -39,6 +41,8 @@ export interface NodeServer {
   close(): Promise<void>
 }
 
+const OPTIONS: Names<ServeOptions> = { port: 1, hostname: 1, env: 1 }
+
 const CLOSE_GRACE_MS = 5000
 
 /**
@@ -51,6 +55,7 @@ const CLOSE_GRACE_MS = 5000
  * ```
  */
 export async function serve(server: FetchServer, options: ServeOptions = {}): Promise<NodeServer> {
+  refuseUnknown('serve', options, OPTIONS)
   const { port = 3000, hostname = '127.0.0.1', env = process.env } = options
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {

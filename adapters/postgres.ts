@@ -2,7 +2,8 @@
  * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
  * and a task store in a table.
  */
-import { type OutageOptions, toReport } from '../src/events/outage.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
 import { outagesOf, watchConnection } from './_bus/outages.ts'
 import { createWireBus } from './_bus/wire-bus.ts'
@@ -30,6 +31,8 @@ export interface PostgresBusOptions extends OutageOptions {
   readonly prefix?: string
 }
 
+const OPTIONS: Names<PostgresBusOptions> = { client: 1, prefix: 1, ...OUTAGE_OPTIONS }
+
 /** Postgres truncates longer names. */
 const MAX_CHANNEL_BYTES = 63
 
@@ -49,6 +52,7 @@ const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::
  * @throws TypeError for a prefix that is too long.
  */
 export function postgresBus(options: PostgresBusOptions): Bus {
+  refuseUnknown('postgresBus', options, OPTIONS)
   const { client, prefix = 'mayfly' } = options
   const channel = `${prefix}_changes`
   if (new TextEncoder().encode(channel).length > MAX_CHANNEL_BYTES || channel.includes('"'))

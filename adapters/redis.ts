@@ -3,8 +3,9 @@
  * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
-import { type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
-import type { SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
+import { SUBSCRIPTION_OPTIONS, type SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
 import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
@@ -44,6 +45,8 @@ export interface RedisClients extends OutageOptions {
   readonly prefix?: string
 }
 
+const CLIENTS: Names<RedisClients> = { publisher: 1, subscriber: 1, prefix: 1, ...OUTAGE_OPTIONS }
+
 /** The used members of a client for counting, from either library. */
 export type RedisCounter = NodeRedisCounter | IoRedisCounter
 
@@ -70,6 +73,14 @@ export interface RedisRateLimiterOptions extends OutageOptions {
   readonly prefix?: string
 }
 
+const RATE_OPTIONS: Names<RedisRateLimiterOptions> = {
+  client: 1,
+  calls: 1,
+  windowMs: 1,
+  prefix: 1,
+  ...OUTAGE_OPTIONS,
+}
+
 /** A script, so that it is one command: a process that ends between counting and setting the expiry would leave the count forever. */
 const COUNT = `
 local count = redis.call('INCR', KEYS[1])
@@ -83,6 +94,7 @@ return count`
  * @throws TypeError for numbers that are not above 0.
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
+  refuseUnknown('redisRateLimiter', options, RATE_OPTIONS)
   const { client, calls, windowMs, prefix = 'mayfly' } = options
   for (const [option, value] of Object.entries({ calls, windowMs })) {
     if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
@@ -111,6 +123,7 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
  * Redis fails; delivering rejects while Redis is down.
  */
 export function redisRendezvous(clients: RedisClients): Rendezvous {
+  refuseUnknown('redisRendezvous', clients, CLIENTS)
   const { publisher, prefix = 'mayfly' } = clients
   const { channels, report, ask } = connect(clients)
   const channelOf = (key: string) => `${prefix}:answer:${key}`
@@ -138,6 +151,7 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
  * publishing and subscribing reject within a time limit; when it is back, listeners get the event `gap`.
  */
 export function redisBus(clients: RedisClients): Bus {
+  refuseUnknown('redisBus', clients, CLIENTS)
   const { publisher, subscriber, prefix = 'mayfly' } = clients
   if (publisher === undefined || subscriber === undefined)
     throw new TypeError(
@@ -163,6 +177,13 @@ export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionSt
   readonly prefix?: string
 }
 
+const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
+  client: 1,
+  prefix: 1,
+  ...OUTAGE_OPTIONS,
+  ...SUBSCRIPTION_OPTIONS,
+}
+
 /**
  * Stores subscriptions of legacy clients, for all processes of a stateless server: one expiring set of URIs per session.
  *
@@ -171,6 +192,7 @@ export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionSt
  * ```
  */
 export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
+  refuseUnknown('redisSubscriptions', options, SUBSCRIPTIONS)
   const { client, prefix = 'mayfly' } = options
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   return createSubscriptions(createRedisStore(client, prefix, createAsk(options, 'Redis'), options))

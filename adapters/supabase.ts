@@ -2,6 +2,7 @@
  * Supabase Edge Functions: Deno behind a gateway, which serves a function under `/functions/v1/<name>` but passes only `/<name>` to
  * it.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
 /** Options of `supabase`. */
@@ -11,6 +12,8 @@ export interface SupabaseOptions {
   /** Milliseconds after which the platform ends a worker. Default `MAYFLY_MAX_DURATION_MS`, else 150 000, as on the Free plan. */
   maxDurationMs?: number
 }
+
+const OPTIONS: Names<SupabaseOptions> = { env: 1, maxDurationMs: 1 }
 
 interface EdgeGlobal {
   readonly Deno: { readonly env: { toObject(): Record<string, string> } }
@@ -35,6 +38,7 @@ export function supabase(
   server: FetchServer,
   options: SupabaseOptions = {},
 ): (request: Request) => Promise<Response> {
+  refuseUnknown('supabase', options, OPTIONS)
   const { Deno, EdgeRuntime } = platform()
   const variables = Deno.env.toObject()
   const { env = variables, maxDurationMs = maxDurationFrom(variables, FREE_PLAN_MS) } = options

@@ -3,6 +3,7 @@
  *
  * Exports `vercel`, the default export of a function, and `routeHandlers`, the exports of a Next.js route.
  */
+import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
 
 /** Options of `vercel` and `routeHandlers`. */
@@ -14,6 +15,8 @@ export interface VercelOptions {
   /** Milliseconds within which the response must begin. Default 25 000 on the Edge runtime, no limit on Node. */
   firstByteMs?: number
 }
+
+const OPTIONS: Names<VercelOptions> = { env: 1, maxDurationMs: 1, firstByteMs: 1 }
 
 /** What the Edge runtime passes to a function. */
 export interface VercelContext {
@@ -48,6 +51,7 @@ interface VercelGlobal {
  * ```
  */
 export function vercel(server: FetchServer, options: VercelOptions = {}): { fetch: Handler } {
+  refuseUnknown('vercel', options, OPTIONS)
   return {
     fetch: (request, context) => {
       const { process, EdgeRuntime } = platform()
@@ -85,6 +89,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
  * ```
  */
 export function routeHandlers(server: FetchServer, options: VercelOptions = {}): RouteHandlers {
+  refuseUnknown('routeHandlers', options, OPTIONS)
   const { fetch } = vercel(server, options)
   // Next.js passes the route's parameters as the second argument, not a platform context.
   const handle: Handler = (request) => fetch(request)

@@ -10,13 +10,13 @@ import { textOf } from './definition/error-text.ts'
 import { forEnv } from './definition/for-env.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
-import type { ResourcesConfig } from './definition/resource.ts'
+import { checkResources, type ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
-import type { AnyTool } from './definition/tool.ts'
+import { type AnyTool, checkToolMembers } from './definition/tool.ts'
 import { checkToolShape } from './definition/tool-mistakes.ts'
-import { unknownOption } from './definition/unknown-option.ts'
+import { type Names, refuseUnknown } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
-import { checkHosting, type HostingConfig } from './http/hosting.ts'
+import { checkHosting, HOSTING_OPTIONS, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
@@ -120,7 +120,7 @@ export interface ToolInfo {
 const LEGACY_POLICIES: readonly LegacyPolicy[] = ['explain', 'arguments', 'rendezvous']
 
 /** All options, since ignoring a misspelt `auth` would leave a server open. */
-const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
+export const SERVER_OPTIONS: Names<MCPServerConfig> = {
   id: 1,
   name: 1,
   version: 1,
@@ -147,14 +147,9 @@ const OPTIONS: { readonly [option in keyof MCPServerConfig]-?: 1 } = {
   singleUse: 1,
   tasks: 1,
   gateway: 1,
-  auth: 1,
-  trustedTransport: 1,
-  http: 1,
-  log: 1,
-  audit: 1,
-  telemetry: 1,
-  onError: 1,
+  ...HOSTING_OPTIONS,
 }
+const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = { ttlMs: 1, scope: 1 }
 
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
@@ -177,17 +172,16 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
     )
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
+    checkToolMembers(name, tool)
     if (tool.task !== undefined && config.tasks === undefined)
       throw new TypeError(
         `Tool "${name}" has "task", but the server has no "tasks": pass a store, such as createMemoryTasks().`,
       )
   }
-  const unknown = unknownOption(config, OPTIONS)
-  if (unknown !== undefined)
-    throw new TypeError(
-      `MCPServer has no option "${unknown}": for options of other frameworks, see docs/migrate/.`,
-    )
+  refuseUnknown('MCPServer', config, SERVER_OPTIONS)
+  refuseUnknown('"cache"', config.cache, CACHE_OPTIONS)
   checkPrompts(config.prompts)
+  checkResources(config.resources)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
   for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
   const { pageSize, cache, legacy, secret, id } = config

@@ -2,10 +2,11 @@
  * The exports of `mayfly-mcp/mastra` on edge platforms: what code written for `@mastra/mcp` and `@mastra/core` imports. On Node it has
  * the same names, and the methods that start a server in a process.
  */
-import type { MCPServerConfig as NativeConfig } from './config.ts'
+import { type MCPServerConfig as NativeConfig, SERVER_OPTIONS } from './config.ts'
 import type { ElicitParams } from './definition/ask.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
+import { type Names, refuseUnknown } from './definition/unknown-option.ts'
 import { extendForMastra, type MastraContext } from './mastra/context.ts'
 import type { MastraCallContext } from './mastra/create-tool.ts'
 import {
@@ -59,6 +60,16 @@ export interface MCPServerConfig
   protocolVersion?: '2025-11-25' | '2026-07-28'
 }
 
+const REPOSITORY: Names<NonNullable<Publication['repository']>> = { url: 1, source: 1, id: 1 }
+const PUBLICATION: Names<Publication> = {
+  repository: 1,
+  releaseDate: 1,
+  isLatest: 1,
+  packageCanonical: 1,
+  packages: 1,
+  remotes: 1,
+}
+
 function refuse(method: string): never {
   throw new TypeError(
     `${method} needs a process: it does not work on an edge platform, where the exported server is what runs.`,
@@ -77,6 +88,9 @@ export class MCPServer extends NativeServer<MastraContext> {
 
   /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig) {
+    const known: Names<MCPServerConfig> = { ...SERVER_OPTIONS, ...PUBLICATION, protocolVersion: 1 }
+    refuseUnknown('MCPServer', given, known)
+    refuseUnknown('"repository"', given.repository, REPOSITORY)
     const { protocolVersion: _, tools, resources, prompts, ...rest } = given
     const { repository, releaseDate, isLatest, packageCanonical, packages, remotes, ...config } = rest
     const native = {

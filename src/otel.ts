@@ -17,6 +17,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import { type Names, refuseUnknown } from './definition/unknown-option.ts'
 import { clip } from './protocol/describe.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
@@ -31,6 +32,8 @@ export interface OpenTelemetryOptions {
   meter?: Meter
 }
 
+const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 1, meter: 1 }
+
 /**
  * Creates a span per request, as a child of the span in the request's `_meta` (`traceparent`, `tracestate`, `baggage`) or in its headers,
  * and records its duration as `mcp.server.operation.duration` (seconds, from its arrival to the last byte of the response). Spans contain
@@ -41,7 +44,9 @@ export interface OpenTelemetryOptions {
  * new MCPServer({ …, telemetry: openTelemetry() })
  * ```
  */
-export function openTelemetry({ tracer, meter }: OpenTelemetryOptions = {}): Telemetry {
+export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  refuseUnknown('openTelemetry', options, OPTIONS)
+  const { tracer, meter } = options
   const record = createRecorder(meter)
   return {
     start: (request) => {

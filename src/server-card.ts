@@ -6,7 +6,7 @@
 import { toBase64Url } from './definition/base64.ts'
 import { sha256 } from './definition/digest.ts'
 import { present } from './definition/present.ts'
-import { unknownOption } from './definition/unknown-option.ts'
+import { type Names, refuseUnknown } from './definition/unknown-option.ts'
 import { isMCPServer, type MountedServer, mounted, serverWithin } from './http/mounted.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
@@ -23,11 +23,7 @@ export interface ServerCardOptions {
   readonly description?: string
 }
 
-const OPTIONS: { readonly [option in keyof ServerCardOptions]-?: true } = {
-  url: true,
-  name: true,
-  description: true,
-}
+const OPTIONS: Names<ServerCardOptions> = { url: 1, name: 1, description: 1 }
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const CARD = { suffix: '/server-card', type: 'application/mcp-server-card+json' }
@@ -65,8 +61,7 @@ export function withServerCard(served: MCPServer | MountedServer, options: Serve
   const server = serverWithin(served)
   if (!isMCPServer<MCPServer>(server))
     throw new TypeError('withServerCard takes an MCPServer, or one with sessions or a task endpoint.')
-  const unknown = unknownOption(options ?? {}, OPTIONS)
-  if (unknown !== undefined) throw new TypeError(`withServerCard has no option "${unknown}".`)
+  refuseUnknown('withServerCard', options, OPTIONS)
   const endpoint = URL.canParse(options?.url) ? new URL(options.url) : undefined
   if (endpoint?.protocol !== 'https:' && endpoint?.protocol !== 'http:')
     throw new TypeError(

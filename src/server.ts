@@ -13,8 +13,8 @@ import {
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import type { McpContext } from './definition/context.ts'
 import { toJsonLine } from './definition/json-line.ts'
-import type { AnyPrompt } from './definition/prompt.ts'
-import type { ResourceConfig } from './definition/resource.ts'
+import { type AnyPrompt, checkPrompt } from './definition/prompt.ts'
+import { checkResource, type ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
 import {
   type AnyTool,
@@ -28,7 +28,7 @@ import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
 import { type App, createApp, type Endpoint, faultResponse } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
-import { requireCallers, requireCallersOf } from './http/known-callers.ts'
+import { ownAuth, requireCallers, requireCallersOf } from './http/known-callers.ts'
 import { createReportError } from './http/log.ts'
 import { toPageModel } from './http/page-model.ts'
 import { createAnswerer } from './protocol/answerer.ts'
@@ -170,6 +170,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#changeable('registerResource')
     if (typeof resource !== 'object')
       throw new TypeError('registerResource takes one object: { uri, name, read }.')
+    checkResource('registerResource', resource)
     requireCallersOf(this.#config, { resources: [resource] })
     this.#resources.push(resource)
   }
@@ -179,6 +180,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#changeable('registerPrompt')
     if (typeof prompt?.get !== 'function')
       throw new TypeError('registerPrompt takes a name and an object: { argsSchema, get }.')
+    checkPrompt(name, prompt)
     requireCallers(this.#config, 'Prompt', name, prompt.scopes)
     this.#prompts.push([name, prompt])
   }
@@ -229,8 +231,10 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #compile(): Definition {
-    const { agents = {}, workflows = {}, resources, prompts, instructions } = this.#config
-    this.#definition ??= compileDefinition({
+    if (this.#definition !== undefined) return this.#definition
+    const { agents = {}, workflows = {}, resources, prompts, instructions, setup, gateway } = this.#config
+    const warn = (message: string): void => console.warn(toJsonLine({ level: 'warn', message }))
+    const definition = compileDefinition({
       serverInfo: serverInfoOf(this.#config),
       instructions,
       tools: this.#tools,
@@ -240,9 +244,12 @@ export class MCPServer<Context extends McpContext = McpContext> {
       registeredResources: this.#resources,
       prompts,
       registeredPrompts: this.#prompts,
-      warn: (message) => console.warn(toJsonLine({ level: 'warn', message })),
+      warn,
     })
-    return this.#definition
+    // What servers behind this one have is not known yet.
+    if (gateway === undefined) ownAuth(this.#config)?.checkNames?.(definition, setup && warn)
+    this.#definition = definition
+    return definition
   }
 
   #hosted(): App {

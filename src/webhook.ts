@@ -4,6 +4,7 @@
  */
 
 import { withTimeout } from './definition/timeout.ts'
+import { type Names, refuseUnknown } from './definition/unknown-option.ts'
 import type { Bus, ChangeEvent } from './events/bus.ts'
 import type { NotifiableLists } from './events/notifiable.ts'
 import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport } from './events/outage.ts'
@@ -34,6 +35,16 @@ export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
   readonly store?: WebhookStore
 }
 
+const OPTIONS: Names<EventWebhookOptions> = {
+  bus: 1,
+  server: 1,
+  secret: 1,
+  toleranceSeconds: 1,
+  maxBodyBytes: 1,
+  store: 1,
+  onError: 1,
+}
+
 /** Milliseconds within which a body must arrive. */
 const BODY_TIMEOUT_MS = 10_000
 
@@ -58,6 +69,7 @@ const UNVERIFIED =
  * ```
  */
 export function createEventWebhook(options: EventWebhookOptions): (request: Request) => Promise<Response> {
+  refuseUnknown('createEventWebhook', options, OPTIONS)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
   for (const [option, value] of Object.entries({ toleranceSeconds, maxBodyBytes })) {
     if (!(value > 0)) throw new TypeError(`"${option}" of a webhook must be a number above 0.`)

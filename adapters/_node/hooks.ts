@@ -2,6 +2,7 @@
  * The user's hooks for sessions. The SDK's transport would send their errors to the client, and end the call or the session.
  */
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
+import type { Names } from '../../src/definition/unknown-option.ts'
 import { createSessionStore, type EventStore } from './event-store.ts'
 
 export interface Hooks {
@@ -11,6 +12,14 @@ export interface Hooks {
   onsessionclosed?: (sessionId: string) => void | Promise<void>
   /** Stores events, which makes streams resumable. Default: not resumable. */
   eventStore?: EventStore
+}
+
+/** The names of `Hooks`. */
+export const HOOKS: Names<Hooks> = {
+  sessionIdGenerator: 1,
+  onsessioninitialized: 1,
+  onsessionclosed: 1,
+  eventStore: 1,
 }
 
 /** The hooks of one session. Their errors are reported; only if no id can be created, no session is opened. */

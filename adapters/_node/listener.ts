@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isA } from '../../src/definition/error-text.ts'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { isLoopbackAddress } from '../../src/request/address.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
@@ -24,6 +25,8 @@ export interface NodeListenerOptions {
   hostname?: string
 }
 
+const OPTIONS: Names<NodeListenerOptions> = { env: 1, hostname: 1 }
+
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void
 export type Track = (work: Promise<unknown>) => void
 
@@ -36,6 +39,7 @@ export type Track = (work: Promise<unknown>) => void
  * ```
  */
 export function nodeListener(server: FetchServer, options: NodeListenerOptions = {}): NodeListener {
+  refuseUnknown('nodeListener', options, OPTIONS)
   return createListener(server, options, () => {})
 }
 

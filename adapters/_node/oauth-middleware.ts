@@ -1,9 +1,11 @@
 /**
  * `createOAuthMiddleware`, as in Mastra: lets Node requests with a valid token through, and answers all others.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission, AuthRefusal } from '../../src/auth/auth.ts'
 import { locationOf, METADATA_PATH } from '../../src/auth/location.ts'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { CORS_HEADERS } from '../../src/http/cors.ts'
 import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/mastra/validate-token.ts'
 
@@ -18,6 +20,8 @@ export interface OAuthMiddlewareOptions {
   /** Accepted for compatibility. Every path needs a token, not only those below this one: a server answers on every path. */
   mcpPath?: string
 }
+
+const OPTIONS: Names<OAuthMiddlewareOptions> = { oauth: 1, openPaths: 1, mcpPath: 1 }
 
 /** The outcome of the middleware: `proceed` says whether to serve the request. */
 export interface OAuthMiddlewareResult {
@@ -40,15 +44,11 @@ const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
  *
  * @throws TypeError for a configuration without `resource` or `validateToken`, and for a path that does not begin with `/`.
  */
-export function createOAuthMiddleware({
-  oauth: config,
-  openPaths = [],
-  mcpPath = '/mcp',
-}: OAuthMiddlewareOptions): (
-  req: IncomingMessage,
-  res: ServerResponse,
-  url: URL,
-) => Promise<OAuthMiddlewareResult> {
+export function createOAuthMiddleware(
+  options: OAuthMiddlewareOptions,
+): (req: IncomingMessage, res: ServerResponse, url: URL) => Promise<OAuthMiddlewareResult> {
+  refuseUnknown('createOAuthMiddleware', options, OPTIONS)
+  const { oauth: config, openPaths = [], mcpPath = '/mcp' } = options
   const auth = oauth(config)
   checkPaths('mcpPath', [mcpPath])
   checkPaths('openPaths', openPaths)

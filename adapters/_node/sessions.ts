@@ -1,6 +1,7 @@
 /**
  * Streamable HTTP with sessions, for a long-lived process: the transport of the official SDK v1 in front of an `MCPServer`.
  */
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
@@ -8,7 +9,7 @@ import { type FetchServer, platformOf, type RequestPlatform } from '../../src/re
 import { principalOf } from '../../src/request/principal.ts'
 import { createShares, fullAnswer } from '../../src/request/shares.ts'
 import { atExpiry } from './expiry.ts'
-import type { Hooks } from './hooks.ts'
+import { HOOKS, type Hooks } from './hooks.ts'
 import { outlineOf } from './outline.ts'
 import { isInitialize, parseBody } from './parse-body.ts'
 import {
@@ -33,6 +34,14 @@ export interface SessionsOptions extends Hooks {
   maxSessions?: number
   /** Milliseconds after which a session without requests and open streams ends. Default 1 800 000. */
   idleMs?: number
+}
+
+/** The names of `SessionsOptions`. */
+export const SESSIONS_OPTIONS: Names<SessionsOptions> = {
+  ...HOOKS,
+  enableJsonResponse: 1,
+  maxSessions: 1,
+  idleMs: 1,
 }
 
 /** A server with sessions, for `serve` and `nodeListener`. */
@@ -72,6 +81,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     throw new TypeError(
       'createSessions takes an MCPServer: put wrappers around the sessions, as in withServerCard(createSessions(server), …).',
     )
+  refuseUnknown('createSessions', options, SESSIONS_OPTIONS)
   const { maxSessions = 1000, idleMs = 1_800_000, ...transport } = options
   const parts = server.getSessionParts()
   const { engine, endpoint } = parts

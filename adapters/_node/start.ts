@@ -1,13 +1,15 @@
 /**
  * `startHTTP`, `startSSE` and `startHonoSSE`: each serves one request, as in other frameworks.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createListener, nodeListener } from './listener.ts'
-import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts'
+import { createSessions, SESSIONS_OPTIONS, type Sessions, type SessionsOptions } from './sessions.ts'
 import { endStreams, serveSSE } from './sse.ts'
 
 /** The `options` of `startHTTP`. */
@@ -65,7 +67,9 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
  * })
  * ```
  */
-export async function startHTTP({ server, url, httpPath, req, res, options = {} }: StartHTTP): Promise<void> {
+export async function startHTTP(given: StartHTTP): Promise<void> {
+  refuseUnknown('The argument of startHTTP', given, HTTP)
+  const { server, url, httpPath, req, res, options = {} } = given
   checkOptions(options)
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
   // A request created from a fetch request may lack `host`, which every Node request has.
@@ -94,7 +98,9 @@ export async function startHTTP({ server, url, httpPath, req, res, options = {} 
  * Serves one Node request of the deprecated HTTP+SSE transport (MCP 2024-11-05): the stream, or a message for it. Resolves when the
  * response has ended.
  */
-export async function startSSE({ server, req, res, ...route }: StartSSE): Promise<void> {
+export async function startSSE(given: StartSSE): Promise<void> {
+  refuseUnknown('startSSE', given, SSE)
+  const { server, req, res, ...route } = given
   const done = ended(res)
   const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
     serveSSE(server, route, request, platform)
@@ -103,7 +109,9 @@ export async function startSSE({ server, req, res, ...route }: StartSSE): Promis
 }
 
 /** `startSSE` for a Hono app, on any runtime. */
-export function startHonoSSE({ server, context, ...route }: StartHonoSSE): Promise<Response> {
+export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
+  refuseUnknown('startHonoSSE', given, HONO_SSE)
+  const { server, context, ...route } = given
   const { raw } = context.req
   const peer = peerOf(context.env, raw)
   return serveSSE(server, route, raw, {
@@ -142,23 +150,17 @@ const ELSEWHERE: { readonly [option: string]: string } = {
   enableDnsRebindingProtection: 'write http: { allowedHosts } in the MCPServer',
   keepAliveMs: 'write http: { keepAliveMs } in the MCPServer',
 }
-const OPTIONS = [
-  'serverless',
-  'serverlessStreaming',
-  'sessionIdGenerator',
-  'onsessioninitialized',
-  'onsessionclosed',
-  'enableJsonResponse',
-  'eventStore',
-  'maxSessions',
-  'idleMs',
-]
+const OPTIONS: Names<StartHTTPOptions> = { ...SESSIONS_OPTIONS, serverless: 1, serverlessStreaming: 1 }
+const COMMON = { server: 1, url: 1, req: 1, res: 1 }
+const HTTP: Names<StartHTTP> = { ...COMMON, httpPath: 1, options: 1 }
+const SSE: Names<StartSSE> = { ...COMMON, ssePath: 1, messagePath: 1 }
+const HONO_SSE: Names<StartHonoSSE> = { server: 1, url: 1, ssePath: 1, messagePath: 1, context: 1 }
 
 /** @throws TypeError for an option that would be ignored. */
 function checkOptions(options: object): void {
-  const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option))
-  if (unknown === undefined) return
-  throw new TypeError(`startHTTP has no option "${unknown}": ${ELSEWHERE[unknown] ?? 'remove it'}.`)
+  const moved = Object.keys(options).find((option) => Object.hasOwn(ELSEWHERE, option))
+  if (moved !== undefined) throw new TypeError(`startHTTP has no option "${moved}": ${ELSEWHERE[moved]}.`)
+  refuseUnknown('startHTTP', options, OPTIONS)
 }
 
 function answer(res: ServerResponse, status: number, text: string): void {

@@ -1,7 +1,9 @@
 /**
  * stdio: serves the client that started the process, such as a desktop application. Both eras.
  */
+
 import type { Writable } from 'node:stream'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { errorMessage } from '../../src/protocol/json-rpc.ts'
 import { createSession } from '../../src/protocol/session.ts'
@@ -13,6 +15,8 @@ export interface StdioOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
 }
+
+const OPTIONS: Names<StdioOptions> = { env: 1 }
 
 /** A running stdio server. */
 export interface StdioServer {
@@ -39,6 +43,7 @@ const INVALID_REQUEST = -32600
  * ```
  */
 export async function startStdio(server: MCPServer, options: StdioOptions = {}): Promise<StdioServer> {
+  refuseUnknown('startStdio', options, OPTIONS)
   const { output, restore } = divertStdout()
   try {
     const running = await serveStdio(server, output, options)

@@ -3,7 +3,8 @@
  * works, including HTTP drivers.
  */
 import { memberOf } from '../../src/definition/error-text.ts'
-import { type OutageOptions, toReport } from '../../src/events/outage.ts'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
@@ -23,6 +24,8 @@ export interface PostgresTaskStoreOptions extends OutageOptions {
   /** Lower case letters, digits and `_`, optionally with a schema, such as `private.tasks`. Default `mayfly_tasks`. */
   readonly table?: string
 }
+
+const OPTIONS: Names<PostgresTaskStoreOptions> = { table: 1, ...OUTAGE_OPTIONS }
 
 export interface PostgresTaskStore extends TaskStore {
   /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */
@@ -55,6 +58,7 @@ export function postgresTaskStore(
   client: PostgresClient,
   options: PostgresTaskStoreOptions = {},
 ): PostgresTaskStore {
+  refuseUnknown('postgresTaskStore', options, OPTIONS)
   const { table = 'mayfly_tasks' } = options
   checkTable(table)
   const sql = toStatements(table)

@@ -2,7 +2,8 @@
  * Tasks in Redis: a hash for each, and sorted sets of those that are due, that expire, and that are open for an owner. Each operation is
  * one script, so it is atomic.
  */
-import { type OutageOptions, toReport } from '../../src/events/outage.ts'
+import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
@@ -28,6 +29,8 @@ export interface RedisTaskStoreOptions extends OutageOptions {
   /** Prefix of the keys, if several servers share one Redis. Default `mayfly`. */
   readonly prefix?: string
 }
+
+const OPTIONS: Names<RedisTaskStoreOptions> = { prefix: 1, ...OUTAGE_OPTIONS }
 
 /** Maximum bytes of one task: a script blocks all others while it copies them. */
 const MAX_STATE_BYTES = 1_000_000
@@ -109,6 +112,7 @@ return ids`
  * @param client A client of `redis` or `ioredis`, or a cluster client: all keys are in one slot.
  */
 export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOptions = {}): TaskStore {
+  refuseUnknown('redisTaskStore', options, OPTIONS)
   const { prefix = 'mayfly' } = options
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createStoreAsk(options, 'Redis')

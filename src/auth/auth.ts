@@ -2,6 +2,8 @@
  * The interface between a server and the code that checks its callers (MCP 2026-07-28 and 2025-11-25, "Authorization").
  */
 import type { AuthInfo } from '../definition/context.ts'
+import type { CompiledPrompts } from '../definition/prompt.ts'
+import type { CompiledResources } from '../definition/resource.ts'
 import type { Access } from '../request/access.ts'
 
 /** The server as a protected resource (RFC 9728). */
@@ -41,6 +43,13 @@ export interface AuthRefusal {
   readonly cause?: unknown
 }
 
+/** What a server has, by name; resources by URI or URI template. Undefined: not known before a request. */
+export interface NamedParts {
+  readonly tools: ReadonlyMap<string, unknown>
+  readonly prompts?: Pick<CompiledPrompts, 'declared' | 'callbacks'>
+  readonly resources?: Pick<CompiledResources, 'fixed' | 'templates' | 'callbacks'>
+}
+
 /** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer` or a preset. */
 export interface Auth {
   /** Decides who sent a request, and what the sender may use. Never reads the body. */
@@ -50,6 +59,13 @@ export interface Auth {
    * the expiry is checked.
    */
   admitCaller?(caller: AuthInfo, context: AuthContext): Admission
+  /**
+   * Called once, before the first request.
+   *
+   * @param warn is called, instead of an error, about tools that may be added for single requests.
+   * @throws TypeError for a name in the options that the server does not have.
+   */
+  checkNames?(parts: NamedParts, warn?: (message: string) => void): void
   /** The header with the token. Default `Authorization`. */
   readonly header?: string
   /** The protected resource metadata (RFC 9728 §2). */

@@ -1,7 +1,8 @@
 /** Tokens checked by a user's function. */
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
-import { createGate } from './gate.ts'
-import type { GateOptions } from './gate-options.ts'
+import { toGate } from './gate.ts'
+import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import type { TokenAnswer, TokenContext, Verifier } from './verifier.ts'
 
 /**
@@ -28,9 +29,10 @@ export interface BearerOptions extends GateOptions {
  */
 export function bearer(verify: VerifyToken, options: BearerOptions = {}): Auth {
   if (typeof verify !== 'function') throw new TypeError('bearer needs a function that checks a token.')
+  refuseUnknown('bearer', options, GATE_OPTIONS)
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
     verify: async (token, context) => verify(token, context),
   }
-  return createGate(verifier, options)
+  return toGate(verifier, options)
 }

@@ -1,6 +1,7 @@
 /**
  * The options that all verifiers share.
  */
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 
 export interface GateOptions {
   /** Scopes that every call needs. Default: none. */
@@ -26,6 +27,18 @@ export interface GateOptions {
   resourceName?: string
 }
 
+/** The names of the options that all verifiers share. */
+export const GATE_OPTIONS: Names<GateOptions> = {
+  scopes: 1,
+  scopeHints: 1,
+  scopesSupported: 1,
+  anonymous: 1,
+  authorizationServers: 1,
+  documentationUrl: 1,
+  resourceName: 1,
+}
+const ANONYMOUS: Names<NonNullable<GateOptions['anonymous']>> = { tools: 1, prompts: 1, resources: 1 }
+
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
@@ -42,6 +55,7 @@ export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
   if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {
     throw new TypeError('"anonymous" must be an object with "tools", "prompts" or "resources".')
   }
+  refuseUnknown('"anonymous"', anonymous, ANONYMOUS)
   for (const kind of ['tools', 'prompts', 'resources'] as const) {
     checkList(`anonymous.${kind}`, anonymous[kind], (name) => typeof name === 'string', 'names')
   }

@@ -3,13 +3,15 @@
 import type { AuthInfo } from '../definition/context.ts'
 import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { TimeoutError, withTimeout } from '../definition/timeout.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
 import { ownAuth } from '../request/own-auth.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
-import { checkGateOptions, type GateOptions } from './gate-options.ts'
+import { checkGateOptions, GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { type Identity, toIdentity } from './identity.ts'
+import { checkOpenNames } from './open-names.ts'
 import { createScopedAccess, describeScopes } from './scoped-access.ts'
 import { needsToken } from './unknown-caller.ts'
 import {
@@ -47,6 +49,12 @@ type Gate = Required<Omit<Auth, 'header'>> & Pick<Auth, 'header'>
  * @throws TypeError for invalid options.
  */
 export function createGate(verifier: Verifier, options: GateOptions = {}): Gate {
+  refuseUnknown('createGate', options, GATE_OPTIONS)
+  return toGate(verifier, options)
+}
+
+/** The same for callers with options of their own, which they have checked. */
+export function toGate(verifier: Verifier, options: GateOptions): Gate {
   checkGateOptions(options)
   const { scopes = [], scopeHints = scopes, anonymous } = options
   const { clockToleranceSeconds = 0 } = verifier
@@ -96,6 +104,7 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Gate 
     admitCaller,
     ...(verifier.header !== undefined && { header: verifier.header }),
     anonymous: anonymousAccess,
+    checkNames: (parts, warn) => checkOpenNames(anonymous, parts, warn),
     metadata: (location) => toMetadata(location, verifier, options),
   }
 }

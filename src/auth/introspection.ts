@@ -3,11 +3,12 @@
  */
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker, QuestionError } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
-import { createGate } from './gate.ts'
-import type { GateOptions } from './gate-options.ts'
+import { toGate } from './gate.ts'
+import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
 import { type BoundTokenOptions, checkKindOptions, checkTokenKind } from './token-kind.ts'
@@ -28,6 +29,18 @@ export interface IntrospectionOptions extends GateOptions, BoundTokenOptions {
   cacheMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
+}
+
+const OPTIONS: Names<IntrospectionOptions> = {
+  endpoint: 1,
+  clientId: 1,
+  clientSecret: 1,
+  audience: 1,
+  issuer: 1,
+  cacheMs: 1,
+  allowBoundTokens: 1,
+  fetch: 1,
+  ...GATE_OPTIONS,
 }
 
 /** Maximum cached answers per isolate, separately for valid and invalid tokens, so that invalid ones do not displace valid ones. */
@@ -56,10 +69,11 @@ interface Known {
  * @throws TypeError for a missing option, and for an endpoint without TLS.
  */
 export function introspection(options: IntrospectionOptions): Auth {
+  refuseUnknown('introspection', options, OPTIONS)
   if (typeof options.issuer !== 'string' || options.issuer === '') {
     throw new TypeError('introspection needs "issuer": a non-empty string.')
   }
-  return createGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
+  return toGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
 }
 
 /** Without an issuer, any `iss` is accepted. */

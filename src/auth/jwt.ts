@@ -12,11 +12,12 @@ import {
   jwtVerify,
 } from 'jose'
 import { isA } from '../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
-import { createGate } from './gate.ts'
-import type { GateOptions } from './gate-options.ts'
+import { toGate } from './gate.ts'
+import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
 import { checkKindOptions, checkTokenKind, type TokenKindOptions } from './token-kind.ts'
@@ -49,6 +50,23 @@ export interface JwtOptions extends GateOptions, TokenKindOptions {
   fetch?: typeof globalThis.fetch
 }
 
+/** The names of the options of `jwt`. */
+export const JWT_OPTIONS: Names<JwtOptions> = {
+  issuer: 1,
+  audience: 1,
+  audienceClaim: 1,
+  jwksUri: 1,
+  algorithms: 1,
+  clockToleranceSeconds: 1,
+  scopeClaims: 1,
+  tokenTypes: 1,
+  allowBoundTokens: 1,
+  check: 1,
+  header: 1,
+  fetch: 1,
+  ...GATE_OPTIONS,
+}
+
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -73,6 +91,7 @@ const KEYS_COOLDOWN_MS = 60_000
  * @throws TypeError for a missing or invalid option, and for an algorithm that is not asymmetric.
  */
 export function jwt(options: JwtOptions): Auth {
+  refuseUnknown('jwt', options, JWT_OPTIONS)
   checkOptions(options)
   const {
     issuer,
@@ -107,7 +126,7 @@ export function jwt(options: JwtOptions): Auth {
       return toAnswer(claims, scopeClaims)
     },
   }
-  return createGate(verifier, options)
+  return toGate(verifier, options)
 }
 
 function checkOptions({

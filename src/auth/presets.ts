@@ -1,17 +1,27 @@
 /**
  * `jwt` configured for identity providers. `audience` is the provider's name for this server: register it there first.
  */
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { isSecureUrl } from './issuer.ts'
-import { type JwtOptions, jwt } from './jwt.ts'
+import { JWT_OPTIONS, type JwtOptions, jwt } from './jwt.ts'
 import { checkKindOptions } from './token-kind.ts'
 
 /** The options that every preset has besides its own. */
 export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceClaim' | 'check' | 'header'>
 
+const {
+  issuer: _,
+  jwksUri: _uri,
+  audienceClaim: _claim,
+  check: _check,
+  header: _header,
+  ...OPTIONS
+} = JWT_OPTIONS satisfies Names<PresetOptions>
+
 /** Auth0, with either profile of access tokens: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. Scopes are those of `scope`. */
 export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {
-  checkHost('auth0', { domain })
+  checkHost('auth0', { domain }, options)
   return plainJwt({
     ...options,
     issuer: `https://${domain}/`,
@@ -21,13 +31,13 @@ export function auth0({ domain, ...options }: PresetOptions & { domain: string }
 
 /** WorkOS AuthKit: `domain` is `subdomain.authkit.app`. */
 export function workos({ domain, ...options }: PresetOptions & { domain: string }): Auth {
-  checkHost('workos', { domain })
+  checkHost('workos', { domain }, options)
   return plainJwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
 }
 
 /** Clerk: `domain` is the Frontend API, `clerk.shop.example`. Its tokens name the client in `azp` or `aud`. */
 export function clerk({ domain, ...options }: PresetOptions & { domain: string }): Auth {
-  checkHost('clerk', { domain })
+  checkHost('clerk', { domain }, options)
   return plainJwt({
     ...options,
     issuer: `https://${domain}`,
@@ -37,7 +47,7 @@ export function clerk({ domain, ...options }: PresetOptions & { domain: string }
 
 /** Stytch Connected Apps: `domain` is the project's, `audience` the project id. */
 export function stytch({ domain, ...options }: PresetOptions & { domain: string }): Auth {
-  checkHost('stytch', { domain })
+  checkHost('stytch', { domain }, options)
   return plainJwt({
     ...options,
     issuer: `https://${domain}`,
@@ -47,7 +57,7 @@ export function stytch({ domain, ...options }: PresetOptions & { domain: string 
 
 /** Keycloak: `url` is the server's, `https://login.shop.example`. An audience mapper puts `audience` into tokens. */
 export function keycloak({ url, realm, ...options }: PresetOptions & { url: string; realm: string }): Auth {
-  checkTexts('keycloak', { url, realm }, isSecureUrl(url) && realm !== '')
+  checkTexts('keycloak', { url, realm }, options, isSecureUrl(url) && realm !== '')
   const issuer = `${url.replace(/\/$/, '')}/realms/${encodeURIComponent(realm)}`
   return plainJwt({
     ...options,
@@ -65,14 +75,14 @@ export function supabaseAuth({
   audience = 'authenticated',
   ...options
 }: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] }): Auth {
-  checkTexts('supabaseAuth', { projectUrl }, isSecureUrl(projectUrl))
+  checkTexts('supabaseAuth', { projectUrl }, options, isSecureUrl(projectUrl))
   const issuer = `${projectUrl.replace(/\/$/, '')}/auth/v1`
   return plainJwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
 }
 
 /** Cloudflare Access: `team` is `shop` of `shop.cloudflareaccess.com`, `audience` the application's AUD tag. */
 export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
-  checkHost('cloudflareAccess', { team })
+  checkHost('cloudflareAccess', { team }, options)
   const issuer = `https://${team}.cloudflareaccess.com`
   // Cloudflare Access is a proxy: it signs the user in and sends the token in its own header.
   return plainJwt({
@@ -90,7 +100,7 @@ export function cognito({
   userPoolId,
   ...options
 }: PresetOptions & { region: string; userPoolId: string }): Auth {
-  checkHost('cognito', { region, userPoolId })
+  checkHost('cognito', { region, userPoolId }, options)
   const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`
   return plainJwt({
     ...options,
@@ -103,7 +113,7 @@ export function cognito({
 
 /** Microsoft Entra ID, tokens of version 2.0: `audience` is the application's id, or `api://…` URI. */
 export function entra({ tenantId, ...options }: PresetOptions & { tenantId: string }): Auth {
-  checkHost('entra', { tenantId })
+  checkHost('entra', { tenantId }, options)
   const base = `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}`
   return plainJwt({
     ...options,
@@ -124,14 +134,17 @@ function plainJwt(options: JwtOptions): Auth {
 /** Refuses characters that would change the host of a URL. */
 const PLAIN = /^[\w.-]+(?::\d+)?$/
 
-function checkHost(preset: string, options: { readonly [option: string]: unknown }): void {
-  const isPlain = Object.values(options).every((value) => typeof value === 'string' && PLAIN.test(value))
-  checkTexts(preset, options, isPlain)
+type Own = { readonly [option: string]: unknown }
+
+function checkHost(preset: string, own: Own, rest: object): void {
+  const isPlain = Object.values(own).every((value) => typeof value === 'string' && PLAIN.test(value))
+  checkTexts(preset, own, rest, isPlain)
 }
 
-/** @throws TypeError for a missing option: an unset variable must not become the issuer `https://undefined`. */
-function checkTexts(preset: string, options: { readonly [option: string]: unknown }, isRight: boolean): void {
-  if (isRight && Object.values(options).every((value) => typeof value === 'string')) return
-  const names = Object.keys(options).map((option) => `"${option}"`)
+/** @throws TypeError for an unknown or missing option: an unset variable must not become the issuer `https://undefined`. */
+function checkTexts(preset: string, own: Own, rest: object, isRight: boolean): void {
+  refuseUnknown(preset, rest, { ...own, ...OPTIONS })
+  if (isRight && Object.values(own).every((value) => typeof value === 'string')) return
+  const names = Object.keys(own).map((option) => `"${option}"`)
   throw new TypeError(`${preset} needs ${names.join(' and ')}, as given by the provider.`)
 }

@@ -4,9 +4,11 @@
 
 import type { Env } from '../definition/context.ts'
 import { sha256 } from '../definition/digest.ts'
+import { textOf } from '../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
-import { createGate } from './gate.ts'
-import type { GateOptions } from './gate-options.ts'
+import { toGate } from './gate.ts'
+import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier } from './verifier.ts'
 
 /** One token, its client and its scopes. */
@@ -24,6 +26,8 @@ export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readon
 
 const MIN_TOKEN_CHARACTERS = 16
 
+const TOKEN: Names<StaticToken> = { token: 1, clientId: 1, scopes: 1, extra: 1 }
+
 /**
  * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly correct token nor the number of tokens. An entry of a
  * function whose token is missing or too short lets no one in, and is named in the log; the others are served.
@@ -35,6 +39,7 @@ const MIN_TOKEN_CHARACTERS = 16
  * @throws TypeError for a token under 16 characters in a list, and for a value that is neither a list nor a function.
  */
 export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOptions = {}): Auth {
+  refuseUnknown('staticTokens', options, GATE_OPTIONS)
   const find = createTokenFinder(tokens)
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
@@ -43,7 +48,7 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
       return found && toAnswer(found)
     },
   }
-  return createGate(verifier, options)
+  return toGate(verifier, options)
 }
 
 /** Creates a function that finds the entry of a token. @throws TypeError like `staticTokens`. */
@@ -86,6 +91,11 @@ function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnsw
 
 /** What is wrong with an entry, named by its client or its place in the list. */
 function faultOf(entry: StaticToken, index: number): string | undefined {
+  try {
+    refuseUnknown('A token of staticTokens', entry, TOKEN)
+  } catch (error) {
+    return textOf(error)
+  }
   const { token, clientId } = (entry ?? {}) as Partial<StaticToken>
   if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return undefined
   const name = clientId === undefined ? `number ${index + 1}` : JSON.stringify(clientId)

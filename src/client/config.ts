@@ -6,6 +6,7 @@ import type {
   OAuthClientProvider,
   Transport,
 } from '@modelcontextprotocol/client'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { MCPClientError } from './errors.ts'
 import type { ServerLogEntry } from './server-log-entry.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
@@ -104,20 +105,51 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
-/** The names of the options. */
-const CLIENT_OPTIONS = [
-  ...['id', 'servers', 'timeoutMs', 'maxResponseBytes', 'maxTaskMs', 'clientInfo', 'onError'],
-]
-const SERVER_OPTIONS = [
-  ...['timeoutMs', 'maxResponseBytes', 'log', 'logLevel', 'enableProgressTracking', 'onToolError'],
-  ...['tasks', 'maxTaskMs', 'url', 'fetch', 'headers', 'requestInit', 'authProvider', 'token'],
-  ...['command', 'args', 'env', 'cwd', 'stderr', 'transport'],
-]
+const CLIENT_OPTIONS: Names<MCPClientConfig> = {
+  id: 1,
+  servers: 1,
+  timeoutMs: 1,
+  maxResponseBytes: 1,
+  maxTaskMs: 1,
+  clientInfo: 1,
+  onError: 1,
+}
+const CLIENT_INFO: Names<NonNullable<MCPClientConfig['clientInfo']>> = { name: 1, version: 1 }
+const ANY_SERVER: Names<AnyServerConfig> = {
+  timeoutMs: 1,
+  maxResponseBytes: 1,
+  log: 1,
+  logLevel: 1,
+  enableProgressTracking: 1,
+  onToolError: 1,
+  tasks: 1,
+  maxTaskMs: 1,
+}
+const HTTP: Names<HttpServerConfig> = {
+  url: 1,
+  token: 1,
+  authProvider: 1,
+  headers: 1,
+  fetch: 1,
+  requestInit: 1,
+  ...ANY_SERVER,
+}
+const STDIO: Names<StdioServerConfig> = {
+  command: 1,
+  args: 1,
+  env: 1,
+  cwd: 1,
+  stderr: 1,
+  ...ANY_SERVER,
+}
+const TRANSPORT: Names<TransportServerConfig> = { transport: 1, ...ANY_SERVER }
+const SERVER_OPTIONS = { url: HTTP, command: STDIO, transport: TRANSPORT }
 
 /** @throws TypeError naming an option that cannot work or is unsafe. */
 export function checkConfig(config: MCPClientConfig): void {
   const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
-  checkOptions('', config, CLIENT_OPTIONS)
+  checkOptions('MCPClient', config, CLIENT_OPTIONS)
+  refuseUnknown('"clientInfo"', config.clientInfo, CLIENT_INFO)
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
   checkTimeout('timeoutMs', timeoutMs)
@@ -130,24 +162,26 @@ export function checkConfig(config: MCPClientConfig): void {
         `The server name ${JSON.stringify(name)} becomes part of tool names: use letters, digits, "_" and "-".`,
       )
     }
-    checkOptions(`${label}.`, server, SERVER_OPTIONS)
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
     checkTimeout(`${label}.maxTaskMs`, server.maxTaskMs)
     checkChoices(label, server)
-    const kinds = KINDS.filter((kind) => Object.hasOwn(server, kind))
-    if (kinds.length !== 1) throw new TypeError(`${label} must have one of url, command and transport.`)
+    const [kind, ...more] = KINDS.filter((one) => Object.hasOwn(server, one))
+    if (kind === undefined || more.length > 0) {
+      checkOptions(label, server, { ...HTTP, ...STDIO, ...TRANSPORT })
+      throw new TypeError(`${label} must have one of url, command and transport.`)
+    }
+    checkOptions(label, server, SERVER_OPTIONS[kind])
     if ('url' in server) checkUrl(`${label}.url`, server.url)
   }
   checkNames(Object.keys(servers))
   checkProviders(servers)
 }
 
-function checkOptions(label: string, options: object, known: readonly string[]): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !known.includes(name))
-      throw new TypeError(`${label}${name} is unknown: the options are ${known.join(', ')}.`)
-  }
+/** An option that is undefined counts as absent, since Mastra's own client takes more of them. */
+function checkOptions(where: string, options: object, known: object): void {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  refuseUnknown(where, Object.fromEntries(given), known)
 }
 
 /** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, so one could be called instead of the other. */

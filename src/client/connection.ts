@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { isA } from '../definition/error-text.ts'
 import type { JsonSchema } from '../definition/schema.ts'
+import type { Names } from '../definition/unknown-option.ts'
 import { Call } from './call.ts'
 import { Changes } from './changes.ts'
 import type { Channel } from './channel.ts'
@@ -37,6 +38,9 @@ export interface RequestSettings {
   /** Milliseconds for this request, including connecting. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number | undefined
 }
+
+/** The names of `RequestSettings`. */
+export const REQUEST_SETTINGS: Names<RequestSettings> = { signal: 1, timeoutMs: 1 }
 
 /** The parameters that every request has in addition to its own. */
 export interface CallParams {

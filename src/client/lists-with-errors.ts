@@ -1,4 +1,5 @@
 /** `…WithErrors`: lists of all servers, with the errors of those that failed. */
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import type { MCPClientError } from './errors.ts'
 import type { Servers } from './servers.ts'
@@ -8,6 +9,8 @@ export interface DiscoveryOptions {
   /** Milliseconds for each server, including connecting. Default: the server's `timeoutMs`. */
   perServerTimeoutMs?: number
 }
+
+const OPTIONS: Names<DiscoveryOptions> = { perServerTimeoutMs: 1 }
 
 /** The errors of servers that are missing in a list, and how long each server took. */
 export interface DiscoveryErrors<Name extends string> {
@@ -23,9 +26,10 @@ export interface DiscoveryErrors<Name extends string> {
 export async function askAllServers<Name extends string, T>(
   servers: Servers<Name>,
   ask: (connection: Connection, settings: RequestSettings) => Promise<T>,
-  { perServerTimeoutMs }: DiscoveryOptions = {},
+  options: DiscoveryOptions = {},
 ): Promise<{ byName: { [name in Name]?: T }; failures: DiscoveryErrors<Name> }> {
-  const settings: RequestSettings = { timeoutMs: perServerTimeoutMs }
+  refuseUnknown('A list with errors', options, OPTIONS)
+  const settings: RequestSettings = { timeoutMs: options.perServerTimeoutMs }
   const durations: [string, number][] = []
   const failed: [string, MCPClientError][] = []
   const answers = await servers.all(

@@ -1,5 +1,6 @@
 /** `MCPClient`: several MCP servers behind one object. */
 import type { CallToolResult } from '../definition/content.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import { type ClientTasks, createClientTasks } from './client-tasks.ts'
 import type { MCPClientConfig } from './config.ts'
 import type { ProgressUpdate } from './connection.ts'
@@ -15,6 +16,7 @@ import {
 } from './resources.ts'
 import { Servers } from './servers.ts'
 import {
+  CALL_SETTINGS,
   type CallOutcome,
   type CallSettings,
   type ClientTool,
@@ -149,16 +151,14 @@ export class MCPClient<Name extends string = string> {
    * @throws TypeError for a server that is not in `servers`, and for an invalid definition.
    */
   async toolFromDefinition(from: { serverName: Name; definition: ToolDefinition }): Promise<ClientTool> {
+    refuseUnknown('toolFromDefinition', from, { serverName: 1, definition: 1 })
     return toolOf(this.#servers.of(from.serverName), from.definition)
   }
 
   /** `listTools()` from stored definitions, without requests. Servers that are no longer in `servers` are left out. */
-  async toolsFromDefinitions({
-    definitions,
-  }: {
-    definitions: ToolCatalog
-  }): Promise<Record<string, ClientTool>> {
-    const tools = Object.entries(definitions).flatMap(([name, ofServer]) => {
+  async toolsFromDefinitions(from: { definitions: ToolCatalog }): Promise<Record<string, ClientTool>> {
+    refuseUnknown('toolsFromDefinitions', from, { definitions: 1 })
+    const tools = Object.entries(from.definitions).flatMap(([name, ofServer]) => {
       if (!this.#servers.has(name)) return []
       const connection = this.#servers.of(name as Name)
       return Object.values(ofServer).map((definition) => toolOf(connection, definition))
@@ -205,6 +205,7 @@ export class MCPClient<Name extends string = string> {
     args?: { readonly [name: string]: unknown },
     settings?: CallSettings & Partial<HandleSettings>,
   ): Promise<CallToolResult | CallOutcome> {
+    refuseUnknown('The settings of callTool', settings, CALL_SETTINGS)
     const call = settings?.task === 'handle' ? startTool : callTool
     return call(this.#servers.of(server), name, args, settings)
   }

@@ -8,6 +8,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { digest } from '../definition/digest.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { createProviderStore, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
 import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
@@ -41,6 +42,20 @@ export interface OAuthProviderOptions {
   clientMetadataUrl?: string | URL
 }
 
+const OPTIONS: Names<OAuthProviderOptions> = {
+  storage: 1,
+  redirectUrl: 1,
+  clientMetadata: 1,
+  onRedirect: 1,
+  prefix: 1,
+  clientInformation: 1,
+}
+const CLIENT_INFORMATION: Names<NonNullable<OAuthProviderOptions['clientInformation']>> = {
+  client_id: 1,
+  client_secret: 1,
+  issuer: 1,
+}
+
 /** Creates a storage in this process, for tests and scripts. */
 export function createMemoryOAuthStorage(): OAuthStorage {
   return new Map<string, string>()
@@ -63,7 +78,9 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  * @throws TypeError for a `client_secret` without `issuer`, and for a `clientMetadataUrl` that is not https with a path.
  */
 export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthProvider {
+  refuseUnknown('createOAuthProvider', options, OPTIONS)
   const { clientInformation } = options
+  refuseUnknown('"clientInformation"', clientInformation, CLIENT_INFORMATION)
   if (clientInformation?.client_secret !== undefined && clientInformation.issuer === undefined) {
     throw new TypeError(
       'clientInformation.issuer must name the authorization server that client_secret is for: an MCP server could have it sent elsewhere.',

@@ -6,8 +6,9 @@ import type {
   Resource,
   ResourceTemplateType,
 } from '@modelcontextprotocol/client'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { ResourceUpdate } from './changes.ts'
-import type { Connection, RequestSettings } from './connection.ts'
+import { type Connection, REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { askAllServers, type DiscoveryErrors, type DiscoveryOptions } from './lists-with-errors.ts'
 import type { Servers } from './servers.ts'
 
@@ -16,6 +17,8 @@ export interface PromptSettings extends RequestSettings {
   /** A prompt's version. MCP has none, so it is sent as `_meta.version`. Default: chosen by the server. */
   readonly version?: string | undefined
 }
+
+const PROMPT_SETTINGS: Names<PromptSettings> = { ...REQUEST_SETTINGS, version: 1 }
 
 /** `client.resources`. */
 export interface ClientResources<Name extends string> {
@@ -72,7 +75,10 @@ export function createClientResources<Name extends string>(servers: Servers<Name
       const { byName, failures } = await askAllServers(servers, listTemplates, options)
       return { templates: byName, ...failures }
     },
-    read: async (server, uri, settings) => readResource(servers.of(server), uri, settings),
+    read: async (server, uri, settings) => {
+      refuseUnknown('The settings of resources.read', settings, REQUEST_SETTINGS)
+      return readResource(servers.of(server), uri, settings)
+    },
     subscribe: async (server, uri) => servers.of(server).changes.subscribe(uri),
     unsubscribe: async (server, uri) => servers.of(server).changes.unsubscribe(uri),
     onUpdated: (server, listener) => servers.of(server).changes.onUpdated(listener),
@@ -88,7 +94,10 @@ export function createClientPrompts<Name extends string>(servers: Servers<Name>)
       const { byName, failures } = await askAllServers(servers, listPrompts, options)
       return { prompts: byName, ...failures }
     },
-    get: async (server, name, args, settings) => getPrompt(servers.of(server), name, args, settings),
+    get: async (server, name, args, settings) => {
+      refuseUnknown('The settings of prompts.get', settings, PROMPT_SETTINGS)
+      return getPrompt(servers.of(server), name, args, settings)
+    },
     onListChanged: async (server, listener) => servers.of(server).changes.onListChanged('prompts', listener),
   }
 }

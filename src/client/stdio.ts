@@ -1,5 +1,6 @@
 /** Servers that are processes. The code is loaded when the first one starts, so bundles do not contain it. */
 import type { Transport } from '@modelcontextprotocol/client'
+import { present } from '../definition/present.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import type { StdioServerConfig } from './config.ts'
 import { MCPClientError } from './errors.ts'
@@ -21,7 +22,9 @@ export async function createStdioTransport(
   maxLineBytes: number,
 ): Promise<Transport> {
   const { createStdioTransport: create } = await loadStdio(server)
-  return create({ ...config, maxLineBytes, tooLarge: () => new ResponseTooLarge(maxLineBytes) })
+  const { command, args, env, cwd, stderr } = config
+  const given = present<StdioServerConfig>({ command, args, env, cwd, stderr })
+  return create({ ...given, maxLineBytes, tooLarge: () => new ResponseTooLarge(maxLineBytes) })
 }
 
 async function loadStdio(server: string): Promise<StdioModule> {

@@ -6,9 +6,10 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
 import type { CallToolResult } from '../definition/content.ts'
 import { isA } from '../definition/error-text.ts'
+import type { Names } from '../definition/unknown-option.ts'
 import type { Call } from './call.ts'
 import { checkTimeout } from './config.ts'
-import type { Connection, RequestSettings } from './connection.ts'
+import { type Connection, REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { withDeadline } from './deadline.ts'
 import { callListener, MCPClientError, type MCPClientErrorCode } from './errors.ts'
 import { printable } from './printable.ts'
@@ -31,6 +32,9 @@ export interface WaitSettings extends RequestSettings {
    */
   readonly onTask?: ((task: DetailedTask) => unknown) | undefined
 }
+
+/** The names of `WaitSettings`. */
+export const WAIT_SETTINGS: Names<WaitSettings> = { ...REQUEST_SETTINGS, maxTaskMs: 1, onTask: 1 }
 
 /** Milliseconds between two polls: the server's value within these limits, otherwise the default. */
 const MIN_POLL_MS = 100

@@ -8,6 +8,7 @@ import type { CallToolResult, Icon, Meta } from '../definition/content.ts'
 import type { JsonSchemaAsStandard } from '../definition/json-schema.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import type { Tool, ToolAnnotations } from '../definition/tool.ts'
+import type { Names } from '../definition/unknown-option.ts'
 import { Call } from './call.ts'
 import { checkTimeout } from './config.ts'
 import type { Connection, RequestSettings } from './connection.ts'
@@ -15,7 +16,7 @@ import { callListener, MCPClientError } from './errors.ts'
 import { outputValidator } from './output-schema.ts'
 import { printable } from './printable.ts'
 import { type DetailedTask, findStarted, type Task } from './task.ts'
-import { type WaitSettings, waitForTask } from './task-wait.ts'
+import { WAIT_SETTINGS, type WaitSettings, waitForTask } from './task-wait.ts'
 
 /** The part of a caller's context that a call uses. Compatible with the context of Mayfly tools and of other frameworks. */
 export interface ToolCallContext {
@@ -64,6 +65,14 @@ const MAX_REPORTED = 5
 export interface HandleSettings extends CallSettings {
   /** A call that becomes a task resolves with the new task. */
   readonly task: 'handle'
+}
+
+/** The names of `CallSettings` and `HandleSettings`. */
+export const CALL_SETTINGS: Names<CallSettings & HandleSettings> = {
+  ...WAIT_SETTINGS,
+  onProgress: 1,
+  progressToken: 1,
+  task: 1,
 }
 
 /** The answer to a call with `task: 'handle'`: a result or a task. */

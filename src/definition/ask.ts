@@ -2,6 +2,7 @@
  * What a tool can ask the client, and the answers: the types of `ctx.elicit`, `ctx.createMessage` and `ctx.listRoots`.
  */
 import type { InferOutput, Schema } from './schema.ts'
+import type { Names } from './unknown-option.ts'
 
 /** Options of `ctx.elicit`. */
 export interface ElicitOptions {
@@ -14,6 +15,15 @@ export interface ElicitOptions {
    * that an answer counts only for the same text and form. Default: no prefix.
    */
   readonly key?: string
+}
+
+/** The names of `ElicitOptions`. */
+export const ELICIT_OPTIONS: Names<ElicitOptions> = { notSecret: 1, legacy: 1, key: 1 }
+
+/** Our options among those of another framework, whose other options do not apply. */
+export function elicitOptionsIn(given: object | undefined): ElicitOptions | undefined {
+  const ours = Object.entries(given ?? {}).filter(([name]) => Object.hasOwn(ELICIT_OPTIONS, name))
+  return given && Object.fromEntries(ours)
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type InferOutput,
   type Schema,
 } from './schema.ts'
+import { type Names, refuseMisspelt, refuseUnknown } from './unknown-option.ts'
 
 /** An argument of a prompt as `prompts/list` shows it. */
 export interface PromptArgument {
@@ -82,6 +83,18 @@ export type PromptsConfig<Request = PromptRequest> =
   | PromptCallbacks<Request>
   | { readonly [name: string]: AnyPrompt }
 
+const OPTIONS: Names<PromptConfig> = {
+  title: 1,
+  description: 1,
+  argsSchema: 1,
+  complete: 1,
+  icons: 1,
+  _meta: 1,
+  scopes: 1,
+  get: 1,
+}
+const CALLBACKS: Names<PromptCallbacks> = { listPrompts: 1, getPromptMessages: 1, complete: 1 }
+
 /**
  * Declares a prompt.
  *
@@ -93,10 +106,13 @@ export type PromptsConfig<Request = PromptRequest> =
  *   get: ({ code }) => `Please review:\n${code}`,
  * })
  * ```
+ *
+ * @throws TypeError for an unknown option.
  */
 export function createPrompt<Args extends Schema | undefined = undefined>(
   config: PromptConfig<Args> & TakesStrings<Args>,
 ): PromptConfig<Args> {
+  refuseUnknown('createPrompt', config, OPTIONS)
   return config
 }
 
@@ -130,13 +146,23 @@ export interface CompiledPrompts {
   readonly callbacks: PromptCallbacks | undefined
 }
 
-/** @throws TypeError for `listPrompts` without `getPromptMessages`, which Mastra allows. */
+/** @throws TypeError for an unknown option, and for `listPrompts` without `getPromptMessages`, which Mastra allows. */
 export function checkPrompts(config: PromptsConfig | undefined): void {
-  if (config === undefined || !isPromptCallbacks(config) || typeof config.getPromptMessages === 'function')
+  if (config === undefined) return
+  if (!isPromptCallbacks(config)) {
+    for (const [name, prompt] of Object.entries(config)) checkPrompt(name, prompt)
     return
+  }
+  refuseMisspelt('"prompts"', config, CALLBACKS)
+  if (typeof config.getPromptMessages === 'function') return
   throw new TypeError(
     '"prompts" has listPrompts but no getPromptMessages: add it, so that clients can get a prompt.',
   )
+}
+
+/** @throws TypeError for an unknown option. */
+export function checkPrompt(name: string, prompt: AnyPrompt): void {
+  refuseUnknown(`Prompt "${name}"`, prompt, OPTIONS)
 }
 
 function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {

@@ -6,6 +6,7 @@ import { toBase64 } from './base64.ts'
 import type { Completers } from './completion.ts'
 import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
 import type { McpContext } from './context.ts'
+import { type Known, type Names, refuseMisspelt, refuseUnknown } from './unknown-option.ts'
 import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
 
 interface ResourceFacts {
@@ -106,6 +107,39 @@ export type ResourcesConfig<Request = ResourceRequest> =
   | readonly ResourceConfig[]
   | { readonly [name: string]: ResourceConfig }
 
+const COMMON = {
+  name: 1,
+  title: 1,
+  description: 1,
+  mimeType: 1,
+  annotations: 1,
+  icons: 1,
+  _meta: 1,
+  scopes: 1,
+  canSubscribe: 1,
+  read: 1,
+}
+const FIXED: Names<FixedResourceConfig> = { uri: 1, ...COMMON, size: 1 }
+const TEMPLATE: Names<TemplateResourceConfig> = { uriTemplate: 1, ...COMMON, complete: 1 }
+const CALLBACKS: Names<ResourceCallbacks> = {
+  listResources: 1,
+  getResourceContent: 1,
+  resourceTemplates: 1,
+  canSubscribe: 1,
+}
+
+/** @throws TypeError for an unknown option. */
+export function checkResource(where: string, config: ResourceConfig): void {
+  refuseUnknown(where, config, 'uriTemplate' in config ? TEMPLATE : FIXED)
+}
+
+/** @throws TypeError for an unknown option. */
+export function checkResources(config: ResourcesConfig | undefined): void {
+  if (config === undefined) return
+  if (isResourceCallbacks(config)) refuseMisspelt('"resources"', config, CALLBACKS)
+  else for (const [name, one] of Object.entries(config)) checkResource(`Resource "${name}"`, one)
+}
+
 /**
  * Declares a resource: `uri` for a fixed one, `uriTemplate` for several.
  *
@@ -117,8 +151,13 @@ export type ResourcesConfig<Request = ResourceRequest> =
  *   read: ({ variables }) => JSON.stringify({ id: variables.id }),
  * })
  * ```
+ *
+ * @throws TypeError for an unknown option.
  */
-export function createResource<Config extends ResourceConfig>(config: Config): Config {
+export function createResource<Config extends ResourceConfig>(
+  config: Config & Known<Config, ResourceConfig>,
+): Config {
+  checkResource('createResource', config)
   return config
 }
 

@@ -6,7 +6,7 @@ import type { InferOutput, JsonSchema, PlainJsonSchema, Schema } from './schema.
 import type { TaskOption, ToolContext } from './task-option.ts'
 import type { ToolHooks } from './tool-hooks.ts'
 import type { ToolOutput } from './tool-result.ts'
-import { unknownOption } from './unknown-option.ts'
+import { type Names, refuseMisspelt, refuseUnknown } from './unknown-option.ts'
 
 /** Hints about a tool's behavior; clients must not rely on them for security. */
 export interface ToolAnnotations {
@@ -144,16 +144,45 @@ export type ToolCallback<
   ? (input: InferOutput<Input>, context: Context) => ToolOutput<Output> | Promise<ToolOutput<Output>>
   : (context: Context) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
-const REGISTER_OPTIONS: { readonly [option in keyof RegisterToolConfig<Schema, Schema>]-?: 1 } = {
+const ANNOTATIONS: Names<ToolAnnotations> = {
   title: 1,
-  description: 1,
-  inputSchema: 1,
-  outputSchema: 1,
-  annotations: 1,
-  _meta: 1,
-  icons: 1,
-  enabled: 1,
-  scopes: 1,
+  readOnlyHint: 1,
+  destructiveHint: 1,
+  idempotentHint: 1,
+  openWorldHint: 1,
+}
+const MCP_OPTIONS: Names<NonNullable<AnyTool['mcp']>> = { annotations: 1, _meta: 1, icons: 1 }
+const COMMON = { title: 1, description: 1, inputSchema: 1, outputSchema: 1, enabled: 1, scopes: 1 }
+const REGISTER_OPTIONS: Names<RegisterToolConfig<Schema, Schema>> = { ...COMMON, ...MCP_OPTIONS }
+const UPDATE_OPTIONS: Names<ToolUpdate> = { ...REGISTER_OPTIONS, execute: 1 }
+
+/** All options of `createTool`. */
+export const TOOL_OPTIONS: Names<ToolConfig<undefined, undefined>> = {
+  id: 1,
+  ...COMMON,
+  task: 1,
+  mcp: 1,
+  execute: 1,
+  onInputAvailable: 1,
+  onOutput: 1,
+}
+const FOREIGN_OPTIONS: Names<AnyTool> = { ...TOOL_OPTIONS, onInputStart: 1, onInputDelta: 1 }
+
+/** @throws TypeError for an option that does not exist under `mcp`, and for a misspelt hint: clients may have hints of their own. */
+export function checkMcp(name: string, mcp: AnyTool['mcp']): void {
+  if (mcp === undefined) return
+  refuseUnknown(`"mcp" of tool "${name}"`, mcp, MCP_OPTIONS)
+  refuseMisspelt(`"annotations" of tool "${name}"`, mcp.annotations ?? {}, ANNOTATIONS)
+}
+
+/**
+ * A tool of another framework may have members that we do not know, but none that a reader takes for ours.
+ *
+ * @throws TypeError naming the member.
+ */
+export function checkToolMembers(name: string, tool: AnyTool): void {
+  refuseMisspelt(`Tool "${name}"`, tool, FOREIGN_OPTIONS)
+  checkMcp(name, tool.mcp)
 }
 
 /** Converts the arguments of `registerTool` to a tool. */
@@ -164,17 +193,15 @@ export function toTool(
 ): AnyTool {
   if (typeof name !== 'string' || typeof callback !== 'function')
     throw new TypeError('registerTool takes a name, a configuration and a function.')
-  const unknown = unknownOption(config, REGISTER_OPTIONS)
-  if (unknown !== undefined)
-    throw new TypeError(
-      `registerTool of "${name}" has no option "${unknown}"${unknown === 'schema' ? ': write inputSchema' : ''}.`,
-    )
+  refuseUnknown(`registerTool of "${name}"`, config, REGISTER_OPTIONS)
   const { annotations, _meta, icons, ...rest } = config
+  const mcp = present({ annotations, _meta, icons })
+  checkMcp(name, mcp)
   const call = callback as (...args: unknown[]) => unknown
   return {
     id: name,
     ...rest,
-    mcp: present({ annotations, _meta, icons }),
+    mcp,
     execute:
       config.inputSchema === undefined
         ? (_input, context) => call(context)
@@ -192,7 +219,9 @@ export type ToolUpdate = Partial<RegisterToolConfig<Schema, Schema>> & {
 export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   if ('callback' in update || 'paramsSchema' in update)
     throw new TypeError('update() has no callback and no paramsSchema: write execute and inputSchema.')
+  refuseUnknown('update()', update, UPDATE_OPTIONS)
   const { annotations, _meta, icons, ...rest } = update
   const mcp = { ...source.mcp, ...present({ annotations, _meta, icons }) }
+  checkMcp(source.id ?? '', mcp)
   return { ...source, ...rest, mcp }
 }

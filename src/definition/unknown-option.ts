@@ -1,6 +1,88 @@
-/** Finds options that do not exist. */
+/** Refuses options that do not exist: an ignored option, misspelt or from another framework, could leave open what it should close. */
 
-/** The first member of `given` that is not in `known`: misspelt, or from another framework. */
-export function unknownOption(given: object, known: object): string | undefined {
-  return Object.keys(given).find((option) => !Object.hasOwn(known, option))
+type NameIn<Options> = Options extends unknown ? keyof Options : never
+
+/** All names of an options type, or of a union of them. A list with a name too few or too many does not compile. */
+export type Names<Options> = { readonly [name in NameIn<Options>]: unknown }
+
+/** For a generic parameter, where TypeScript does not look for excess members. */
+export type Known<Given, Options> = { readonly [name in Exclude<keyof Given, NameIn<Options>>]: never }
+
+/** What other frameworks call our options. */
+const ELSEWHERE: { readonly [name: string]: string } = {
+  callback: 'execute',
+  handler: 'execute',
+  parameters: 'inputSchema',
+  permissions: 'scopes',
+  roles: 'scopes',
+  tenant: 'filter',
+  where: 'filter',
+}
+
+/**
+ * @param where The function or the option that the user wrote, as in `jwt` or `"http" of MCPServer`.
+ * @throws TypeError for a name that is not in `known`, and for anything but an object.
+ */
+export function refuseUnknown(where: string, given: unknown, known: object): void {
+  if (given === undefined || given === null) return
+  const names = Object.keys(known)
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new TypeError(`${where} must be an object with options: ${names.join(', ')}.`)
+  const name = Object.keys(given).find((one) => !Object.hasOwn(known, one))
+  if (name === undefined) return
+  const near = nearest(name, names)
+  const remedy = near === undefined ? 'its' : `did you mean "${near}"? Its`
+  throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
+}
+
+/** Names that only a wish for access control explains. */
+const GUARDING = /scope|permission|role|tenant|enabled|auth(?!ors?$)|^where$/i
+
+/**
+ * For objects of other frameworks, which may have more members: refuses only those that look like one of ours, or like access control.
+ *
+ * @throws TypeError naming the member.
+ */
+export function refuseMisspelt(where: string, given: object, known: object): void {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue
+    const names = Object.keys(known)
+    const isOurs = name.length > 3 && closest(name, names, name.length > 7 ? 2 : 1) !== undefined
+    if (isOurs || GUARDING.test(name)) refuseUnknown(where, { [name]: 1 }, known)
+  }
+}
+
+/** The name that a user probably meant. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const given = stem(name)
+  const listed = ELSEWHERE[name]
+  if (listed !== undefined && known.includes(listed)) return listed
+  return (
+    closest(name, known, name.length > 3 ? Math.max(2, name.length / 3) : 1) ??
+    known.find((one) => isPart(given, stem(one)) || isPart(stem(one), given))
+  )
+}
+
+const stem = (name: string): string => name.toLowerCase().replace(/s$/, '')
+const isPart = (long: string, short: string): boolean => short.length > 3 && long.includes(short)
+
+/** The name that differs in the fewest characters, at most `most`. */
+function closest(name: string, known: readonly string[], most: number): string | undefined {
+  let found: string | undefined
+  let fewest = most + 1
+  for (const one of known) {
+    const differing = difference(name.toLowerCase(), one.toLowerCase())
+    if (differing < fewest) [found, fewest] = [one, differing]
+  }
+  return found
+}
+
+/** The length of what is between the common start and the common end: 1 for a missing or another character, 2 for a swap. */
+function difference(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  let start = 0
+  while (start < shorter && a[start] === b[start]) start++
+  let end = 0
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  return Math.max(a.length, b.length) - start - end
 }

@@ -4,6 +4,7 @@
 import { cut, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { toJsonLine } from '../definition/json-line.ts'
+import type { Names } from '../definition/unknown-option.ts'
 
 /** Milliseconds within which a bus must accept an event or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
@@ -18,6 +19,9 @@ export interface OutageOptions {
   /** Called with errors that no caller receives. Default: a line on the console. */
   readonly onError?: (error: unknown) => void
 }
+
+/** The names of these options. */
+export const OUTAGE_OPTIONS: Names<OutageOptions> = { timeoutMs: 1, onError: 1 }
 
 export type Report = (error: unknown) => void
 

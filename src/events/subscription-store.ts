@@ -1,4 +1,5 @@
 /** Where a stateless server stores the subscriptions of its legacy clients. */
+import type { Names } from '../definition/unknown-option.ts'
 
 /**
  * The URIs of each session. A session that was neither changed nor listed for the store's time to live is forgotten. Each method may
@@ -18,6 +19,9 @@ export interface SubscriptionStoreOptions {
   /** Milliseconds after which a session is deleted if its client neither subscribes nor opens its stream. Default 86 400 000, a day. */
   readonly ttlMs?: number
 }
+
+/** The names of these options. */
+export const SUBSCRIPTION_OPTIONS: Names<SubscriptionStoreOptions> = { ttlMs: 1 }
 
 export const DEFAULT_TTL_MS = 86_400_000
 

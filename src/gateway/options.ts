@@ -3,7 +3,7 @@
 import type { HttpServerConfig, StdioServerConfig, TransportServerConfig } from '../client/config.ts'
 import { checkConfig, checkTimeout, type ServerConfig } from '../client/config.ts'
 import type { Tool } from '../definition/tool.ts'
-import { unknownOption } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
 
 /** An item of a server behind. */
@@ -46,7 +46,9 @@ export interface GatewayHttpServer
 
 /** A server in a process, or over a transport of your own: one connection for all callers, who cannot be asked. */
 export type GatewaySharedServer = GatewayServerOptions &
-  Omit<StdioServerConfig | TransportServerConfig, 'log' | 'logLevel' | 'onToolError' | 'tasks' | 'maxTaskMs'>
+  (Omit<StdioServerConfig, NotForGateways> | Omit<TransportServerConfig, NotForGateways>)
+
+type NotForGateways = 'log' | 'logLevel' | 'onToolError' | 'tasks' | 'maxTaskMs'
 
 export type GatewayServer = GatewayHttpServer | GatewaySharedServer
 
@@ -66,22 +68,48 @@ export interface GatewayOptions {
   maxCallers?: number
 }
 
-const OPTIONS = { servers: 1, ttlMs: 1, retryMs: 1, listTimeoutMs: 1, timeoutMs: 1, maxCallers: 1 }
-
-const OWN = ['prefix', 'scopes', 'include', 'rerun'] as const
+const OPTIONS: Names<GatewayOptions> = {
+  servers: 1,
+  ttlMs: 1,
+  retryMs: 1,
+  listTimeoutMs: 1,
+  timeoutMs: 1,
+  maxCallers: 1,
+}
+const OWN: Names<GatewayServerOptions> = { prefix: 1, scopes: 1, include: 1, rerun: 1 }
+const COMMON = { ...OWN, timeoutMs: 1, maxResponseBytes: 1 }
+const HTTP: Names<GatewayHttpServer> = {
+  url: 1,
+  token: 1,
+  headers: 1,
+  fetch: 1,
+  requestInit: 1,
+  authProvider: 1,
+  ...COMMON,
+}
+const SHARED: Names<GatewaySharedServer> = {
+  command: 1,
+  args: 1,
+  env: 1,
+  cwd: 1,
+  stderr: 1,
+  transport: 1,
+  enableProgressTracking: 1,
+  ...COMMON,
+}
 
 /** @throws TypeError naming an option that cannot work. */
 export function checkOptions(options: GatewayOptions): void {
   if (options === null || typeof options !== 'object')
     throw new TypeError('gateway takes an object: { servers }.')
-  const unknown = unknownOption(options, OPTIONS)
-  if (unknown !== undefined)
-    throw new TypeError(`gateway has no option "${unknown}": it has ${Object.keys(OPTIONS).join(', ')}.`)
+  refuseUnknown('gateway', options, OPTIONS)
   for (const name of ['ttlMs', 'retryMs', 'listTimeoutMs', 'timeoutMs'] as const)
     checkTimeout(name, options[name])
   const { maxCallers = 1 } = options
   if (!Number.isSafeInteger(maxCallers) || maxCallers < 1)
     throw new TypeError('"maxCallers" must be a whole number, 1 or more.')
+  for (const [name, server] of Object.entries(options.servers ?? {}))
+    refuseUnknown(`servers.${name}`, server, 'url' in server ? HTTP : SHARED)
   const servers = Object.entries(options.servers ?? {}).map(([name, server]) => [name, toConfig(server)])
   checkConfig({ servers: Object.fromEntries(servers) })
   if (servers.length === 0) throw new TypeError('gateway needs "servers": at least one.')
@@ -91,7 +119,7 @@ export function checkOptions(options: GatewayOptions): void {
 /** The configuration for a client. `credentials` replace those that depend on the caller. */
 export function toConfig(server: GatewayServer, credentials: Partial<HttpServerConfig> = {}): ServerConfig {
   const rest: { [option: string]: unknown } = { ...server }
-  for (const option of OWN) delete rest[option]
+  for (const option of Object.keys(OWN)) delete rest[option]
   for (const option of ['token', 'headers']) {
     if (typeof rest[option] === 'function') delete rest[option]
   }

@@ -4,6 +4,7 @@ import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import { callHook } from '../definition/hook.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
@@ -31,6 +32,8 @@ export interface HonoAuthOptions {
   onError?: (error: unknown) => void
 }
 
+const OPTIONS: Names<HonoAuthOptions> = { publicUrl: 1, trustProxy: 1, allowAnonymous: 1, onError: 1 }
+
 /** The variables that the middleware sets, for `new Hono<{ Variables: HonoAuthVariables }>()`. */
 export interface HonoAuthVariables {
   /** Undefined for an anonymous caller. */
@@ -51,8 +54,10 @@ export interface HonoAuthVariables {
  */
 export function honoAuth(
   auth: Auth,
-  { publicUrl, trustProxy = false, allowAnonymous = false, onError = console.error }: HonoAuthOptions = {},
+  given: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  refuseUnknown('honoAuth', given, OPTIONS)
+  const { publicUrl, trustProxy = false, allowAnonymous = false, onError = console.error } = given
   const options = { publicUrl, trustProxy, allowedHosts: undefined }
   const watchTls = createTlsWatch((error) => callHook(() => onError(error), console.error))
   return async (context, next) => {

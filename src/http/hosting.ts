@@ -3,7 +3,7 @@
  */
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
-import { unknownOption } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
@@ -96,9 +96,11 @@ export interface HostingConfig extends CallersConfig {
 }
 
 /** @throws TypeError for an invalid option, naming it. */
-export function checkHosting({ http = {}, log, ...config }: HostingConfig): void {
+export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig): void {
   toLogSink(log)
+  refuseUnknown('"audit"', audit, AUDIT_OPTIONS)
   checkCallers(config)
+  refuseUnknown('"http"', http, OPTIONS)
   if (http.publicUrl !== undefined && !isWebUrl(http.publicUrl)) {
     throw new TypeError(
       '"http.publicUrl" must be an absolute http or https URL, such as https://shop.example/mcp.',
@@ -106,8 +108,6 @@ export function checkHosting({ http = {}, log, ...config }: HostingConfig): void
   }
   checkList('allowedHosts', http.allowedHosts, 'example.com or example.com:8443', hostOf)
   checkList('allowedOrigins', http.allowedOrigins, 'https://app.example.com', originOf)
-  const unknown = unknownOption(http, OPTIONS)
-  if (unknown !== undefined) throw new TypeError(`"http" has no option "${unknown}".`)
   for (const [option, value] of Object.entries(http)) {
     const isLimit = OPTIONS[option as keyof HttpConfig] === LIMIT
     if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
@@ -124,7 +124,7 @@ const LIMIT = 1
 const OTHER = 0
 
 /** All options, since ignoring a misspelt `allowedHosts` would leave a server open. */
-const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof OTHER } = {
+const OPTIONS: Names<HttpConfig> = {
   allowedHosts: OTHER,
   allowedOrigins: OTHER,
   publicUrl: OTHER,
@@ -149,6 +149,18 @@ const OPTIONS: { readonly [option in keyof HttpConfig]-?: typeof LIMIT | typeof 
   maxListenStreams: LIMIT,
   maxListenCharacters: LIMIT,
   maxListenMs: LIMIT,
+}
+const AUDIT_OPTIONS: Names<AuditOptions> = { record: OTHER, arguments: OTHER }
+
+/** The names of `HostingConfig`. */
+export const HOSTING_OPTIONS: Names<HostingConfig> = {
+  auth: 1,
+  trustedTransport: 1,
+  http: 1,
+  log: 1,
+  audit: 1,
+  telemetry: 1,
+  onError: 1,
 }
 
 /** An invalid entry would never match, so that every request would be refused. */

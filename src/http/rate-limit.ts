@@ -2,6 +2,7 @@
  * Rate limits: how often one caller may call.
  */
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 
 export type RateVerdict =
   | { readonly ok: true }
@@ -27,6 +28,8 @@ export interface MemoryRateLimiterOptions {
   maxKeys?: number
 }
 
+const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: 1, windowMs: 1, maxKeys: 1 }
+
 /**
  * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, further calls are allowed evenly over the window
  * (a leaky bucket), so that no caller waits for a whole window.
@@ -37,11 +40,9 @@ export interface MemoryRateLimiterOptions {
  *
  * @throws TypeError for a number that is not finite, a `windowMs` of 0 or less, and `calls` or `maxKeys` below 1.
  */
-export function createMemoryRateLimiter({
-  calls,
-  windowMs,
-  maxKeys = 10_000,
-}: MemoryRateLimiterOptions): RateLimiter {
+export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
+  refuseUnknown('createMemoryRateLimiter', options, OPTIONS)
+  const { calls, windowMs, maxKeys = 10_000 } = options
   check('calls', calls, 1)
   check('windowMs', windowMs, Number.MIN_VALUE)
   check('maxKeys', maxKeys, 1)

@@ -1,12 +1,14 @@
 /**
  * The questions that a tool can ask the client: elicitation (form or URL), sampling, roots.
  */
-import type {
-  CreateMessageParams,
-  CreateMessageResult,
-  ElicitOptions,
-  ElicitParams,
-  LegacyPolicy,
+import {
+  type CreateMessageParams,
+  type CreateMessageResult,
+  ELICIT_OPTIONS,
+  type ElicitOptions,
+  type ElicitParams,
+  elicitOptionsIn,
+  type LegacyPolicy,
 } from '../definition/ask.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
 import {
@@ -16,6 +18,7 @@ import {
   type SchemaIssue,
   type Validation,
 } from '../definition/schema.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import { withReason } from './asked-again.ts'
 import { degradedError } from './degraded.ts'
 import { type RequestedSchema, validate } from './form-content.ts'
@@ -149,6 +152,7 @@ export type ElicitArguments =
 
 /** @throws TypeError for a question that cannot be asked. */
 export function elicitQuestion(...[first, second, options]: ElicitArguments): Question {
+  refuseUnknown('ctx.elicit', typeof first === 'string' ? options : second, ELICIT_OPTIONS)
   if (typeof first !== 'string') {
     const given = second as ElicitOptions | undefined
     if (first.mode === 'url') return urlQuestion(first.message, first.url, given)
@@ -164,7 +168,7 @@ export function elicitQuestion(...[first, second, options]: ElicitArguments): Qu
  * @throws ProtocolError for a request that is not a question, saying what to do instead.
  */
 export function sentQuestion(method: string, params: object, options?: ElicitOptions): Question {
-  if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams, options)
+  if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams, elicitOptionsIn(options))
   if (method === 'sampling/createMessage') return samplingQuestion(params as CreateMessageParams)
   if (method === 'roots/list') return withResult(rootsQuestion(), (roots) => ({ roots }))
   throw degradedError({

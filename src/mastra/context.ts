@@ -1,5 +1,5 @@
 /** The context of tools that were written for Mastra or the AI SDK: that of any tool, with the members that those have. */
-import type { ElicitAnswer, ElicitParams } from '../definition/ask.ts'
+import { type ElicitAnswer, type ElicitParams, elicitOptionsIn } from '../definition/ask.ts'
 import type {
   LogLevel,
   McpContext,
@@ -84,7 +84,7 @@ function mcpOf(context: Context): MastraMcp {
   if (made?.extra === extra) return made
   const mcp: MastraMcp = {
     extra,
-    elicitation: { sendRequest: (params, options) => context.elicit(params, options) },
+    elicitation: { sendRequest: (params, options) => context.elicit(params, elicitOptionsIn(options)) },
     log: async (level, message, data) => context.log(level, { message, ...data }),
     progress: async (progress) => context.reportProgress(progress),
     ...(context.era === 'modern' && { protocolVersion: '2026-07-28' as const }),

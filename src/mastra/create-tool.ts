@@ -1,9 +1,10 @@
 /** `createTool` as Mastra has it: with the context and the hooks that its tools expect. */
 import type { PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption, ToolContext } from '../definition/task-option.ts'
-import type { ToolFields } from '../definition/tool.ts'
+import { TOOL_OPTIONS, type ToolFields } from '../definition/tool.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
-import { type Checked, type ExecuteTool, makeTool, TOOL_OPTIONS } from '../request/create-tool.ts'
+import type { Names } from '../definition/unknown-option.ts'
+import { type Checked, type ExecuteTool, makeTool } from '../request/create-tool.ts'
 import type { ToolCallContext } from '../request/direct-call.ts'
 import { extendForMastra, type MastraMembers } from './context.ts'
 import { hooksOf, type MastraHooks } from './hooks.ts'
@@ -33,7 +34,11 @@ export type MastraCreatedTool<
   execute: ExecuteTool<Input, Result, MastraCallContext>
 }
 
-const OPTIONS = { ...TOOL_OPTIONS, onInputStart: 1, onInputDelta: 1 } as const
+const OPTIONS: Names<MastraToolConfig<undefined, undefined>> = {
+  ...TOOL_OPTIONS,
+  onInputStart: 1,
+  onInputDelta: 1,
+}
 
 /**
  * Defines a tool, as the `createTool` of `mayfly-mcp` does. Its context has Mastra's members besides: `mcp`, `requestContext`,

@@ -1,6 +1,17 @@
 /** The configuration of Mastra's `MCPServer`, as the native one takes it. */
-import type { Prompt, PromptCallbacks, PromptRequest, PromptsConfig } from '../definition/prompt.ts'
-import type { ResourceCallbacks, ResourceRequest, ResourcesConfig } from '../definition/resource.ts'
+import {
+  checkPrompts,
+  type Prompt,
+  type PromptCallbacks,
+  type PromptRequest,
+  type PromptsConfig,
+} from '../definition/prompt.ts'
+import {
+  checkResources,
+  type ResourceCallbacks,
+  type ResourceRequest,
+  type ResourcesConfig,
+} from '../definition/resource.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import type { SdkExtra } from '../sdk/extra.ts'
 import type { MastraContext } from './context.ts'
@@ -43,6 +54,7 @@ export function toNativeResources(
 ): ResourcesConfig | undefined {
   if (config === undefined || typeof (config as MCPServerResources).listResources !== 'function')
     return config as Exclude<ResourcesConfig, ResourceCallbacks>
+  checkResources(config as ResourcesConfig)
   const given = config as MCPServerResources
   const { getResourceContent, resourceTemplates, canSubscribe } = given
   return {
@@ -62,6 +74,7 @@ export function toNativeResources(
 export function toNativePrompts(config: PromptsConfig<MastraRequest> | undefined): PromptsConfig | undefined {
   if (config === undefined || typeof (config as MCPServerPrompts).listPrompts !== 'function')
     return config as Exclude<PromptsConfig, PromptCallbacks>
+  checkPrompts(config as PromptsConfig)
   const given = config as MCPServerPrompts
   return {
     ...(given.complete !== undefined && { complete: given.complete }),

@@ -13,6 +13,7 @@ import {
   type Verifier,
   VerifierUnavailableError,
 } from '../auth/verifier.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 
 /** The result of `validateToken`. */
 export interface TokenValidationResult {
@@ -49,6 +50,14 @@ export interface OAuthConfig {
   validateToken: ValidateToken
 }
 
+const OPTIONS: Names<OAuthConfig> = {
+  resource: 1,
+  authorizationServers: 1,
+  scopesSupported: 1,
+  resourceName: 1,
+  validateToken: 1,
+}
+
 const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
 
 /**
@@ -61,6 +70,7 @@ const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
  * @throws TypeError for a configuration without `resource` or `validateToken`.
  */
 export function oauth(config: OAuthConfig): Auth {
+  refuseUnknown('oauth', config, OPTIONS)
   const {
     resource,
     authorizationServers,
@@ -128,6 +138,7 @@ export function createIntrospectionValidator(
   endpoint: string,
   credentials: { clientId: string; clientSecret: string },
 ): ValidateToken {
+  refuseUnknown('createIntrospectionValidator', credentials, { clientId: 1, clientSecret: 1 })
   const introspectors = new Map<string, (token: string) => Promise<TokenAnswer>>()
   const introspectorFor = (audience: string) => {
     const introspector =

@@ -1,5 +1,11 @@
 /** The context of tools that were written for mcp-use: that of any tool, with what mcp-use has besides. */
-import type { Elicit, ElicitAnswer, ElicitOptions, ElicitParams } from '../definition/ask.ts'
+import {
+  type Elicit,
+  type ElicitAnswer,
+  type ElicitOptions,
+  type ElicitParams,
+  elicitOptionsIn,
+} from '../definition/ask.ts'
 import type { McpContext } from '../definition/context.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
 import { Context } from '../request/context.ts'
@@ -34,7 +40,13 @@ export interface McpUseContext extends Omit<McpContext, 'elicit'> {
 
 const MEMBERS: Members = {
   elicit() {
-    return async (...args: Parameters<Elicit>) => withData(await Context.prototype.elicit.apply(this, args))
+    return async (...[first, ...rest]: Parameters<Elicit>) => {
+      const options = elicitOptionsIn(rest.at(typeof first === 'string' ? 1 : 0) as object | undefined)
+      const args = (
+        typeof first === 'string' ? [first, rest[0], options] : [first, options]
+      ) as Parameters<Elicit>
+      return withData(await Context.prototype.elicit.apply(this, args))
+    }
   },
   stateless() {
     return !this.can('sessions').available

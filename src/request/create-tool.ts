@@ -6,10 +6,17 @@ import { type CompiledTool, compileTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption } from '../definition/task-option.ts'
-import { type AnyTool, inPlaceOf, offerCall, type ToolConfig } from '../definition/tool.ts'
+import {
+  type AnyTool,
+  checkMcp,
+  inPlaceOf,
+  offerCall,
+  TOOL_OPTIONS,
+  type ToolConfig,
+} from '../definition/tool.ts'
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
-import { unknownOption } from '../definition/unknown-option.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Context } from './context.ts'
 import { executeCompiled, type ToolCallContext } from './direct-call.ts'
 
@@ -52,22 +59,6 @@ type IsMalformed<Result> =
         : true
     : false
 
-/** All options, to refuse a misspelt one or one from another framework. */
-export const TOOL_OPTIONS: { readonly [option in keyof ToolConfig<undefined, undefined>]-?: 1 } = {
-  task: 1,
-  id: 1,
-  title: 1,
-  description: 1,
-  inputSchema: 1,
-  outputSchema: 1,
-  mcp: 1,
-  enabled: 1,
-  scopes: 1,
-  execute: 1,
-  onInputAvailable: 1,
-  onOutput: 1,
-}
-
 /**
  * Defines a tool. `execute` may return text, any JSON value, or a full `CallToolResult`; an error that it throws becomes an
  * `isError` result with the message, never the stack.
@@ -103,12 +94,12 @@ export function createTool<
  */
 export function makeTool(
   config: AnyTool & { readonly id: string },
-  known: { readonly [option: string]: 1 },
+  known: object,
   extend?: (context: Context) => void,
 ): object {
   checkToolShape(config.id, config)
-  const unknown = unknownOption(config, known)
-  if (unknown !== undefined) throw new TypeError(`createTool has no option "${unknown}".`)
+  refuseUnknown('createTool', config, known)
+  checkMcp(config.id, config.mcp)
   const execute = config.execute!
   const extended = (input: unknown, context: Context): unknown => {
     extend?.(context)

@@ -2,6 +2,7 @@
  * Embedding models: a function, a model of the AI SDK, a binding that runs models, or OpenAI by name.
  */
 import type { Env } from '../definition/context.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 
 /** What a model receives in addition to the strings. */
 export interface EmbeddingCall {
@@ -107,7 +108,11 @@ function aiSdk(model: AiSdkEmbeddingModel): EmbedFunction {
   }
 }
 
-function bound({ binding, model }: BoundEmbeddingModel): EmbedFunction {
+const BOUND: Names<BoundEmbeddingModel> = { binding: 1, model: 1 }
+
+function bound(options: BoundEmbeddingModel): EmbedFunction {
+  refuseUnknown('"model"', options, BOUND)
+  const { binding, model } = options
   return async (text, { env }) => {
     const given = typeof binding === 'function' ? binding(env) : binding
     if (typeof (given as Partial<AiBinding> | undefined)?.run !== 'function')

@@ -1,5 +1,6 @@
 /** `createGraphRAGTool`: finds chunks that are similar to the question, and chunks connected with them. */
 import type { McpContext } from '../definition/context.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
 import { embedText } from './external-calls.ts'
@@ -7,7 +8,14 @@ import type { ChunkGraph } from './graph.ts'
 import { createGraphs } from './graphs.ts'
 import { createInputSchema, createOutputSchema, type RetrievalInput, type RetrievalOutput } from './input.ts'
 import { matches } from './matches.ts'
-import { checkOptions, type RetrievalOptions, read, type Settings, settingsOf } from './options.ts'
+import {
+  checkOptions,
+  RETRIEVAL_OPTIONS,
+  type RetrievalOptions,
+  read,
+  type Settings,
+  settingsOf,
+} from './options.ts'
 import { products, toUnit } from './similarity.ts'
 import { checkVector, type QueryResult, textOf } from './store.ts'
 import { TopRows } from './top-rows.ts'
@@ -35,6 +43,18 @@ export interface GraphRAGToolOptions extends Omit<RetrievalOptions, 'reranker'> 
   readonly graphOptions?: GraphOptions
 }
 
+const { reranker: _, ...SHARED } = RETRIEVAL_OPTIONS
+const OPTIONS: Names<GraphRAGToolOptions> = { ...SHARED, graphOptions: 1 }
+const GRAPH_OPTIONS: Names<GraphOptions> = {
+  dimension: 1,
+  threshold: 1,
+  randomWalkSteps: 1,
+  restartProb: 1,
+  maxNodes: 1,
+  maxCacheBytes: 1,
+  maxAgeMs: 1,
+}
+
 const NAME = 'createGraphRAGTool'
 
 const DEFAULTS = {
@@ -60,7 +80,8 @@ type Graphs = Required<Omit<GraphOptions, 'dimension'>> & Pick<GraphOptions, 'di
  * ```
  */
 export function createGraphRAGTool(options: GraphRAGToolOptions): RetrievalTool {
-  checkOptions(NAME, options)
+  checkOptions(NAME, options, OPTIONS)
+  refuseUnknown('"graphOptions"', options.graphOptions, GRAPH_OPTIONS)
   const graphs: Graphs = { ...DEFAULTS, ...options.graphOptions }
   checkWalk(graphs)
   const embed = toEmbed(options.model)

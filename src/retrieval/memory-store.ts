@@ -2,6 +2,8 @@
  * A store in memory: exact search over one `Float32Array` per index. It can be saved as JSON and restored, so that a server can have a
  * small index in its bundle.
  */
+import type { Names } from '../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from './checked-store.ts'
 import type { Condition } from './filter.ts'
 import { type Metadata, matches } from './matches.ts'
 import { distances, lengthOf, products, toUnit } from './similarity.ts'
@@ -36,6 +38,12 @@ interface IndexSnapshot {
   /** The original length of each vector. */
   readonly lengths: string
 }
+
+interface MemoryQueryParams extends QueryParams {
+  readonly minScore?: unknown
+}
+
+const QUERY: Names<MemoryQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
 
 /** A store in memory, which can also be saved. */
 export interface MemoryVectorStore extends VectorStore {
@@ -74,7 +82,7 @@ export function createMemoryVectorStore(snapshot?: MemorySnapshot): MemoryVector
   }
   const exists = (indexName: string): boolean => indexes.has(indexName) || saved.has(indexName)
 
-  return {
+  const store: MemoryVectorStore = {
     hasExactQuery: true,
     async createIndex({ indexName, dimension, metric = 'cosine' }) {
       checkIndexName(indexName)
@@ -118,6 +126,7 @@ export function createMemoryVectorStore(snapshot?: MemorySnapshot): MemoryVector
       return { version: 1, indexes: Object.fromEntries(entries) }
     },
   }
+  return checkedStore('createMemoryVectorStore', store, QUERY)
 }
 
 class MemoryIndex {
@@ -202,7 +211,7 @@ class MemoryIndex {
     this.#changes += 1
   }
 
-  query(params: QueryParams & { readonly minScore?: unknown }): QueryResult[] {
+  query(params: MemoryQueryParams): QueryResult[] {
     const { queryVector, topK, includeVector = false, minScore } = params
     checkVector(queryVector, this.dimension)
     const top = this.#search(queryVector, checkTopK(topK), conditionOf(params))

@@ -1,5 +1,6 @@
 /** The options of both tools, and their values for one request: the request context may set or override some. */
 import type { AuthInfo, Env, McpContext } from '../definition/context.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { type EmbeddingModel, type ProviderOptions, toEmbed } from './embed.ts'
 import { allOf, type Condition, type Filter, parseFilter } from './filter.ts'
 import { isTopK, MAX_TOP_K, type RetrievalInput } from './input.ts'
@@ -63,6 +64,35 @@ export interface RetrievalOptions {
   readonly providerOptions?: ProviderOptions
 }
 
+/** The names of `RetrievalOptions`. */
+export const RETRIEVAL_OPTIONS: Names<RetrievalOptions> = {
+  vectorStore: 1,
+  vectorStoreName: 1,
+  vectorStores: 1,
+  indexName: 1,
+  model: 1,
+  id: 1,
+  description: 1,
+  enableFilter: 1,
+  filter: 1,
+  includeVectors: 1,
+  includeSources: 1,
+  reranker: 1,
+  databaseConfig: 1,
+  providerOptions: 1,
+}
+
+const PGVECTOR: Names<NonNullable<DatabaseConfig['pgvector']>> = { minScore: 1, ef: 1, probes: 1, exact: 1 }
+const PINECONE: Names<NonNullable<DatabaseConfig['pinecone']>> = { namespace: 1, sparseVector: 1 }
+const CHROMA: Names<NonNullable<DatabaseConfig['chroma']>> = { where: 1, whereDocument: 1 }
+
+/** @throws TypeError for an unknown option of a store that this package has. */
+function checkDatabaseConfig({ pgvector, pinecone, chroma }: DatabaseConfig): void {
+  refuseUnknown('"databaseConfig.pgvector"', pgvector, PGVECTOR)
+  refuseUnknown('"databaseConfig.pinecone"', pinecone, PINECONE)
+  refuseUnknown('"databaseConfig.chroma"', chroma, CHROMA)
+}
+
 /** The settings of one search. */
 export interface Settings {
   readonly store: SearchableStore
@@ -84,7 +114,9 @@ export interface Settings {
 const DEFAULT_TOP_K = 10
 
 /** @throws TypeError for an invalid option. */
-export function checkOptions(tool: string, options: RetrievalOptions): void {
+export function checkOptions(tool: string, options: RetrievalOptions, known: object): void {
+  refuseUnknown(tool, options, known)
+  checkDatabaseConfig(options.databaseConfig ?? {})
   const { vectorStore, vectorStores = {}, indexName, model, reranker, filter } = options
   toEmbed(model)
   if (indexName !== undefined) checkIndexName(indexName)
@@ -110,6 +142,8 @@ export async function settingsOf(
   const { requestContext } = caller
   const reranker = read<RerankerConfig>(requestContext, 'reranker', 'object')
   if (reranker !== undefined && reranker !== options.reranker) checkReranker(reranker)
+  const databaseConfig = read<DatabaseConfig>(requestContext, 'databaseConfig', 'object')
+  if (databaseConfig !== undefined) checkDatabaseConfig(databaseConfig)
   return {
     store: await storeOf(tool, options, caller),
     indexName: checkIndexName(
@@ -123,10 +157,7 @@ export async function settingsOf(
     includeSources:
       read<boolean>(requestContext, 'includeSources', 'boolean') ?? options.includeSources ?? true,
     reranker: reranker ?? options.reranker,
-    databaseConfig: {
-      ...options.databaseConfig,
-      ...read<DatabaseConfig>(requestContext, 'databaseConfig', 'object'),
-    },
+    databaseConfig: { ...options.databaseConfig, ...databaseConfig },
     providerOptions:
       read<ProviderOptions>(requestContext, 'providerOptions', 'object') ?? options.providerOptions,
     env: context.env,

@@ -2,6 +2,7 @@
 
 import type { McpContext } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
 import type { SearchableStore } from './store.ts'
 
@@ -14,6 +15,8 @@ export interface RetrievalValues {
    */
   readonly fromMeta?: readonly string[]
 }
+
+const VALUES: Names<RetrievalValues> = { vectorStores: 1, fromMeta: 1 }
 
 /** Values that are objects of this server, never from a client. */
 const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'providerOptions', 'user']
@@ -28,10 +31,11 @@ const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'pro
  * const setup = provideRetrieval({ vectorStores: { docs: store }, fromMeta: ['topK'] })
  * ```
  */
-export function provideRetrieval({
-  vectorStores,
-  fromMeta = [],
-}: RetrievalValues): (server: { readonly context: Pick<McpContext, 'requestContext' | '_meta'> }) => void {
+export function provideRetrieval(
+  values: RetrievalValues,
+): (server: { readonly context: Pick<McpContext, 'requestContext' | '_meta'> }) => void {
+  refuseUnknown('provideRetrieval', values, VALUES)
+  const { vectorStores, fromMeta = [] } = values
   const wrong = fromMeta.find((key) => NEVER.includes(key) || key.startsWith('mcp.'))
   if (wrong !== undefined)
     throw new TypeError(`"fromMeta" must not contain "${wrong}": a client must not set it.`)

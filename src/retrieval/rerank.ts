@@ -1,4 +1,5 @@
 /** Reranking: orders the found chunks by a weighted sum of a model's score, the similarity and the position. */
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { type QueryResult, textOf } from './store.ts'
 
 /** Scores passages by how well each answers the query, from 0 to 1. */
@@ -50,11 +51,18 @@ export interface Reranked {
   readonly notice?: string
 }
 
+const CONFIG: Names<RerankerConfig> = { model: 1, options: 1 }
+const OPTIONS: Names<RerankerOptions> = { weights: 1, topK: 1, timeoutMs: 1 }
+const WEIGHTS: Names<NonNullable<RerankerOptions['weights']>> = { semantic: 1, vector: 1, position: 1 }
+
 const DEFAULT_WEIGHTS = { semantic: 0.4, vector: 0.4, position: 0.2 }
 const DEFAULT_TIMEOUT_MS = 5000
 
 /** @throws TypeError for weights that do not add up to 1, and for a model that cannot rerank. */
 export function checkReranker(config: RerankerConfig): void {
+  refuseUnknown('"reranker"', config, CONFIG)
+  refuseUnknown('"reranker.options"', config.options, OPTIONS)
+  refuseUnknown('"reranker.options.weights"', config.options?.weights, WEIGHTS)
   toScores(config.model)
   const { topK, timeoutMs } = config.options ?? {}
   for (const [option, value] of Object.entries({ topK, timeoutMs }))

@@ -16,7 +16,14 @@ import {
   type Source,
 } from './input.ts'
 import { matches } from './matches.ts'
-import { checkOptions, type RetrievalOptions, type Settings, settingsOf, toQueryOptions } from './options.ts'
+import {
+  checkOptions,
+  RETRIEVAL_OPTIONS,
+  type RetrievalOptions,
+  type Settings,
+  settingsOf,
+  toQueryOptions,
+} from './options.ts'
 import { rerank } from './rerank.ts'
 import { type QueryResult, textOf } from './store.ts'
 
@@ -38,7 +45,7 @@ const NAME = 'createVectorQueryTool'
  * ```
  */
 export function createVectorQueryTool(options: VectorQueryToolOptions): RetrievalTool {
-  checkOptions(NAME, options)
+  checkOptions(NAME, options, RETRIEVAL_OPTIONS)
   const embed = toEmbed(options.model)
   return createTool({
     id: options.id ?? toToolName('VectorQuery', options),

@@ -1,10 +1,10 @@
 /** `createTool` with the context that the official SDK gives to callbacks. */
 import type { PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption, ToolContext } from '../definition/task-option.ts'
-import type { ToolFields } from '../definition/tool.ts'
+import { TOOL_OPTIONS, type ToolFields } from '../definition/tool.ts'
 import type { ToolHooks } from '../definition/tool-hooks.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
-import { type Checked, type CreatedTool, makeTool, TOOL_OPTIONS } from '../request/create-tool.ts'
+import { type Checked, type CreatedTool, makeTool } from '../request/create-tool.ts'
 import { extendForSdk, type SdkToolContext } from './tool-context.ts'
 
 /** The configuration of a tool. */

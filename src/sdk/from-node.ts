@@ -2,7 +2,8 @@
  * `fromNode`: serves a Node `(req, res)` handler on platforms that use fetch, through `fetch-to-node`.
  */
 import type { Env } from '../definition/context.ts'
-import { type HostedConfig, type HostedServer, host } from './host.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
+import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { toCancellable } from './node-response.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
@@ -41,6 +42,7 @@ export function fromNode<NodeRequest, NodeResponse>(
   options: FromNodeOptions = {},
 ): HostedServer {
   if (typeof handler !== 'function') throw new TypeError('fromNode takes a Node handler: (req, res) => …')
+  refuseUnknown('fromNode', options, HOSTED_OPTIONS)
   return host(createRun(handler), options)
 }
 

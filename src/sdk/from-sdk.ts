@@ -2,9 +2,12 @@
  * `fromSdk`: serves the official SDK servers that a factory creates, a fresh one for each request.
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { ownAuth } from '../http/known-callers.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
-import { type HostedConfig, type HostedServer, host } from './host.ts'
+import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
+import { createNameCheck } from './name-check.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 import { rememberSchemas } from './schema-memo.ts'
 import { loadHandler, loadTransport, type SdkHandler, type Transport } from './sdk-packages.ts'
@@ -20,6 +23,8 @@ export interface FromSdkOptions extends HostedConfig {
   /** Options for SDK v2's `createMcpHandler`, such as `bus`. */
   handler?: { readonly [option: string]: unknown }
 }
+
+const OPTIONS: Names<FromSdkOptions> = { ...HOSTED_OPTIONS, handler: 1 }
 
 /**
  * Serves a server of an official SDK with Mayfly's guard, auth and adapters. The factory is called for each request. The version of
@@ -38,6 +43,7 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
       'fromSdk takes a function that creates a server, because each request gets a new one.',
     )
   }
+  refuseUnknown('fromSdk', options, OPTIONS)
   const names = createListedNames()
   return host(createRun(factory, options, names), options, names)
 }
@@ -45,12 +51,10 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
 const SHARED =
   'The factory given to fromSdk returned the same server again: create a new server in it for each request.'
 
-function createRun(
-  factory: SdkServerFactory,
-  { handler: handlerOptions = {} }: FromSdkOptions,
-  names: ListedNames,
-): RunForeign {
+function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: ListedNames): RunForeign {
+  const { handler: handlerOptions = {}, scopes } = options
   const made = new WeakSet<SdkServer>()
+  const checkNames = createNameCheck(scopes, ownAuth(options))
   /** A server that was used before could answer another caller, or use the identity of its first caller. */
   const createFresh = async (context: SdkContext): Promise<SdkServer> => {
     const server = await factory(context)
@@ -59,6 +63,7 @@ function createRun(
       made.add(server)
       rememberSchemas(server)
       names.learnServer(server)
+      checkNames(server)
     }
     return server
   }

@@ -4,6 +4,7 @@
  */
 import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/listen-filter.ts'
 import { type CallersConfig, requireCallers } from '../http/known-callers.ts'
@@ -58,7 +59,12 @@ const LISTS = {
   'resources/templates/list': ['resource', 'resourceTemplates', 'uriTemplate'],
 } as const
 
-const KINDS = { tools: 'Tool', prompts: 'Prompt', resources: 'Resource', methods: 'Method' } as const
+const KINDS = {
+  tools: 'Tool',
+  prompts: 'Prompt',
+  resources: 'Resource',
+  methods: 'Method',
+} as const satisfies Names<GuardedNames>
 
 /** Maximum characters; longer URIs are refused. */
 const MAX_URI_LENGTH = 8192
@@ -73,6 +79,7 @@ const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
  * callers.
  */
 export function checkScopes(scopes: GuardedNames = {}, callers: CallersConfig = { auth: 'host' }): void {
+  refuseUnknown('"scopes"', scopes, KINDS)
   for (const [kind, names] of Object.entries(scopes)) {
     for (const [name, needed] of Object.entries(names as object)) {
       if (Array.isArray(needed) && needed.every((scope) => typeof scope === 'string')) {

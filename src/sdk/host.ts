@@ -1,8 +1,15 @@
 /**
  * A server of another SDK with the same HTTP layer as an `MCPServer`: guard, auth, limits, log and page.
  */
+import type { Names } from '../definition/unknown-option.ts'
 import { createApp } from '../http/app.ts'
-import { checkHosting, type HostingConfig, toAppOptions, toCallLimits } from '../http/hosting.ts'
+import {
+  checkHosting,
+  HOSTING_OPTIONS,
+  type HostingConfig,
+  toAppOptions,
+  toCallLimits,
+} from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
 import { platformOf, type RequestPlatform } from '../request/platform.ts'
@@ -23,6 +30,9 @@ export interface HostedConfig extends HostingConfig {
    */
   methods?: readonly string[]
 }
+
+/** The names of `HostedConfig`. */
+export const HOSTED_OPTIONS: Names<HostedConfig> = { ...HOSTING_OPTIONS, scopes: 1, methods: 1 }
 
 /** A server that every adapter and the CLI accept, like an `MCPServer`. */
 export interface HostedServer {

@@ -1,5 +1,5 @@
 /** The context of tools that were written for the official SDK: that of any tool, with the members that the SDK has. */
-import type { ElicitAnswer, ElicitParams } from '../definition/ask.ts'
+import { type ElicitAnswer, type ElicitParams, elicitOptionsIn } from '../definition/ask.ts'
 import type { AuthInfo, McpContext } from '../definition/context.ts'
 import type { Context } from '../request/context.ts'
 import { addMembers, type Members } from '../request/members.ts'
@@ -54,7 +54,7 @@ const MEMBERS: Members = {
     return extraOf(this).http
   },
   elicitInput() {
-    return (params: ElicitParams, options?: object) => this.elicit(params, options)
+    return (params: ElicitParams, options?: object) => this.elicit(params, elicitOptionsIn(options))
   },
   mcp() {
     return { extra: extraOf(this) }

@@ -2,6 +2,7 @@
 import type { Progress } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { Replay, type StepFunction } from '../interaction/replay.ts'
 import { Context } from '../request/context.ts'
@@ -45,6 +46,7 @@ export class RunContext extends Context implements TaskContext {
 
   // biome-ignore lint/suspicious/noExplicitAny: as in TaskContext.
   override waitFor<Value = any>(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Value> {
+    refuseUnknown('ctx.waitFor', options, { timeoutMs: 1 })
     return this.#run().waits.waitFor(name, options.timeoutMs) as Promise<Value>
   }
 }

@@ -6,6 +6,7 @@
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { isA } from '../definition/error-text.ts'
 import { withTimeout } from '../definition/timeout.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
@@ -31,6 +32,15 @@ export interface TaskEndpointOptions {
   readonly maxDurationMs?: number
   /** Bytes of an event. Default 65 536. */
   readonly maxBodyBytes?: number
+}
+
+const OPTIONS: Names<TaskEndpointOptions> = {
+  server: 1,
+  url: 1,
+  secret: 1,
+  limit: 1,
+  maxDurationMs: 1,
+  maxBodyBytes: 1,
 }
 
 export interface TaskEndpoint {
@@ -69,6 +79,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
  * @throws TypeError for an invalid URL, a secret that is too short, or too little time for a run.
  */
 export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
+  refuseUnknown('createTaskEndpoint', options, OPTIONS)
   const { server, url, secret, limit = 20, maxDurationMs, maxBodyBytes = 65_536 } = options
   if (url !== undefined && !URL.canParse(url))
     throw new TypeError(

@@ -1,9 +1,10 @@
 /**
  * Tasks in the memory of one process, which also runs them.
  */
+import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { TaskSupport } from '../request/task-support.ts'
 import { createMemoryTaskStore } from './memory-store.ts'
-import type { TasksOptions } from './settings.ts'
+import { TASKS_OPTIONS, type TasksOptions } from './settings.ts'
 import { createTasks } from './tasks.ts'
 import { createTimerRunner } from './timer-runner.ts'
 
@@ -15,5 +16,6 @@ import { createTimerRunner } from './timer-runner.ts'
  * ```
  */
 export function createMemoryTasks(options: TasksOptions = {}): TaskSupport {
+  refuseUnknown('createMemoryTasks', options, TASKS_OPTIONS)
   return createTasks({ runner: createTimerRunner(), ...options, store: createMemoryTaskStore() })
 }

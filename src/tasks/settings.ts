@@ -3,6 +3,7 @@
  */
 import type { TaskOption, TaskOptions } from '../definition/task-option.ts'
 import type { AnyTool } from '../definition/tool.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { TaskRunner, TaskStore } from './store.ts'
 
 /** The options of every store's function. */
@@ -21,6 +22,25 @@ export interface TasksOptions {
   readonly maxRunMs?: number
   /** Milliseconds without a write after which a run counts as dead and another may start. Default 30 000. */
   readonly leaseMs?: number
+}
+
+/** The names of `TasksOptions`. */
+export const TASKS_OPTIONS: Names<TasksOptions> = {
+  runner: 1,
+  ttlMs: 1,
+  pollIntervalMs: 1,
+  maxOpenTasks: 1,
+  maxIdleRuns: 1,
+  maxRunMs: 1,
+  leaseMs: 1,
+}
+const TASK_OPTIONS: Names<TaskOptions> = {
+  mode: 1,
+  afterMs: 1,
+  waitMs: 1,
+  ttlMs: 1,
+  pollIntervalMs: 1,
+  fallback: 1,
 }
 
 export interface Settings extends Required<Omit<TasksOptions, 'runner'>> {
@@ -69,6 +89,7 @@ export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void
   const isOption = typeof task === 'string' || (typeof task === 'object' && task !== null)
   if (!isOption)
     throw new TypeError(`"task" of tool "${id}" must be "auto", "required" or an object with options.`)
+  if (typeof task === 'object') refuseUnknown(`"task" of tool "${id}"`, task, TASK_OPTIONS)
   const { mode, fallback, afterMs, waitMs, ttlMs, pollIntervalMs } = settingsOf(task, settings)
   const refuse = (what: string, allowed: readonly string[], value: unknown): never => {
     throw new TypeError(

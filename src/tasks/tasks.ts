@@ -2,7 +2,8 @@
  * Tasks of one server: creates them from calls, runs them in slices, and answers the methods of the extension
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
-import type { TaskSupport } from '../request/task-support.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import type { SlicePlatform, TaskSupport } from '../request/task-support.ts'
 import { createCall } from './call.ts'
 import { isDeclared } from './declared.ts'
 import { asInboxError, notified } from './inbox.ts'
@@ -10,13 +11,23 @@ import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
 import type { Task } from './record.ts'
 import { createTaskRuns } from './runs.ts'
-import { checkTaskOption, type TasksOptions } from './settings.ts'
+import { checkTaskOption, TASKS_OPTIONS, type TasksOptions } from './settings.ts'
 import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
 import type { Changed } from './task-records.ts'
 
 /** Tasks that one `runDue` runs concurrently. */
 const DUE_LIMIT = 20
+
+type Options = TasksOptions & { readonly store: TaskStore }
+
+const OPTIONS: Names<Options> = { store: 1, ...TASKS_OPTIONS }
+const DUE_OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
+  env: 1,
+  deadline: 1,
+  waitUntil: 1,
+  limit: 1,
+}
 
 /**
  * Creates the `tasks` of a server from a store.
@@ -27,7 +38,8 @@ const DUE_LIMIT = 20
  *
  * @throws TypeError for an invalid option.
  */
-export function createTasks(options: TasksOptions & { readonly store: TaskStore }): TaskSupport {
+export function createTasks(options: Options): TaskSupport {
+  refuseUnknown('createTasks', options, OPTIONS)
   const runs = createTaskRuns(options)
   const { records, settings } = runs
   const methods = createMethods(runs)
@@ -66,7 +78,9 @@ export function createTasks(options: TasksOptions & { readonly store: TaskStore 
       return task !== undefined && isTaken
     },
     run: runs.run,
-    async runDue({ limit = DUE_LIMIT, ...platform } = {}) {
+    async runDue(options = {}) {
+      refuseUnknown('runDue', options, DUE_OPTIONS)
+      const { limit = DUE_LIMIT, ...platform } = options
       const ids = await records.due(Date.now(), limit)
       await Promise.all(ids.map((id) => runs.run(id, platform)))
       return ids.length

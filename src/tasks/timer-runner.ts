@@ -1,4 +1,5 @@
 /** Runs due tasks in a long-lived process: by timers for tasks of this process, and by polling the store for others. */
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import type { TaskRunner } from './store.ts'
@@ -10,6 +11,8 @@ export interface PollingOptions {
   readonly limit?: number
 }
 
+const OPTIONS: Names<PollingOptions> = { everyMs: 1, limit: 1 }
+
 /** Milliseconds after a poll that found the maximum. */
 const FULL_LOOK_MS = 50
 
@@ -19,7 +22,9 @@ const FULL_LOOK_MS = 50
  *
  * @throws TypeError for an interval that is not above 0.
  */
-export function pollingRunner({ everyMs = 5000, limit = 20 }: PollingOptions = {}): TaskRunner {
+export function pollingRunner(options: PollingOptions = {}): TaskRunner {
+  refuseUnknown('pollingRunner', options, OPTIONS)
+  const { everyMs = 5000, limit = 20 } = options
   if (!(everyMs > 0 && everyMs <= MAX_TIMER_MS && limit >= 1))
     throw new TypeError(
       '"everyMs" of pollingRunner must be above 0 and at most 2147483647, "limit" at least 1.',

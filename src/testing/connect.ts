@@ -2,7 +2,7 @@
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { toCaller } from '../auth/host-caller.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
-import { unknownOption } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Caller } from '../request/access.ts'
 import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
@@ -30,7 +30,7 @@ export interface ConnectOptions {
 /** The official client. `close()` is called by `await using`. */
 export type ConnectedClient = Client & AsyncDisposable
 
-const OPTIONS: { readonly [option in keyof ConnectOptions]-?: true } = {
+const OPTIONS: Names<ConnectOptions> = {
   era: true,
   capabilities: true,
   answers: true,
@@ -44,8 +44,7 @@ const NO_CALLER = `"auth" of connect must be a token, or a caller as returned by
 
 /** Ignoring a misspelt `auth` would let tests of scopes pass without a caller. */
 function checkOptions(options: ConnectOptions): void {
-  const unknown = unknownOption(options, OPTIONS)
-  if (unknown !== undefined) throw new TypeError(`connect has no option "${unknown}".`)
+  refuseUnknown('connect', options, OPTIONS)
   const { era, auth, headers = {} } = options
   if (era !== undefined && era !== 'modern' && era !== 'legacy')
     throw new TypeError('"era" of connect must be "modern" or "legacy".')

@@ -95,7 +95,7 @@ it.each([
 })
 
 it.each([
-  ['schema', /has no option "schema": write inputSchema/],
+  ['schema', /has no option "schema": did you mean "inputSchema"/],
   ['inputSchmea', /has no option "inputSchmea"/],
 ])('registerTool with %s → TypeError that names it', (option, message) => {
   const config = { description: 'Greets', [option]: { name: z.string() } }

@@ -421,7 +421,7 @@ describe('tasks', () => {
 
 describe('mistakes', () => {
   it.each([
-    [{ atuh: () => undefined }, 'mcp has no option "atuh".'],
+    [{ atuh: () => undefined }, 'mcp has no option "atuh": did you mean "auth"?'],
     [{ auth: 'user' }, '"auth" of mcp must be a function of the context'],
     [{ basePath: 'api/' }, '"basePath" of mcp must be a path such as "/api"'],
     [{ cors: true }, '"cors" of mcp must be "server" or "app".'],

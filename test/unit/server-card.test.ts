@@ -132,7 +132,7 @@ describe('withServerCard', () => {
   it('an option that does not exist, and none at all → a TypeError that says so', () => {
     const misspelt = { url: URL_OF_SHOP, descripton: 'Sells things.' }
     expect(() => withServerCard(shop(), misspelt)).toThrow(
-      new TypeError('withServerCard has no option "descripton".'),
+      'withServerCard has no option "descripton": did you mean "description"?',
     )
     expect(() => Reflect.apply(withServerCard, undefined, [shop()])).toThrow(
       /^withServerCard needs "url": the public URL of the MCP endpoint/,

@@ -135,16 +135,17 @@ const upload = (who: Who) =>
     { headers: headersOf(who) },
   )
 
+const resources = [createResource({ uri: 'note://1', read: () => '' })]
 const ours = (http: HttpConfig, more: Partial<Parameters<typeof createServer>[0]> = {}) =>
   createServer({
     auth,
     http,
     tools: { never, ask, long },
+    resources,
     tasks: createMemoryTasks({ maxOpenTasks: PLACES }),
     ...more,
   })
 const withBus = (http: HttpConfig) => ours(http, { bus: createMemoryBus() })
-const resources = [createResource({ uri: 'note://1', read: () => '' })]
 
 const initialize = (who: Who) =>
   post(

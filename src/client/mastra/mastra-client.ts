@@ -1,5 +1,6 @@
 /** Mastra's `MCPClient`: the native one, with the names that Mastra has for its options and arguments. */
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
 import type { RequestSettings } from '../connection.ts'
 import { MCPClient as NativeClient } from '../mcp-client.ts'
 import type { ClientPrompts, ClientResources } from '../resources.ts'
@@ -19,6 +20,9 @@ export interface PromptQuery<Name extends string = string> {
   /** A prompt's version. MCP has none, so it is sent as `_meta.version`. Default: chosen by the server. */
   version?: string
 }
+
+const RESOURCE_QUERY: Names<ResourceQuery> = { serverName: 1, uri: 1 }
+const PROMPT_QUERY: Names<PromptQuery> = { serverName: 1, name: 1, args: 1, version: 1 }
 
 /** `client.resources`. */
 export interface MastraResources<Name extends string> extends ClientResources<Name> {
@@ -94,10 +98,11 @@ function withResourceQueries<Name extends string>(resources: ClientResources<Nam
       of: Name | ResourceQuery<Name>,
       uriOrSettings?: string | RequestSettings,
       settings?: RequestSettings,
-    ) =>
-      typeof of === 'object'
-        ? resources.read(of.serverName, of.uri, uriOrSettings as RequestSettings | undefined)
-        : resources.read(of, uriOrSettings as string, settings),
+    ) => {
+      if (typeof of !== 'object') return resources.read(of, uriOrSettings as string, settings)
+      refuseUnknown('resources.read', of, RESOURCE_QUERY)
+      return resources.read(of.serverName, of.uri, uriOrSettings as RequestSettings | undefined)
+    },
   }
 }
 
@@ -109,12 +114,13 @@ function withPromptQueries<Name extends string>(prompts: ClientPrompts<Name>): M
       nameOrSettings?: string | RequestSettings,
       args?: PromptQuery['args'],
       settings?: RequestSettings,
-    ) =>
-      typeof of === 'object'
-        ? prompts.get(of.serverName, of.name, of.args, {
-            ...(nameOrSettings as RequestSettings | undefined),
-            version: of.version,
-          })
-        : prompts.get(of, nameOrSettings as string, args, settings),
+    ) => {
+      if (typeof of !== 'object') return prompts.get(of, nameOrSettings as string, args, settings)
+      refuseUnknown('prompts.get', of, PROMPT_QUERY)
+      return prompts.get(of.serverName, of.name, of.args, {
+        ...(nameOrSettings as RequestSettings | undefined),
+        version: of.version,
+      })
+    },
   }
 }

@@ -1,6 +1,8 @@
 /**
  * Chroma, by its HTTP API (version 2).
  */
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import type { Condition, Scalar } from '../filter.ts'
 import {
   checkIndexName,
@@ -79,6 +81,9 @@ const DIALECT: MongoDialect = {
 const ROWS_AT_ONCE = 100
 const LIST_ROWS = 1000
 
+const OPTIONS: Names<ChromaOptions> = { url: 1, apiKey: 1, tenant: 1, database: 1, timeoutMs: 1 }
+const QUERY: Names<ChromaQueryParams> = { ...QUERY_OPTIONS, where: 1, whereDocument: 1, minScore: 1 }
+
 /**
  * Creates a store on Chroma. Metadata must be flat; the text in `metadata.text` is also the document that `whereDocument` searches.
  *
@@ -87,6 +92,7 @@ const LIST_ROWS = 1000
  * ```
  */
 export function chromaVector(options: ChromaOptions = {}): VectorStore {
+  refuseUnknown('chromaVector', options, OPTIONS)
   const {
     url = 'http://localhost:8000',
     apiKey,
@@ -120,7 +126,7 @@ export function chromaVector(options: ChromaOptions = {}): VectorStore {
     })
   }
 
-  return {
+  const store: VectorStore = {
     async createIndex({ indexName, dimension, metric = 'cosine' }) {
       const body = {
         name: checkIndexName(indexName),
@@ -185,6 +191,7 @@ export function chromaVector(options: ChromaOptions = {}): VectorStore {
       }
     },
   }
+  return checkedStore('chromaVector', store, QUERY)
 }
 
 /** Chroma's lists have values of one type, and integers and fractions are different types. */

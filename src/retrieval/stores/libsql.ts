@@ -3,6 +3,8 @@
  * can be read and filled.
  */
 import { textOf } from '../../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -45,6 +47,9 @@ export interface LibSqlQueryParams extends QueryParams {
 const DISTANCES = { cosine: 'vector_distance_cos', euclidean: 'vector_distance_l2' } as const
 const ROWS_AT_ONCE = 100
 
+const OPTIONS: Names<LibSqlOptions> = { client: 1, metric: 1 }
+const QUERY: Names<LibSqlQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+
 /**
  * Creates a store on libSQL. Compares every vector, which is exact, and fast up to about 100 000 rows.
  *
@@ -52,7 +57,9 @@ const ROWS_AT_ONCE = 100
  * const store = libSqlVector({ client: createClient({ url: 'file:docs.db' }) })
  * ```
  */
-export function libSqlVector({ client, metric = 'cosine' }: LibSqlOptions): VectorStore {
+export function libSqlVector(options: LibSqlOptions): VectorStore {
+  refuseUnknown('libSqlVector', options, OPTIONS)
+  const { client, metric = 'cosine' } = options
   if (typeof client?.execute !== 'function')
     throw new TypeError('libSqlVector needs "client": createClient() of @libsql/client.')
   if (!Object.hasOwn(DISTANCES, metric))
@@ -73,7 +80,7 @@ export function libSqlVector({ client, metric = 'cosine' }: LibSqlOptions): Vect
     }
   }
 
-  return {
+  const store: VectorStore = {
     hasExactQuery: true,
     async createIndex({ indexName, dimension, metric: given = metric }) {
       if (given !== metric)
@@ -140,6 +147,7 @@ export function libSqlVector({ client, metric = 'cosine' }: LibSqlOptions): Vect
       return (await ask(indexName, sql, [prefix, prefix])).map(({ id }) => String(id))
     },
   }
+  return checkedStore('libSqlVector', store, QUERY)
 }
 
 function table(indexName: string): string {

@@ -3,6 +3,8 @@
  * Tables of Mastra's PgVector can be read and filled.
  */
 import { memberOf, textOf } from '../../definition/error-text.ts'
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   type CreateIndexParams,
   checkIndexName,
@@ -64,6 +66,16 @@ const MAX_EF = 1000
 const DEFAULT_EF = 40
 const ROWS_AT_ONCE = 100
 
+const OPTIONS: Names<PgVectorOptions> = {
+  client: 1,
+  connectionString: 1,
+  schema: 1,
+  metric: 1,
+  index: 1,
+  iterativeScan: 1,
+}
+const QUERY: Names<PgVectorQueryParams> = { ...QUERY_OPTIONS, minScore: 1, ef: 1, exact: 1, probes: 1 }
+
 /**
  * Creates a store on Postgres with pgvector. No statement depends on an earlier one, so it works over HTTP and behind a pooler.
  *
@@ -74,6 +86,7 @@ const ROWS_AT_ONCE = 100
  * ```
  */
 export function pgVector(options: PgVectorOptions): VectorStore {
+  refuseUnknown('pgVector', options, OPTIONS)
   const { schema, metric = 'cosine', index = 'hnsw', iterativeScan = true } = options
   if (schema !== undefined) checkIndexName(schema)
   const run = toRun(options)
@@ -89,7 +102,7 @@ export function pgVector(options: PgVectorOptions): VectorStore {
     }
   }
 
-  return {
+  const store: VectorStore = {
     hasExactQuery: true,
     // More rows than an index has candidates are only found by continuing.
     ...(!iterativeScan && index === 'hnsw' && { maxTopK: MAX_EF }),
@@ -149,6 +162,7 @@ export function pgVector(options: PgVectorOptions): VectorStore {
       return (await ask(indexName, sql, [prefix])).map(({ id }) => String(id))
     },
   }
+  return checkedStore('pgVector', store, QUERY)
 }
 
 /**

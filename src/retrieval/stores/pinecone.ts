@@ -1,6 +1,8 @@
 /**
  * Pinecone, by its HTTP API (version 2025-10).
  */
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -67,6 +69,9 @@ const UPSERT_ROWS = 100
 const DELETE_ROWS = 1000
 const READY_ATTEMPTS = 60
 
+const OPTIONS: Names<PineconeOptions> = { apiKey: 1, namespace: 1, serverless: 1, url: 1, timeoutMs: 1 }
+const QUERY: Names<PineconeQueryParams> = { ...QUERY_OPTIONS, namespace: 1, sparseVector: 1, minScore: 1 }
+
 /**
  * Creates a store on Pinecone. Metadata must be flat: strings, numbers, booleans and lists of strings.
  *
@@ -75,6 +80,7 @@ const READY_ATTEMPTS = 60
  * ```
  */
 export function pineconeVector(options: PineconeOptions): VectorStore {
+  refuseUnknown('pineconeVector', options, OPTIONS)
   requireText('pineconeVector', { apiKey: options.apiKey })
   const { apiKey, namespace, serverless } = options
   const api = toBase('pineconeVector', options.url ?? 'https://api.pinecone.io')
@@ -99,7 +105,7 @@ export function pineconeVector(options: PineconeOptions): VectorStore {
   }
   const inNamespace = namespace !== undefined && { namespace }
 
-  return {
+  const store: VectorStore = {
     maxTopK: 10_000,
     async createIndex({ indexName, dimension, metric = 'cosine' }) {
       const existing = await describe(indexName).catch(orNoIndex)
@@ -184,6 +190,7 @@ export function pineconeVector(options: PineconeOptions): VectorStore {
       return ids
     },
   }
+  return checkedStore('pineconeVector', store, QUERY)
 }
 
 async function untilReady(

@@ -1,5 +1,8 @@
 /** Qdrant, by its HTTP API. Qdrant's ids are UUIDs, so ours are hashed to UUIDs and stored in the payload. */
+
 import { sha256 } from '../../definition/digest.ts'
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -61,6 +64,9 @@ const ID = '_mayfly_id'
 const UPSERT_ROWS = 100
 const LIST_ROWS = 1000
 
+const OPTIONS: Names<QdrantOptions> = { url: 1, apiKey: 1, timeoutMs: 1 }
+const QUERY: Names<QdrantQueryParams> = { ...QUERY_OPTIONS, minScore: 1, ef: 1, exact: 1 }
+
 /**
  * Creates a store on Qdrant.
  *
@@ -69,6 +75,7 @@ const LIST_ROWS = 1000
  * ```
  */
 export function qdrantVector(options: QdrantOptions): VectorStore {
+  refuseUnknown('qdrantVector', options, OPTIONS)
   const base = toBase('qdrantVector', options.url)
   const { apiKey } = options
   const call = createCall('Qdrant', apiKey === undefined ? {} : { 'api-key': apiKey }, options)
@@ -98,7 +105,7 @@ export function qdrantVector(options: QdrantOptions): VectorStore {
     return metrics.get(indexName)
   }
 
-  return {
+  const store: VectorStore = {
     hasExactQuery: true,
     async createIndex({ indexName, dimension, metric = 'cosine' }) {
       const existing = await describe(indexName).catch(orNoIndex)
@@ -179,6 +186,7 @@ export function qdrantVector(options: QdrantOptions): VectorStore {
       return ids.filter((id) => id.startsWith(prefix))
     },
   }
+  return checkedStore('qdrantVector', store, QUERY)
 }
 
 /** A deterministic UUID of an id: version 8 of RFC 9562, for custom hashes. An id that is a UUID is unchanged. */

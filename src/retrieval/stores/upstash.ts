@@ -1,4 +1,6 @@
 /** Upstash Vector, by its HTTP API. Our indexes are namespaces of the index at the URL, as in Mastra's UpstashVector. */
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
   checkTopK,
@@ -48,6 +50,9 @@ const METRICS: { readonly [name: string]: Metric } = {
 const UPSERT_ROWS = 100
 const LIST_ROWS = 1000
 
+const OPTIONS: Names<UpstashOptions> = { url: 1, token: 1, timeoutMs: 1 }
+const QUERY: Names<UpstashQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+
 /**
  * Creates a store on Upstash Vector. The index at the URL must exist; its scores are from 0 to 1, also for `cosine`.
  *
@@ -56,6 +61,7 @@ const LIST_ROWS = 1000
  * ```
  */
 export function upstashVector(options: UpstashOptions): VectorStore {
+  refuseUnknown('upstashVector', options, OPTIONS)
   requireText('upstashVector', { url: options.url, token: options.token })
   const base = toBase('upstashVector', options.url)
   const call = createCall('Upstash', { authorization: `Bearer ${options.token}` }, options)
@@ -68,7 +74,7 @@ export function upstashVector(options: UpstashOptions): VectorStore {
   const info = async (): Promise<Info> =>
     (await call<{ result: Info }>(`${base}/info`, { method: 'GET' })).result
 
-  return {
+  const store: VectorStore = {
     maxTopK: 1000,
     async createIndex({ indexName, dimension, metric = 'cosine' }) {
       checkIndexName(indexName)
@@ -134,4 +140,5 @@ export function upstashVector(options: UpstashOptions): VectorStore {
       return ids
     },
   }
+  return checkedStore('upstashVector', store, QUERY)
 }

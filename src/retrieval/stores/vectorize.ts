@@ -1,6 +1,8 @@
 /**
  * Vectorize, by its bindings: one for each index.
  */
+import type { Names } from '../../definition/unknown-option.ts'
+import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import type { Condition, Leaf, Scalar } from '../filter.ts'
 import {
   checkIndexName,
@@ -45,6 +47,8 @@ const MAX_FILTER_BYTES = 2048
 /** Longer strings are indexed only by their beginning. */
 const MAX_TEXT_BYTES = 64
 
+const QUERY: Names<VectorizeQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+
 /**
  * Creates a store on Vectorize: the bindings of its indexes by name. At most 20 results per query. Fields that filters use need a
  * metadata index, which must exist before the vectors.
@@ -77,7 +81,7 @@ export function vectorizeVector(bindings: {
     return { dimension: dimensions, count: vectorCount, version: stats.processedUpToMutation }
   }
 
-  return {
+  const store: Omit<VectorStore, 'listIds'> = {
     maxTopK: MAX_TOP_K,
     async createIndex({ indexName, dimension }) {
       const { dimension: given } = await describe(indexName)
@@ -131,6 +135,7 @@ export function vectorizeVector(bindings: {
       return `${count}.${String(version)}`
     },
   }
+  return checkedStore('vectorizeVector', store, QUERY)
 }
 
 /**

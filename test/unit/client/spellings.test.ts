@@ -52,7 +52,7 @@ const REFUSED: readonly [option: string, value: unknown, remedy: string][] = [
   ['roots', [], 'no roots'],
   ['sessionId', 'x', 'sessions are opened'],
   ['traceContext', () => undefined, 'traceparent'],
-  ['frobnicate', 1, 'the options are timeoutMs, '],
+  ['frobnicate', 1, 'its options are url, '],
   ['fetch', (_url: string, _init: object, _context: object) => fetch(url), 'request context'],
 ]
 
@@ -60,7 +60,7 @@ it.each(REFUSED)('servers.a.%s → TypeError that says what to write instead', (
   const config = { servers: { a: { url, [option]: value } } }
 
   expect(() => new MCPClient(config)).toThrow(TypeError)
-  expect(() => new MCPClient(config)).toThrow(`servers.a.${option}`)
+  expect(() => new MCPClient(config)).toThrow(new RegExp(`^servers\\.a(\\.| has no option ")${option}`))
   expect(() => new MCPClient(config)).toThrow(remedy)
 })
 
@@ -91,9 +91,7 @@ it.each<[string, object, string]>([
 it('mayfly-mcp/client has one name for each option', () => {
   for (const option of ['timeout', 'logger', 'serverLogLevel', 'enableServerLogs']) {
     const config = { servers: { a: { url, [option]: 1 } } }
-    expect(() => new NativeClient(config)).toThrow(
-      `servers.a.${option} is unknown: the options are timeoutMs, `,
-    )
+    expect(() => new NativeClient(config)).toThrow(`servers.a has no option "${option}": `)
   }
 })
 

@@ -1,0 +1,162 @@
+/** The options of platforms, stores and buses. */
+import { MCPServer } from 'mayfly-mcp'
+import * as bun from 'mayfly-mcp/bun'
+import {
+  durableObjectBus,
+  durableObjectRendezvous,
+  durableObjectSubscriptions,
+  durableObjectTaskStore,
+} from 'mayfly-mcp/cloudflare'
+import { deno } from 'mayfly-mcp/deno'
+import { dynamoTaskStore } from 'mayfly-mcp/dynamodb'
+import { mcp } from 'mayfly-mcp/hono'
+import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
+import { natsBus } from 'mayfly-mcp/nats'
+import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
+import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
+import { postgresBus, postgresTaskStore } from 'mayfly-mcp/postgres'
+import {
+  redisBus,
+  redisRateLimiter,
+  redisRendezvous,
+  redisSubscriptions,
+  redisTaskStore,
+} from 'mayfly-mcp/redis'
+import { supabase } from 'mayfly-mcp/supabase'
+import { routeHandlers, vercel } from 'mayfly-mcp/vercel'
+import type { Taker } from './_walk.ts'
+
+const ENV = { env: 'the platform’s bindings' }
+const BINDING = 'takes a binding of the platform'
+const OBJECT = 'a Durable Object: the platform creates it'
+const server = new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', log: false })
+const namespace = { idFromName() {}, get() {} } as never
+const on = (call: (given: typeof server, options: never) => unknown, options: object): Taker => ({
+  call: (given) => call(server, given),
+  options: { env: {}, ...options },
+  open: ENV,
+})
+const needsItsRuntime = (taker: Taker): Taker => ({ ...taker, onlyRefusals: true })
+const OUTAGE = { timeoutMs: 1000, onError() {} }
+/** A driver that nothing is asked of. */
+class Driver {
+  on(): void {}
+  isClosed(): boolean {
+    return true
+  }
+  status(): AsyncIterable<never> {
+    return (async function* () {})()
+  }
+  subscribe(): void {}
+  publish(): void {}
+}
+const client = new Driver() as never
+const clients = { publisher: client, subscriber: client, prefix: 'a', ...OUTAGE }
+const over = (call: (client: never, options: never) => unknown, options: object): Taker => ({
+  call: (given) => call(client, given),
+  options,
+})
+
+export const ADAPTERS: {
+  readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string }
+} = {
+  'mayfly-mcp/bun': {
+    bun: on(bun.bun, {}),
+    serve: needsItsRuntime(on(bun.serve, { port: 0, hostname: '127.0.0.1' })),
+  },
+  'mayfly-mcp/cloudflare': {
+    MayflyBus: OBJECT,
+    MayflyRendezvous: OBJECT,
+    MayflySubscriptions: OBJECT,
+    MayflyTaskObject: OBJECT,
+    bindingRateLimiter: BINDING,
+    cloudflare: 'takes a server',
+    durableObjectBus: {
+      call: (options) => durableObjectBus(namespace, options),
+      options: { name: 'a', pingMs: 1000, ...OUTAGE },
+    },
+    durableObjectRendezvous: {
+      call: (options) => durableObjectRendezvous(namespace, options),
+      options: OUTAGE,
+    },
+    durableObjectSubscriptions: {
+      call: (options) => durableObjectSubscriptions(namespace, options),
+      options: { name: 'a', ttlMs: 1000, timeoutMs: 1000 },
+    },
+    durableObjectTaskStore: {
+      call: (options) => durableObjectTaskStore(namespace, options),
+      options: { name: 'a', timeoutMs: 1000 },
+    },
+    queueRunner: BINDING,
+    taskObject: 'takes a function',
+    workflowRunner: BINDING,
+  },
+  'mayfly-mcp/deno': { deno: on(deno, { hostname: '127.0.0.1' }) },
+  'mayfly-mcp/dynamodb': {
+    dynamoTaskStore: over(dynamoTaskStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
+    dynamoTaskTable: 'takes the name of a table',
+  },
+  'mayfly-mcp/hono': {
+    METADATA_ROUTE: 'a string',
+    honoContext: 'takes a context',
+    mcp: {
+      call: (options) => mcp(server, options),
+      options: { auth() {}, env() {}, basePath: '/api', cors: 'app', errors: 'app' },
+    },
+    metadataRoute: 'takes a path',
+  },
+  'mayfly-mcp/lambda': {
+    durableRunner: { ...over(durableRunner, { functionName: 'a', env: {} }), open: ENV },
+    lambda: on(lambda, {}),
+    sqsRunner: { ...over(sqsRunner, { queueUrl: 'https://sqs.example/a', env: {} }), open: ENV },
+    streamingLambda: needsItsRuntime(on(streamingLambda, {})),
+  },
+  'mayfly-mcp/nats': { natsBus: { call: natsBus, options: { client, prefix: 'a', ...OUTAGE } } },
+  'mayfly-mcp/netlify': {
+    netlify: on(netlify, { maxDurationMs: 1000 }),
+    netlifyEdge: on(netlifyEdge, { maxDurationMs: 1000 }),
+  },
+  'mayfly-mcp/node': {
+    closeSessions: 'takes a server',
+    createSessions: {
+      call: (options) => createSessions(server, options).close(),
+      options: { maxSessions: 1, idleMs: 1000, enableJsonResponse: true, onsessioninitialized() {} },
+    },
+    nodeListener: on(nodeListener, { hostname: '127.0.0.1' }),
+    serve: {
+      ...on(async (given, options) => (await serve(given, options)).close(), { port: 0 }),
+    },
+    startHTTP: [
+      needsItsRuntime({
+        call: startHTTP,
+        options: { server, url: new URL('http://a/mcp'), httpPath: '/mcp' },
+      }),
+      needsItsRuntime({
+        call: (options) =>
+          startHTTP({ server, url: new URL('http://a/mcp'), httpPath: '/mcp', options } as never),
+        options: { serverless: true, maxSessions: 1 },
+      }),
+    ],
+    startStdio: needsItsRuntime(on(startStdio, {})),
+  },
+  'mayfly-mcp/postgres': {
+    postgresBus: { call: postgresBus, options: { client, prefix: 'a', ...OUTAGE } },
+    postgresTaskSchema: 'takes the name of a table',
+    postgresTaskStore: over(postgresTaskStore, { table: 'a', ...OUTAGE }),
+  },
+  'mayfly-mcp/redis': {
+    redisBus: { call: redisBus, options: clients },
+    redisRateLimiter: { call: redisRateLimiter, options: { client, calls: 1, windowMs: 1000, ...OUTAGE } },
+    redisRendezvous: { call: redisRendezvous, options: clients },
+    redisSubscriptions: {
+      call: redisSubscriptions,
+      options: { client, prefix: 'a', ttlMs: 1000, ...OUTAGE },
+    },
+    redisTaskStore: over(redisTaskStore, { prefix: 'a', ...OUTAGE }),
+  },
+  'mayfly-mcp/supabase': { supabase: needsItsRuntime(on(supabase, { maxDurationMs: 1000 })) },
+  'mayfly-mcp/vercel': {
+    routeHandlers: on(routeHandlers, { maxDurationMs: 1000, firstByteMs: 1000 }),
+    vercel: on(vercel, { maxDurationMs: 1000, firstByteMs: 1000 }),
+  },
+}

@@ -1,0 +1,57 @@
+/** Adds one unknown name at each depth of valid options. */
+
+/** One function, or one method, that takes options. */
+export interface Taker {
+  /** Calls it; may reject. What it starts must be ended. */
+  readonly call: (options: never) => unknown
+  /** Valid options, with every object that can be nested in them. */
+  readonly options: object
+  /** Objects in `options` that take any name, by path: why. */
+  readonly open?: { readonly [path: string]: string }
+  /** Objects that take names of others, but refuse this misspelt one of ours. */
+  readonly misspelt?: { readonly [path: string]: string }
+  /** Valid options would start something that does not end, such as reading stdin. */
+  readonly onlyRefusals?: true
+}
+
+export const UNKNOWN = 'notAnOption'
+
+export interface Place {
+  /** `http`, `tools.one.mcp`; empty for the options themselves. */
+  readonly path: string
+  /** The options with `name` there. */
+  with(name: string): object
+}
+
+/** Every plain object in `options`. Objects in lists have the path of their list. */
+export function placesIn(options: object, path = ''): Place[] {
+  const own: Place = { path, with: (name) => ({ ...options, [name]: 1 }) }
+  const inner = Object.entries(options).flatMap(([member, value]) => {
+    const at = path === '' ? member : `${path}.${member}`
+    const [first, ...more] = Array.isArray(value) ? (value as unknown[]) : [value]
+    if (!isPlain(first)) return []
+    const inside = placesIn(first, at)
+    return inside.map((place) => ({
+      path: place.path,
+      with: (name: string) => ({
+        ...options,
+        [member]: Array.isArray(value) ? [place.with(name), ...more] : place.with(name),
+      }),
+    }))
+  })
+  return [own, ...inner]
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/** The error of a call, or undefined. */
+export async function errorOf({ call }: Pick<Taker, 'call'>, options: object): Promise<Error | undefined> {
+  try {
+    await call(options as never)
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}

@@ -1,0 +1,190 @@
+/** Misspelt security options, each under a name that another framework or a slip of the hand gives them. */
+import { createPrompt, createResource, createTool, MCPServer, type MCPServerConfig } from 'mayfly-mcp'
+import { bearer, introspection, jwt, staticTokens } from 'mayfly-mcp/auth'
+import { createTool as createMastraTool, MCPServer as MastraServer } from 'mayfly-mcp/mastra'
+import { createMemoryVectorStore, createVectorQueryTool } from 'mayfly-mcp/retrieval'
+import { fromSdk } from 'mayfly-mcp/sdk'
+import { describe, expect, it, vi } from 'vitest'
+import { nearest } from '../../../src/definition/unknown-option.ts'
+
+const BASE = { id: 'shop', name: 'Shop', version: '1.0.0', log: false as const }
+const TOKEN = { token: 'a-token-of-thirty-two-characters', scopes: ['shop'] }
+const ISSUER = { issuer: 'https://login.example', audience: 'https://shop.example/mcp' }
+const tool = { id: 'one', description: 'One', execute: () => '' }
+const misspelt = (options: object) => options as never
+const serve = (config: object) => new MCPServer({ ...BASE, ...config } as MCPServerConfig)
+const store = createMemoryVectorStore()
+const search = { vectorStore: store, indexName: 'docs', model: () => [] }
+
+describe.each<[string, () => unknown, string]>([
+  ['staticTokens', () => staticTokens([TOKEN], misspelt({ requiredScopes: ['shop'] })), 'scopes'],
+  ['a static token', () => staticTokens([misspelt({ ...TOKEN, scope: ['shop'] })]), 'scopes'],
+  ['bearer', () => bearer(() => undefined, misspelt({ requiredScopes: ['shop'] })), 'scopes'],
+  ['jwt', () => jwt(misspelt({ ...ISSUER, requiredScopes: ['shop'] })), 'scopes'],
+  [
+    'introspection',
+    () => introspection(misspelt({ ...ISSUER, endpoint: 'https://a.example', requiredScopes: ['shop'] })),
+    'scopes',
+  ],
+  ['createTool', () => createTool(misspelt({ ...tool, scope: ['shop'] })), 'scopes'],
+  ['createTool of Mastra', () => createMastraTool(misspelt({ ...tool, scope: ['shop'] })), 'scopes'],
+  ['a tool as a plain object', () => serve({ tools: { one: { ...tool, scope: ['shop'] } } }), 'scopes'],
+  ['the same, requiredScopes', () => serve({ tools: { one: { ...tool, requiredScopes: ['a'] } } }), 'scopes'],
+  [
+    'a created tool that is spread',
+    () => serve({ tools: { one: { ...createTool(tool), scope: ['a'] } } }),
+    'scopes',
+  ],
+  [
+    'the same on a server of Mastra',
+    () => new MastraServer(misspelt({ ...BASE, tools: { one: { ...tool, scope: ['shop'] } } })),
+    'scopes',
+  ],
+  [
+    'createResource',
+    () => createResource(misspelt({ uri: 'a://b', scope: ['a'], read: () => '' })),
+    'scopes',
+  ],
+  ['a resource', () => serve({ resources: [{ uri: 'a://b', scope: ['a'], read: () => '' }] }), 'scopes'],
+  ['createPrompt', () => createPrompt(misspelt({ scope: ['a'], get: () => '' })), 'scopes'],
+  ['a prompt', () => serve({ prompts: { a: { scope: ['a'], get: () => '' } } }), 'scopes'],
+  [
+    'handle.update',
+    () =>
+      serve({})
+        .registerTool('one', {}, () => '')
+        .update(misspelt({ scope: ['a'] })),
+    'scopes',
+  ],
+  ['fromSdk', () => fromSdk(() => ({}) as never, misspelt({ scope: {} })), 'scopes'],
+  ['fromSdk, one kind', () => fromSdk(() => ({}) as never, { scopes: misspelt({ tool: {} }) }), 'tools'],
+  ['anonymous', () => staticTokens([TOKEN], { anonymous: misspelt({ tool: ['one'] }) }), 'tools'],
+  ['MCPServer', () => serve({ authentication: bearer(() => undefined) }), 'auth'],
+  ['http', () => serve({ http: { hosts: ['shop.example'] } }), 'allowedHosts'],
+  ['a search tool', () => createVectorQueryTool(misspelt({ ...search, filters: { tenant: 'a' } })), 'filter'],
+])('%s', (_function, make, known) => {
+  it(`a misspelt security option → a TypeError that suggests "${known}"`, () => {
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(`did you mean "${known}"? Its options are `)
+  })
+})
+
+it('a query with "filters" → refused, as is "where"', async () => {
+  await store.createIndex({ indexName: 'docs', dimension: 1 })
+  for (const name of ['filters', 'where'])
+    await expect(
+      store.query({ indexName: 'docs', queryVector: [1], [name]: { tenant: 'a' } }),
+    ).rejects.toThrow('did you mean "filter"?')
+})
+
+it.each([
+  [
+    'type',
+    'strict',
+    'name',
+    'parameters',
+    'handler',
+    'annotations',
+    'execution',
+    'definition',
+    'server',
+    'author',
+  ],
+])('a tool of another framework keeps its members: %s', (...names) => {
+  const members = Object.fromEntries(names.map((name) => [name, 'x']))
+  expect(() => serve({ tools: { one: { ...tool, ...members, inputSchema: {} } } })).not.toThrow()
+})
+
+it('a suggestion is the nearest name, or none', () => {
+  const known = ['maxBodyBytes', 'allowedHosts', 'keepAliveMs']
+  expect(nearest('maxBodyByte', known)).toBe('maxBodyBytes')
+  expect(nearest('MAXBODYBYTES', known)).toBe('maxBodyBytes')
+  expect(nearest('hosts', known)).toBe('allowedHosts')
+  expect(nearest('colour', known)).toBeUndefined()
+  expect(nearest('constructor', known)).toBeUndefined()
+})
+
+it('a list or a string instead of options → a TypeError that says so', () => {
+  expect(() => bearer(() => undefined, misspelt(['shop']))).toThrow(
+    'bearer must be an object with options: scopes,',
+  )
+})
+
+describe('names in "anonymous" that the server does not have', () => {
+  const open = (names: object, config: object = {}) => {
+    const auth = staticTokens([TOKEN], { anonymous: names })
+    return serve({ auth, tools: { whoami: tool }, ...config })
+  }
+
+  it.each([
+    [
+      { tools: ['who_ami'] },
+      '"anonymous.tools" names "who_ami", but this server has no such tool: did you mean "whoami"?',
+    ],
+    [
+      { prompts: ['review'] },
+      '"anonymous.prompts" names "review", but this server has no such prompt: remove it.',
+    ],
+    [{ resources: ['docs://a'] }, '"anonymous.resources" names "docs://a"'],
+  ])('%j → an error when the server is compiled', async (names, message) => {
+    expect(() => open(names).getToolListInfo()).toThrow(message)
+    const onError = vi.fn()
+    const response = await open(names, { onError }).fetch(
+      new Request('http://localhost/mcp', { method: 'POST' }),
+    )
+    expect([response.status, String(onError.mock.calls[0]?.[0])]).toEqual([
+      500,
+      expect.stringContaining(message),
+    ])
+  })
+
+  it('names that exist, of tools that are registered later, and of templates → accepted', () => {
+    const server = open(
+      { tools: ['whoami', 'later'], resources: ['docs://{id}'], prompts: ['review'] },
+      {
+        resources: [{ uriTemplate: 'docs://{id}', read: () => '' }],
+        prompts: { review: { get: () => '' } },
+      },
+    )
+    server.registerTool('later', {}, () => '')
+    expect(() => server.getToolListInfo()).not.toThrow()
+  })
+
+  it('with setup, which may add the tool → a warning', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    open({ tools: ['who_ami'] }, { setup: () => {} }).getToolListInfo()
+    expect(warn.mock.calls.flat().join()).toContain('no such tool')
+    warn.mockRestore()
+  })
+
+  it('with callbacks, which list for each request → accepted', () => {
+    const callbacks = { listPrompts: () => [], getPromptMessages: () => '' }
+    expect(() => open({ prompts: ['any'] }, { prompts: callbacks }).getToolListInfo()).not.toThrow()
+  })
+})
+
+it('names that the first server of fromSdk does not have, in scopes or anonymous → a warning', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js')
+  const make = () => {
+    const server = new McpServer({ name: 'a', version: '1' })
+    server.registerTool('refund', {}, () => ({ content: [] }))
+    return server
+  }
+  const auth = staticTokens([TOKEN], { anonymous: { tools: ['refnd'] } })
+  const hosted = fromSdk(make, { auth, log: false, scopes: { tools: { refunds: ['shop'] } } })
+  for (let n = 0; n < 2; n++)
+    await hosted.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN.token}` },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+      }),
+    )
+  const lines = warn.mock.calls.flat().map(String)
+  warn.mockRestore()
+  expect(lines).toEqual([
+    expect.stringContaining('\\"scopes.tools\\" names \\"refunds\\"'),
+    expect.stringContaining('\\"anonymous.tools\\" names \\"refnd\\"'),
+  ])
+})

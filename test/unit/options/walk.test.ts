@@ -1,0 +1,69 @@
+/** Every function of every entry point refuses unknown options, at every depth: an ignored one could leave open what it should close. */
+import { describe, expect, it } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
+import { ADAPTERS } from './_adapters.ts'
+import { AUTH } from './_auth.ts'
+import { CLIENTS } from './_clients.ts'
+import { RETRIEVAL } from './_retrieval.ts'
+import { SERVERS } from './_servers.ts'
+import { errorOf, placesIn, type Taker, UNKNOWN } from './_walk.ts'
+
+const ALL: { readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string } } = {
+  ...SERVERS,
+  ...CLIENTS,
+  ...ADAPTERS,
+  ...RETRIEVAL,
+  'mayfly-mcp/auth': AUTH,
+}
+
+const entries = Object.keys(manifest.exports)
+  .filter((entry) => entry !== './package.json')
+  .map((entry) => entry.replace('.', 'mayfly-mcp'))
+
+const takers = Object.entries(ALL).flatMap(([entry, functions]) =>
+  Object.entries(functions).flatMap(([name, given]) =>
+    typeof given === 'string' ? [] : [given].flat().map((taker) => ({ name: `${entry}: ${name}`, taker })),
+  ),
+)
+
+describe.each(entries)('%s', (entry) => {
+  it('each of its values is in the list, and no other', async () => {
+    const values: object = await import(/* @vite-ignore */ entry)
+    expect(Object.keys(ALL[entry] ?? {}).sort()).toEqual(Object.keys(values).sort())
+  })
+})
+
+describe.each(takers)('$name', ({ taker }) => {
+  const { options, open = {}, misspelt = {}, onlyRefusals = false } = taker
+
+  it.runIf(!onlyRefusals)('valid options are accepted', async () => {
+    expect((await errorOf(taker, options))?.message ?? '').not.toMatch(
+      /has no option|must be an object with options/,
+    )
+  })
+
+  it('an unknown name is refused at every depth that is not open', async () => {
+    for (const place of placesIn(options)) {
+      const near = misspelt[place.path]
+      const isOpen = open[place.path] !== undefined || near !== undefined
+      const error = await errorOf(taker, place.with(near ?? UNKNOWN))
+      if (isOpen && near === undefined) {
+        expect([place.path, error?.message ?? '']).toEqual([
+          place.path,
+          expect.not.stringContaining(`has no option "${UNKNOWN}`),
+        ])
+        continue
+      }
+      expect([place.path, error?.name, error?.message]).toEqual([
+        place.path,
+        'TypeError',
+        expect.stringMatching(`has no option "${near ?? UNKNOWN}": (its options are|did you mean)[^\\n]*$`),
+      ])
+    }
+  })
+
+  it('what the list says is open exists', () => {
+    const paths = placesIn(options).map(({ path }) => path)
+    for (const path of [...Object.keys(open), ...Object.keys(misspelt)]) expect(paths).toContain(path)
+  })
+})
