@@ -49,6 +49,7 @@ const OPTIONS: Names<OAuthProviderOptions> = {
   onRedirect: 1,
   prefix: 1,
   clientInformation: 1,
+  clientMetadataUrl: 1,
 }
 const CLIENT_INFORMATION: Names<NonNullable<OAuthProviderOptions['clientInformation']>> = {
   client_id: 1,
