@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { createEventReader, type ServerEvent } from './event-stream.ts'
+import { createEventReader, type ServerEvent } from '../../src/protocol/event-stream.ts'
 import { isStream } from './media-type.ts'
 
 /** Whether to stop reading: called after the headers, and after each event of a stream. */

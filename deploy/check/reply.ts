@@ -1,9 +1,9 @@
 /** A server's answer, parsed as JSON-RPC from a JSON body or from the events of an SSE body. */
 
 import { isObject } from '../../src/definition/is-object.ts'
+import type { ServerEvent } from '../../src/protocol/event-stream.ts'
 import type { IsEnough } from './body.ts'
 import { MAX_BODY_BYTES, MAX_EVENTS } from './body.ts'
-import type { ServerEvent } from './event-stream.ts'
 import type { Answer } from './http.ts'
 import { essence, isJson, isStream } from './media-type.ts'
 import type { JsonObject } from './messages.ts'

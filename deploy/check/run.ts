@@ -90,6 +90,11 @@ async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {
     return await probe.run(endpoint)
   } catch (error) {
     if (isA(error, Stop)) return error.outcome
+    if (isA(error, RangeError))
+      return wrong(
+        'the server sends JSON that is nested too deeply to be read',
+        'nest answers and schemas less deeply: clients end with the same error',
+      )
     // Probes should handle any answer. If one throws anyway, the rest of the report is kept.
     return wrong(
       `the answer could not be checked: ${cite(isA(error, Error) ? error.message : error)}`,

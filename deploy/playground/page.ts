@@ -35,7 +35,6 @@ const MODULES = [
   'client',
   'completion',
   'dom',
-  'events',
   'exchange',
   'form',
   'json',
@@ -51,22 +50,25 @@ const MODULES = [
   'wire',
 ]
 
-/** The module of `src` that they share. */
-const SHARED = 'error-text'
-const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/definition(?=\/error-text\.[jt]s')/g
+/** Modules of `src` that they share, by name; they import nothing. */
+const SHARED: { readonly [name: string]: string } = {
+  'error-text': '../../src/definition',
+  'event-stream': '../../src/protocol',
+}
+const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.[jt]s')/g
 
 const DOC_COMMENT = /^ *\/\*\*[\s\S]*?\*\/\n/gm
 
 /** Paths below `PREFIX` that the page loads. */
 export const ASSETS: readonly string[] = [
   'style.css',
-  ...[...MODULES, SHARED].map((name) => `${name}${EXTENSION}`),
+  ...[...MODULES, ...Object.keys(SHARED)].map((name) => `${name}${EXTENSION}`),
 ]
 
 /** One of `ASSETS`. */
 export function readAsset(name: string): Asset {
   if (name === 'style.css') return { type: 'text/css; charset=utf-8', body: STYLE }
-  const folder = name.startsWith(SHARED) ? '../../src/definition' : './browser'
+  const folder = SHARED[name.slice(0, -EXTENSION.length)] ?? './browser'
   const file = fileURLToPath(new URL(`${folder}/${name}`, import.meta.url))
   const code = readFileSync(file, 'utf8').replaceAll(SHARED_IMPORT, '.').replaceAll(DOC_COMMENT, '')
   const body = EXTENSION === '.ts' ? nodeModule.stripTypeScriptTypes(code) : code

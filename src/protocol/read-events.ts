@@ -1,4 +1,5 @@
 /** Reads the messages of an SSE body. */
+import { createEventReader } from './event-stream.ts'
 
 /**
  * Calls `take` with the data of each event of an SSE body as it arrives (WHATWG HTML §9.2.6), and awaits it. Event ids and names are
@@ -9,19 +10,17 @@ export async function readEvents(
   onData: (data: string) => void | Promise<void>,
 ): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
-  let rest = ''
-  let data: string[] = []
+  let found: string[] = []
+  const read = createEventReader(({ data }) => found.push(data))
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
-    const lines = (rest + value).split(/\r\n|\n|\r(?!$)/)
-    rest = lines.pop()!
-    for (const line of lines) {
-      if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
-      if (line !== '' || data.length === 0) continue
-      const taking = onData(data.join('\n'))
+    read(value)
+    const taken = found
+    found = []
+    for (const data of taken) {
+      const taking = onData(data)
       if (taking !== undefined) await taking
-      data = []
     }
   }
 }

@@ -27,6 +27,12 @@ const many = Object.fromEntries(
   Array.from({ length: 20_000 }, (_, index) => [`f${index}`, { type: 'string' }]),
 )
 
+/** Each level asks for 200 rows of the one below: 2 KB, and 200³ inputs. */
+const rows = (levels: number): object =>
+  levels === 0
+    ? { type: 'string' }
+    : { type: 'array', items: rows(levels - 1), default: Array(200).fill(levels === 1 ? '' : []) }
+
 const SCHEMAS: { readonly [name: string]: unknown } = {
   markup: {
     type: 'object',
@@ -50,6 +56,7 @@ const SCHEMAS: { readonly [name: string]: unknown } = {
     type: 'object',
     properties: { next: { $ref: '#' }, list: { type: 'array', items: { $ref: '#' } } },
   },
+  rows: { type: 'object', properties: { rows: rows(3) } },
   circular: { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
   wide: {
     type: 'object',

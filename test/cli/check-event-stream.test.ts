@@ -2,7 +2,7 @@
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createEventReader, type ServerEvent } from '../../deploy/check/event-stream.ts'
+import { createEventReader, type ServerEvent } from '../../src/protocol/event-stream.ts'
 
 function read(pieces: readonly string[]): ServerEvent[] {
   const events: ServerEvent[] = []

@@ -1,6 +1,6 @@
 /** The arguments of a call: a form from its schema, or the same as JSON. */
 import { button, element } from './dom.ts'
-import { createControl, labelled, readJson, writeJson } from './form.ts'
+import { createForm, labelled, readJson, writeJson } from './form.ts'
 import { asObject, type Json } from './json.ts'
 import { toField } from './schema.ts'
 
@@ -11,7 +11,7 @@ export interface ArgumentForm {
 }
 
 export function createArgumentForm(schema: unknown, title: string): ArgumentForm {
-  const control = createControl(toField(schema))
+  const control = createForm(toField(schema))
   const input = element('textarea', { rows: '8', class: 'mono', spellcheck: 'false' })
   const raw = labelled({ title: `${title} as JSON`, isRequired: false }, input)
   raw.hidden = true

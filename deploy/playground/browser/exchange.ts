@@ -1,6 +1,6 @@
 /** One HTTP request and its response, recorded as it happens. */
 import { textOf } from '../../../src/definition/error-text.ts'
-import { createEventReader } from './events.ts'
+import { createEventReader } from '../../../src/protocol/event-stream.ts'
 import { asObject, clip, isObject, type Json, parse } from './json.ts'
 
 /** What the page shows of a request and its response, filled as data arrives. */
@@ -90,8 +90,11 @@ async function read(response: Response, record: Exchange, ask: Ask, started: num
   const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
-  const readEvents = createEventReader()
-  let body = ''
+  const readEvents = createEventReader(({ data }) => {
+    record.events.push({ atMs: performance.now() - started, data })
+    deliver(parse(data), ask)
+  })
+  const body: string[] = []
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
@@ -105,18 +108,15 @@ async function read(response: Response, record: Exchange, ask: Ask, started: num
     }
     const text = decoder.decode(value, { stream: true })
     if (!isStream) {
-      body += text
+      body.push(text)
       continue
     }
-    for (const data of readEvents(text)) {
-      record.events.push({ atMs: performance.now() - started, data })
-      deliver(parse(data), ask)
-    }
+    readEvents(text)
     ask.onChange(record)
   }
   if (isStream) return
-  record.body = body
-  deliver(parse(body), ask)
+  record.body = body.join('')
+  deliver(parse(record.body), ask)
 }
 
 function deliver(message: unknown, { onMessage }: Ask): void {

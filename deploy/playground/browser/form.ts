@@ -1,4 +1,5 @@
 /** Inputs for a field of a schema, which can be read and written. */
+import { isA } from '../../../src/definition/error-text.ts'
 import { button, element, nextId } from './dom.ts'
 import { asList, asObject, isObject, pretty } from './json.ts'
 import type { Choice, Field } from './schema.ts'
@@ -12,13 +13,49 @@ export interface Control {
 
 const MAX_ARRAY = 200
 
-export function createControl(field: Field): Control {
-  const control = MAKERS[field.kind](field as never)
+/** Controls of one form, whatever its schema and values; arrays within arrays would make 200ⁿ. */
+const MAX_CONTROLS = 1000
+
+interface Budget {
+  /** Controls that the form may still have. */
+  controls: number
+  /** Controls that this edit may still make: defaults of a schema may fill lists that a value then empties. */
+  made: number
+}
+
+class FormTooLarge extends Error {
+  override readonly message = 'too large for a form: edit it as JSON'
+}
+
+/** The control of a whole form; a JSON field if the form would have too many controls. */
+export function createForm(field: Field): Control {
+  const budget: Budget = { controls: MAX_CONTROLS, made: 2 * MAX_CONTROLS }
+  try {
+    const control = createControl(field, budget)
+    const write = (value: unknown): void => {
+      budget.made = 2 * MAX_CONTROLS
+      control.write(value)
+    }
+    return { ...control, write }
+  } catch (error) {
+    if (!isA(error, FormTooLarge)) throw error
+    return createControl({ ...field, kind: 'json', hint: error.message }, { controls: 1, made: 1 })
+  }
+}
+
+function createControl(field: Field, budget: Budget): Control {
+  const cost = 1 + ('choices' in field ? field.choices.length / 10 : 0)
+  budget.controls -= cost
+  budget.made -= cost
+  if (budget.controls < 0 || budget.made < 0) throw new FormTooLarge()
+  const control = MAKERS[field.kind](field as never, budget)
   if (field.initial !== undefined) control.write(field.initial)
   return control
 }
 
-const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind: Kind }>) => Control } = {
+const MAKERS: {
+  readonly [Kind in Field['kind']]: (field: Extract<Field, { kind: Kind }>, budget: Budget) => Control
+} = {
   text: (field) => {
     const input =
       field.input === 'area' ? element('textarea', { rows: '4' }) : element('input', { type: 'text' })
@@ -60,11 +97,11 @@ const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind:
       },
     }
   },
-  object: (field) => {
+  object: (field, budget) => {
     const controls = field.fields.map((inner) => ({
       name: inner.name,
       isRequired: inner.isRequired,
-      ...createControl(inner),
+      ...createControl(inner, budget),
     }))
     const nodes = controls.map(({ node }) => node)
     return {
@@ -82,7 +119,7 @@ const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind:
       },
     }
   },
-  array: (field) => createArray(field),
+  array: createArray,
   json: (field) => {
     const input = element('textarea', { rows: '4', class: 'mono', spellcheck: 'false', placeholder: '{ }' })
     return {
@@ -93,19 +130,21 @@ const MAKERS: { readonly [Kind in Field['kind']]: (field: Extract<Field, { kind:
   },
 }
 
-function createArray(field: Extract<Field, { kind: 'array' }>): Control {
-  const items: { readonly control: Control; readonly row: HTMLElement }[] = []
+function createArray(field: Extract<Field, { kind: 'array' }>, budget: Budget): Control {
+  const items: { readonly control: Control; readonly row: HTMLElement; readonly cost: number }[] = []
   const rows = element('div', { class: 'fields' })
   const insert = (value?: unknown): HTMLElement | undefined => {
     if (items.length >= MAX_ARRAY) return undefined
     const title = `${field.title} ${items.length + 1}`
-    const control = createControl({ ...field.item, title })
+    const before = budget.controls
+    const control = createControl({ ...field.item, title }, budget)
     if (value !== undefined) control.write(value)
-    const item = { control, row: element('div', { class: 'row' }) }
+    const item = { control, row: element('div', { class: 'row' }), cost: before - budget.controls }
     const remove = button(
       'Remove',
       () => {
         items.splice(items.indexOf(item), 1)
+        budget.controls += item.cost
         item.row.remove()
         add.focus()
       },
@@ -116,7 +155,18 @@ function createArray(field: Extract<Field, { kind: 'array' }>): Control {
     rows.append(item.row)
     return item.row
   }
-  const focusNew = (): void => insert()?.querySelector<HTMLElement>('input,select,textarea')?.focus()
+  const focusNew = (): void => {
+    const before = budget.controls
+    budget.made = 2 * MAX_CONTROLS
+    try {
+      insert()?.querySelector<HTMLElement>('input,select,textarea')?.focus()
+    } catch (error) {
+      if (!isA(error, FormTooLarge)) throw error
+      budget.controls = before
+      add.disabled = true
+      add.textContent = error.message
+    }
+  }
   const add = button('Add', focusNew, { 'aria-label': `Add to ${field.title}` })
   return {
     node: grouped(field, rows, add),
@@ -125,6 +175,7 @@ function createArray(field: Extract<Field, { kind: 'array' }>): Control {
       return values.length === 0 && !field.isRequired ? undefined : values
     },
     write: (value) => {
+      for (const { cost } of items) budget.controls += cost
       items.length = 0
       rows.replaceChildren()
       for (const one of asList(value).slice(0, MAX_ARRAY)) insert(one)

@@ -2,7 +2,7 @@
  * The fields of a form, from an untrusted JSON Schema: limited in depth and number of fields, and without running patterns. What a form
  * cannot show becomes a JSON field.
  */
-import { asList, asObject, asText, isObject, type Json, pretty } from './json.ts'
+import { asList, asObject, asText, clip, isObject, type Json } from './json.ts'
 
 export type Field = {
   readonly name: string
@@ -34,15 +34,22 @@ const MAX_REFERENCES = 16
 /** Characters of the rules of one field. */
 const MAX_RULES = 300
 
+/** Characters and members of all defaults of a form; the others are left out. */
+const MAX_DEFAULTS = 100_000
+/** Characters of a title and of a description. */
+const MAX_TITLE = 200
+const MAX_DESCRIPTION = 2000
+
 interface Walk {
   readonly root: Json
   fields: number
+  defaults: number
 }
 
 /** The form for a whole schema. */
 export function toField(schema: unknown): Field {
   const root = asObject(schema)
-  return fieldOf('', root, true, { root, fields: 0 }, 0)
+  return fieldOf('', root, true, { root, fields: 0, defaults: MAX_DEFAULTS }, 0)
 }
 
 function fieldOf(name: string, given: unknown, isRequired: boolean, walk: Walk, depth: number): Field {
@@ -51,10 +58,10 @@ function fieldOf(name: string, given: unknown, isRequired: boolean, walk: Walk, 
   const kind = kindOf(schema, walk, depth)
   return {
     name,
-    title: asText(schema.title) ?? (name || 'value'),
+    title: clip(asText(schema.title) ?? (name || 'value'), MAX_TITLE),
     hint: hintOf(schema, kind, isNullable),
     isRequired,
-    ...('default' in schema && { initial: schema.default }),
+    ...(schema.default !== undefined && isSmall(schema.default, walk) && { initial: schema.default }),
     ...kind,
   }
 }
@@ -78,10 +85,27 @@ function kindOf(schema: Json, walk: Walk, depth: number): Kind {
   return { kind: 'json' }
 }
 
+/** Whether a default fits into what is left for all of them. */
+function isSmall(value: unknown, walk: Walk): boolean {
+  const waiting = [value]
+  while (walk.defaults > 0 && waiting.length > 0) {
+    const one = waiting.pop()
+    walk.defaults -= typeof one === 'string' ? one.length : 1
+    if (typeof one !== 'object' || one === null) continue
+    for (const name in one) {
+      if (waiting.length > walk.defaults) break
+      waiting.push(one[name as keyof typeof one])
+    }
+  }
+  return walk.defaults > 0
+}
+
 /** Too many properties are edited as JSON: a form without some of them would look complete. */
 function objectOf(schema: Json, walk: Walk, depth: number): Kind {
-  const properties = Object.entries(asObject(schema.properties))
-  if (walk.fields + properties.length > MAX_FIELDS) return { kind: 'json' }
+  const given = asObject(schema.properties)
+  let count = 0
+  for (const _name in given) if (walk.fields + ++count > MAX_FIELDS) return { kind: 'json' }
+  const properties = Object.entries(given)
   const required = new Set(asList(schema.required))
   const fields = properties.map(([name, property]) =>
     fieldOf(name, property, required.has(name), walk, depth + 1),
@@ -92,7 +116,10 @@ function objectOf(schema: Json, walk: Walk, depth: number): Kind {
 function choicesOf(schema: Json): readonly Choice[] | undefined {
   const titled = Array.isArray(schema.oneOf) ? schema.oneOf : schema.anyOf
   const isTitled =
-    Array.isArray(titled) && titled.length > 0 && titled.every((one) => isObject(one) && 'const' in one)
+    Array.isArray(titled) &&
+    titled.length > 0 &&
+    titled.length <= MAX_CHOICES &&
+    titled.every((one) => isObject(one) && 'const' in one)
   const values: readonly unknown[] | undefined = Array.isArray(schema.enum)
     ? schema.enum
     : 'const' in schema
@@ -101,10 +128,11 @@ function choicesOf(schema: Json): readonly Choice[] | undefined {
         ? titled.map((one: Json) => one.const)
         : undefined
   if (values === undefined || values.length > MAX_CHOICES) return undefined
+  if (values.some((value) => typeof value === 'object' && value !== null)) return undefined
   const names = asList(schema.enumNames)
   return values.map((value, index) => {
     const title = isTitled ? asText(asObject(titled[index]).title) : asText(names[index])
-    return { value, label: title ?? (typeof value === 'string' ? value : pretty(value)) }
+    return { value, label: clip(title ?? String(value), MAX_TITLE) }
   })
 }
 
@@ -116,18 +144,18 @@ function inputOf({ format, maxLength }: Json): 'text' | 'email' | 'url' | 'date'
 
 /** Follows references and looks through `X or null` and single members of `allOf`. */
 function simplify(given: unknown, root: Json): { schema: Json; isNullable: boolean } {
-  let schema = asObject(given)
+  let schema = known(asObject(given))
   let isNullable = false
   for (let step = 0; step < MAX_REFERENCES; step++) {
     const { $ref, allOf, anyOf, oneOf, type, ...rest } = schema
     const several = asList(anyOf ?? oneOf)
     const real = several.filter((one) => asObject(one).type !== 'null')
     if (typeof $ref === 'string')
-      schema = { ...rest, ...(type !== undefined && { type }), ...resolve($ref, root) }
+      schema = { ...rest, ...(type !== undefined && { type }), ...known(resolve($ref, root)) }
     else if (asList(allOf).length === 1)
-      schema = { ...rest, ...(type !== undefined && { type }), ...asObject(asList(allOf)[0]) }
+      schema = { ...rest, ...(type !== undefined && { type }), ...known(asObject(asList(allOf)[0])) }
     else if (several.length > real.length && real.length === 1) {
-      schema = { ...rest, ...asObject(real[0]) }
+      schema = { ...rest, ...known(asObject(real[0])) }
       isNullable = true
     } else if (Array.isArray(type)) {
       const types = type.filter((one) => one !== 'null')
@@ -137,6 +165,19 @@ function simplify(given: unknown, root: Json): { schema: Json; isNullable: boole
     } else return { schema, isNullable }
   }
   return { schema: {}, isNullable }
+}
+
+const KEYWORDS = [
+  ...['$ref', 'allOf', 'anyOf', 'oneOf', 'type', 'properties', 'additionalProperties', 'required', 'items'],
+  ...['enum', 'enumNames', 'const', 'title', 'description', 'default'],
+]
+
+/** The keywords that a form uses: a schema may have any number of others, which each step would copy. */
+function known(schema: Json): Json {
+  const kept: { [keyword: string]: unknown } = {}
+  for (const keyword of [...KEYWORDS, ...RULES, ...MORE_RULES])
+    if (Object.hasOwn(schema, keyword)) kept[keyword] = schema[keyword]
+  return kept
 }
 
 /** A JSON Pointer within the same document (RFC 6901); nothing is ever fetched. */
@@ -176,7 +217,8 @@ function hintOf(schema: Json, { kind }: Kind, isNullable: boolean): string | und
   const shown = all.filter((rule) => rule !== undefined).join(', ')
   const json = kind === 'json' ? 'JSON' : undefined
   return (
-    [asText(schema.description), json, shown || undefined].filter((one) => one !== undefined).join(' · ') ||
-    undefined
+    [clip(asText(schema.description) ?? '', MAX_DESCRIPTION) || undefined, json, shown || undefined]
+      .filter((one) => one !== undefined)
+      .join(' · ') || undefined
   )
 }

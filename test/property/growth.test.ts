@@ -1,0 +1,219 @@
+/**
+ * Work in proportion: whatever reads bytes of a stranger takes at most 2.5 times as long for twice the bytes. By processor time, warmed up,
+ * the least of several runs; sizes double until one run takes long enough to be measured.
+ */
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { createHide } from '../../deploy/check/secrets.ts'
+import { paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
+import { toField } from '../../deploy/playground/browser/schema.ts'
+import { expand, variablesOf } from '../../deploy/playground/browser/uri-template.ts'
+import { toScopes } from '../../src/auth/scopes.ts'
+import { bearer } from '../../src/auth.ts'
+import { fromBase64Url } from '../../src/definition/base64.ts'
+import { digest } from '../../src/definition/digest.ts'
+import { hasDuplicates } from '../../src/definition/schema-bounds.ts'
+import { metered } from '../../src/definition/schema-budget.ts'
+import { escapeUnprintable } from '../../src/definition/unprintable.ts'
+import { foldUri, isPlainUri, spellingsOf } from '../../src/definition/uri.ts'
+import { compileUriPattern } from '../../src/definition/uri-pattern.ts'
+import { compileUriTemplate } from '../../src/definition/uri-template.ts'
+import { parseFilter } from '../../src/events/listen-filter.ts'
+import { connectSnippets } from '../../src/http/connect-snippets.ts'
+import { createResource, createTool, jsonSchema } from '../../src/index.ts'
+import { readReason } from '../../src/interaction/asked-again.ts'
+import { createEventReader } from '../../src/protocol/event-stream.ts'
+import { parseJson } from '../../src/protocol/json-rpc.ts'
+import { acceptedTypes } from '../../src/protocol/sse-response.ts'
+import { parseHost, toAddress } from '../../src/request/address.ts'
+import { parseEvents } from '../../src/webhook/events.ts'
+import { cpuMs } from '../_cpu.ts'
+import { type Module, readModules } from '../architecture/_modules.ts'
+import { createServer, post } from '../unit/_client.ts'
+import { FOLDERS, MODULES } from './_growth-modules.ts'
+
+/** Hostile shapes of a size. */
+const TEXTS: { readonly [shape: string]: (size: number) => string } = {
+  letters: (size) => 'a'.repeat(size),
+  spaces: (size) => ' '.repeat(size),
+  marks: (size) => '\u0316\u0301'.repeat(size / 2),
+  'marks of half width': (size) => '\uFF9E\u0316'.repeat(size / 2),
+  'encoded marks': (size) => '%CC%96%CC%81'.repeat(size / 12),
+  'escapes of escapes': (size) => '%25'.repeat(size / 3),
+  'half escapes': (size) => '%'.repeat(size),
+  slashes: (size) => '/'.repeat(size),
+  'steps up': (size) => 'a/../'.repeat(size / 5),
+  dots: (size) => `${'.'.repeat(size)}x`,
+  colons: (size) => ':'.repeat(size),
+  streams: (size) => ':$'.repeat(size / 2),
+  braces: (size) => '{'.repeat(size),
+  commas: (size) => ',;='.repeat(size / 3),
+  quotes: (size) => '"\\'.repeat(size / 2),
+  lines: (size) => '\r\n'.repeat(size / 2),
+  returns: (size) => '\r'.repeat(size),
+  data: (size) => 'data:x\n'.repeat(size / 7),
+  base64url: (size) => 'QUJD'.repeat(size / 4),
+}
+
+const template = compileUriTemplate('a://{x}/{+y}{?z,w}')
+const pattern = compileUriPattern('a://{x}/{+y}{?z,w}')!
+const hide = createHide(['a-secret-of-some-length', 'aaaaaaaa'])
+const URIS = [
+  createResource({ uri: 'a://till', scopes: ['vault'], read: () => '' }),
+  createResource({ uriTemplate: 'a://{+path}', read: () => 'read' }),
+]
+const guarded = createServer({
+  auth: bearer(() => ({ clientId: 'c', scopes: [] })),
+  resources: URIS,
+  http: { maxBodyBytes: 50_000_000, maxStringCharacters: 50_000_000 },
+})
+const TREE = {
+  type: 'object',
+  additionalProperties: { $ref: '#/$defs/node' },
+  $defs: {
+    node: {
+      type: ['object', 'string', 'array'],
+      items: { $ref: '#/$defs/node' },
+      anyOf: [{ maxLength: 9 }, { minLength: 3 }],
+    },
+  },
+}
+const say = createServer({
+  tools: { say: createTool({ id: 'say', inputSchema: jsonSchema(TREE), execute: () => 'said' }) },
+})
+
+async function ask(server: ReturnType<typeof createServer>, text: string): Promise<void> {
+  const request = post(text, {
+    headers: { authorization: 'Bearer token', 'mcp-protocol-version': '2025-11-25' },
+  })
+  await (await server.handle(request, {})).text()
+}
+
+/** Everything that reads text of a stranger. */
+const READERS: { readonly [reader: string]: (text: string) => unknown } = {
+  foldUri: (text) => foldUri(`a://${text}`),
+  spellingsOf: (text) => spellingsOf(`a://${text}`),
+  isPlainUri: (text) => isPlainUri(`a://${text}`),
+  'a URI template': (text) => template.match(`a://${text}`),
+  'a URI pattern': (text) => pattern.covers(`a:/${text.slice(0, 100_000)}`),
+  'the event reader': (text) => createEventReader(() => {})(text),
+  'the event reader, in pieces': (text) => {
+    const read = createEventReader(() => {})
+    for (let at = 0; at < text.length; at += 16) read(text.slice(at, at + 16))
+  },
+  base64url: fromBase64Url,
+  'the name of a server': (text) => connectSnippets(text, 'https://a.example/mcp'),
+  'secrets in a report': (text) => hide.inForeign(text, false),
+  'the form of a title': (text) =>
+    toField({ type: 'object', properties: { a: { title: text, description: text, default: text } } }),
+  'the variables of a template': variablesOf,
+  'a JSON string': (text) => parseJson(JSON.stringify(text), LIMITS),
+  'JSON that is none': (text) => {
+    try {
+      parseJson(text, LIMITS)
+    } catch {
+      // Refused.
+    }
+  },
+}
+
+Object.assign(READERS, {
+  Accept: (text: string) => acceptedTypes(text),
+  Host: (text: string) => parseHost(text),
+  'a forwarded address': (text: string) => toAddress(text),
+  'a scope claim': (text: string) => toScopes(text),
+  'a reason in a question': (text: string) => readReason(text),
+  'unprintable characters': (text: string) => escapeUnprintable(text),
+  'a webhook': (text: string) => parseEvents(new TextEncoder().encode(text)),
+  'a digest': (text: string) => digest(text),
+  'equal items': (text: string) => hasDuplicates([...text.slice(0, 40_000)]),
+  'a metered value': (text: string) => metered([text, [...text.slice(0, 40_000)]]),
+  'a filter of subscriptions': (text: string) => {
+    try {
+      parseFilter({ resourceSubscriptions: [text] })
+    } catch {
+      // Refused.
+    }
+  },
+  'headers from arguments': (text: string) =>
+    paramHeaders({ properties: { a: { 'x-mcp-header': 'A' } } }, { a: text }),
+  'a template with values': (text: string) => expand(text, new Map([['x', text]])),
+})
+
+const LIMITS = { maxDepth: 64, maxMembers: 1_000_000, maxStringCharacters: 50_000_000 }
+
+const call = (method: string, params: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+const REQUESTS: { readonly [what: string]: (text: string) => Promise<void> } = {
+  'the URI of a resource': (text) => ask(guarded, call('resources/read', { uri: `a://${text}` })),
+  'the arguments of a tool': (text) =>
+    ask(say, call('tools/call', { name: 'say', arguments: { a: [text] } })),
+  'the name of a tool': (text) => ask(say, call('tools/call', { name: text, arguments: {} })),
+  'the body': (text) => ask(say, text),
+}
+
+const TYPES = /^(?:string(?: \| (?:null|undefined))*|unknown|Uint8Array.*|Headers|Request|Params|Json)$/
+
+function readsInput({ source }: Module): boolean {
+  return source.statements.some(
+    (statement) =>
+      ts.isFunctionDeclaration(statement) &&
+      statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) &&
+      statement.parameters.some(({ type }) => TYPES.test(type?.getText() ?? '')),
+  )
+}
+
+const SMALLEST = 1200
+/** Milliseconds from which on a run can be compared with another. */
+const MEASURABLE = 4
+const LARGEST = 80_000
+
+/** The least time of three runs. */
+async function leastOf(run: () => unknown): Promise<number> {
+  const times: number[] = []
+  for (let turn = 0; turn < 3; turn++) {
+    const start = cpuMs()
+    await run()
+    times.push(cpuMs() - start)
+  }
+  return Math.min(...times)
+}
+
+/** How many times as long the last doubling takes; undefined where nothing takes long enough to tell. */
+async function growthOf(read: (text: string) => unknown, shape: (size: number) => string): Promise<number> {
+  let before = 0
+  for (let size = SMALLEST; size <= LARGEST; size *= 2) {
+    const text = shape(size)
+    const time = await leastOf(() => read(text))
+    if (before >= MEASURABLE) return time / before
+    before = time
+  }
+  return 1
+}
+
+describe('this list', () => {
+  it('has every module that exports a function of text, bytes or anything, or says why not', () => {
+    const modules = FOLDERS.flatMap(readModules).filter(readsInput)
+    expect(modules.map(({ file }) => file).filter((file) => !Object.hasOwn(MODULES, file))).toEqual([])
+    expect(Object.keys(MODULES).filter((file) => !modules.some((one) => one.file === file))).toEqual([])
+  })
+
+  it('finds work that grows faster', async () => {
+    const sorted = (text: string) => text.normalize('NFKD')
+    expect(await growthOf(sorted, TEXTS.marks!)).toBeGreaterThan(2.5)
+  })
+})
+
+const all = { ...READERS, ...REQUESTS }
+describe.each(Object.keys(all))('%s', (reader) => {
+  it.each(Object.keys(TEXTS))('%s: twice as much takes at most 2.5 times as long', async (shape) => {
+    // A collection of garbage may fall into one of the runs: once more, before it counts.
+    let growth = 0
+    for (let turn = 0; turn < 3; turn++) {
+      growth = await growthOf(all[reader]!, TEXTS[shape]!)
+      if (growth <= 2.5) break
+    }
+    expect(growth).toBeLessThanOrEqual(2.5)
+  })
+})
