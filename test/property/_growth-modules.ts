@@ -77,7 +77,6 @@ export const MODULES: { readonly [file: string]: string } = {
   'src/http/public-url.ts': 'by the requests here',
   'src/http/refusal.ts': 'by the requests here',
   'src/http/request-id.ts': 'by the requests here',
-  'src/http/traffic.ts': 'by the requests here',
   'src/interaction/asked-again.ts': 'reader here',
   'src/interaction/degraded.ts': 'of limited length before it is read',
   'src/interaction/journal.ts': 'of its own property test',
