@@ -91,6 +91,7 @@ it.each([
   'try {} catch (error) { log((error as Error).message) }',
   'try {} catch ({ message }) { log(message) }',
   'try {} catch (error) { const { message } = error as Error }',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the code under test.
   'try {} catch (error) { log(`${error}`) }',
   'try {} catch (error) { log(String(error)) }',
   "try {} catch (error) { if ('code' in error) return }",

@@ -164,7 +164,7 @@ describe('elsewhere', () => {
       const { error } = await legacy(server, 'tools/list')
       expect(error?.code).toBe(ErrorCode.internal)
       expect(onError).toHaveBeenCalledOnce()
-      const note = post('{"jsonrpc":"2.0","method":"notifications/x"}', {
+      const note = post('{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}', {
         headers: { 'mcp-protocol-version': '2025-11-25' },
       })
       expect((await send(server, note)).status).toBe(500)

@@ -760,6 +760,7 @@ describe('options of the gate', () => {
     ['scopeHints', { scopeHints: 'shop' }],
     ['scopeHints', { scopeHints: ['shop read'] }],
     ['resourceName', { resourceName: '' }],
+    ['resourceName', { resourceName: 5 }],
     ['scopesSupported', { scopesSupported: 'shop' }],
     ['scopesSupported', { scopesSupported: ['shop', 5] }],
     ['authorizationServers', { authorizationServers: 'https://login.example' }],
