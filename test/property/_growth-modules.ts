@@ -13,6 +13,8 @@ export const FOLDERS = [
 ]
 
 export const MODULES: { readonly [file: string]: string } = {
+  'src/auth/open-names.ts': 'of the author of a server, or a fixed number of members',
+  'src/definition/unknown-option.ts': 'of the author of a server, or a fixed number of members',
   'deploy/playground/browser/argument-form.ts': 'in the browser, where the budgets of lists and forms hold',
   'deploy/playground/browser/catalogue.ts': 'in the browser, where the budgets of lists and forms hold',
   'deploy/playground/browser/client.ts': 'in the browser, where the budgets of lists and forms hold',

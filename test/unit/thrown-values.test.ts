@@ -100,10 +100,7 @@ const PLACES: { readonly [place: string]: (fail: Fail) => readonly [Partial<MCPS
     }),
     call('one'),
   ],
-  'onInput of a tool': (fail) => [
-    tool({ mcp: { onInputAvailable: fail }, onInputAvailable: fail }),
-    call('one'),
-  ],
+  'onInput of a tool': (fail) => [tool({ onInputAvailable: fail }), call('one')],
   'onOutput of a tool': (fail) => [tool({ onOutput: fail }), call('one')],
   'an inputSchema': (fail) => [tool({ inputSchema: withJson(schemaOf(fail)) }), call('one')],
   'an outputSchema': (fail) => [tool({ outputSchema: withJson(schemaOf(fail)) }), call('one')],
