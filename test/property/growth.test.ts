@@ -169,18 +169,19 @@ const SMALLEST = 1200
 const MEASURABLE = 4
 const LARGEST = 80_000
 
-/** The least time of three runs. */
-async function leastOf(run: () => unknown): Promise<number> {
-  const times: number[] = []
-  for (let turn = 0; turn < 3; turn++) {
-    const start = cpuMs()
-    await run()
-    times.push(cpuMs() - start)
-  }
-  return Math.min(...times)
+async function cpuOf(run: () => unknown): Promise<number> {
+  const start = cpuMs()
+  await run()
+  return cpuMs() - start
 }
 
-/** How many times as long the last doubling takes; undefined where nothing takes long enough to tell. */
+/** The least time of three runs. One run is enough if it is too short to be compared. */
+async function leastOf(run: () => unknown): Promise<number> {
+  const first = await cpuOf(run)
+  return first < MEASURABLE ? first : Math.min(first, await cpuOf(run), await cpuOf(run))
+}
+
+/** How many times as long the last doubling takes; 1 where nothing takes long enough to tell. */
 async function growthOf(read: (text: string) => unknown, shape: (size: number) => string): Promise<number> {
   let before = 0
   for (let size = SMALLEST; size <= LARGEST; size *= 2) {

@@ -1,7 +1,7 @@
 /** Every wait for code behind a type is in a list, with what ends it. */
 import { describe, expect, it } from 'vitest'
-import { findAwaited } from './_awaited.ts'
-import { BOUNDS } from './_bounds.ts'
+import { findAwaited } from '../architecture/_awaited.ts'
+import { BOUNDS } from '../architecture/_bounds.ts'
 
 describe('what requests wait for', { timeout: 120_000 }, () => {
   it('is listed with what ends the wait: test/architecture/_bounds.ts [waits.bounded]', () => {
