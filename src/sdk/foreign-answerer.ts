@@ -2,6 +2,7 @@
  * The answerer for a server of another SDK. A fresh server answers each message, and the answer is delivered like that of an `MCPServer`:
  * as JSON until there is something to stream, with keep-alives, and within the time limit. The engine handles everything else.
  */
+import type { Era } from '../definition/context.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
@@ -36,7 +37,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
     answer(message, incoming) {
       incoming.facts.isListed = () => options.names.has(message.method, message.params.name)
       checkAccess(message.method, message.params, incoming.access, options.scopes)
-      if (!isServed(message.method, options)) throw notServed(message.method)
+      if (!isServed(message.method, options)) throw notServed(message.method, incoming.era)
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
       const giveBack = places.take(urisOf(message), incoming, () => stream.finishWithResult())
@@ -63,10 +64,12 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
   }
 }
 
-function notServed(method: string): ProtocolError {
+function notServed(method: string, era: Era): ProtocolError {
   return new ProtocolError(
     ErrorCode.methodNotFound,
     `Method not found: ${method}. If the server has it, its operator must name it in "methods" of fromSdk or fromNode.`,
+    undefined,
+    era === 'modern' ? { status: 404 } : {},
   )
 }
 

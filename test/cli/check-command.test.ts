@@ -163,7 +163,7 @@ describe('a bad command line is one line, and exit code 2', () => {
       args: [url, '--header', 'Content-Length: 5'],
       words: ['--header Content-Length is set by check'],
     },
-    { args: [url, '--bearer', 'hunter 22'], words: ['--bearer'] },
+    { args: [url, '--bearer', 'hunter 22'], words: ['the token is empty or contains spaces'] },
     { args: [url, '--origin', 'shop'], words: ['"shop" is not an origin'] },
     { args: [url, '--nonsense'], words: ['--nonsense'] },
   ])('$args', async ({ args, words }) => {

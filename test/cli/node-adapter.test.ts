@@ -41,6 +41,7 @@ test('handle is called with the platform in full, fetch is not', async () => {
       env: { KEY: 'value' },
       waitUntil: expect.any(Function),
       canStream: true,
+      isLongLived: true,
       loopback: true,
       clientAddress: '127.0.0.1',
     },

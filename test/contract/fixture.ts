@@ -204,7 +204,8 @@ const tools = {
 class Contract extends MCPServer {
   override handle(...[request, platform]: Parameters<MCPServer['handle']>): Promise<Response> {
     if (!request.url.endsWith('?without-bus')) return super.handle(request, platform)
-    return withoutBus.handle(request, platform)
+    // As on a platform that keeps no process: a long-lived one is its own bus.
+    return withoutBus.handle(request, { ...platform, isLongLived: false })
   }
 
   override get leanHandle(): MCPServer['handle'] {

@@ -34,7 +34,7 @@ test('it serves every module that is built, and each loads only others of them',
     [...readAsset(name).body.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, from]) => from!),
   )
 
-  expect([...scripts].sort()).toEqual([...built, 'error-text.js'].sort())
+  expect([...scripts].sort()).toEqual([...built, 'error-text.js', 'event-stream.js'].sort())
   expect(imports.length).toBeGreaterThan(20)
   expect(imports.filter((from) => !scripts.includes(from.replace(/^\.\//, '')))).toEqual([])
 })

@@ -102,7 +102,7 @@ export function libSqlVector(options: LibSqlOptions): VectorStore {
         )
     },
     async upsert(params) {
-      const { dimension } = await this.describeIndex(params)
+      const { dimension } = await this.describeIndex({ indexName: params.indexName })
       const rows = toRows(params, dimension)
       // Replacing gives a row a new id, so that indexVersion detects the change.
       const sql = `INSERT OR REPLACE INTO ${table(params.indexName)} (vector_id, embedding, metadata) VALUES (?, vector32(?), ?)`

@@ -55,7 +55,9 @@ export async function startInstance(): Promise<Instance> {
   }
 }
 
-export interface Connected extends Pick<RedisClients, 'publisher' | 'subscriber'> {
+export interface Connected {
+  /** For the bus and the rendezvous. */
+  readonly channels: Pick<RedisClients, 'publisher' | 'subscriber'>
   readonly counter: RedisCounter
   close(): void
 }
@@ -66,8 +68,7 @@ export async function connect(library: Library, url: string): Promise<Connected>
     const [publisher, subscriber] = [new Redis(url), new Redis(url)]
     await Promise.all([publisher.ping(), subscriber.ping()])
     return {
-      publisher,
-      subscriber,
+      channels: { publisher, subscriber },
       counter: publisher,
       close: () => {
         publisher.disconnect()
@@ -78,8 +79,7 @@ export async function connect(library: Library, url: string): Promise<Connected>
   const publisher = await createClient({ url }).connect()
   const subscriber = await publisher.duplicate().connect()
   return {
-    publisher,
-    subscriber,
+    channels: { publisher, subscriber },
     counter: publisher,
     close: () => {
       publisher.destroy()

@@ -21,7 +21,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('a listener that comes while the last one leaves is told of changes, and so is the next', async () => {
-    const bus = redisBus(clients)
+    const bus = redisBus(clients.channels)
     for (let round = 0; round < 5; round++) {
       const heard = [0, 0, 0]
       const listen = (index: number) => bus.subscribe(() => void heard[index]!++)
@@ -38,7 +38,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('of two buses over one client the one that stays is told of changes', async () => {
-    const [one, other] = [redisBus(clients), redisBus(clients)]
+    const [one, other] = [redisBus(clients.channels), redisBus(clients.channels)]
     let heard = 0
     const leave = await one.subscribe(() => {})
     await other.subscribe(() => void heard++)
@@ -48,7 +48,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('two that wait for one answer both get it, and one that gives up takes it from nobody', async () => {
-    const meeting = redisRendezvous(clients)
+    const meeting = redisRendezvous(clients.channels)
     const call = new AbortController()
     const given = await meeting.wait('key', Date.now() + 60_000, call.signal)
     const [one, other] = [
@@ -63,7 +63,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('a deadline in a year is waited for', async () => {
-    const meeting = redisRendezvous(clients)
+    const meeting = redisRendezvous(clients.channels)
     const { answer } = await meeting.wait('key', Date.now() + 366 * 86_400_000, NEVER)
     await meeting.deliver('key', 'yes')
     expect(await answer).toBe('yes')

@@ -25,8 +25,8 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
     vi.restoreAllMocks()
   })
 
-  const rendezvous = () => redisRendezvous({ ...clients, timeoutMs: 300, onError })
-  const bus = () => redisBus({ ...clients, timeoutMs: 300, onError })
+  const rendezvous = () => redisRendezvous({ ...clients.channels, timeoutMs: 300, onError })
+  const bus = () => redisBus({ ...clients.channels, timeoutMs: 300, onError })
   const limiter = () => {
     // Beside a bus, as in most servers: a client that nothing of ours is given is not ours to watch.
     bus()
