@@ -3,7 +3,7 @@
  * besides it.
  */
 import type { RateLimiter } from '../src/index.ts'
-import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { type FetchServer, serveRequest, WORKER_ABANDONED_MS } from '../src/request/platform.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
 export type {
@@ -82,6 +82,7 @@ export function cloudflare(
     return serveRequest(server, request, {
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
+      abandonedMs: WORKER_ABANDONED_MS,
       // Cloudflare routes a host only to Workers of the account that owns it.
       vouchesForHost: true,
       ...(clientAddress !== null && { clientAddress }),

@@ -187,12 +187,15 @@ class RunningCall implements ContextWire, CallControl {
   /** After a disconnect, a running tool keeps its concurrency slot; a tool that waits for an answer does not. */
   #noteRest(): void {
     if (this.#interaction?.isSuspended()) return
-    const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(
-      this.#incoming.platform,
-      this.#streams,
-      this.#options,
-    )
-    this.#incoming.facts.rest = { work: Promise.resolve(this.#outcome), until: deadline }
+    const { platform, facts, waitUntil } = this.#incoming
+    const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(platform, this.#streams, this.#options)
+    const work = Promise.resolve(this.#outcome)
+    const { abandonedMs } = platform
+    if (abandonedMs === undefined) facts.rest = { work, until: deadline }
+    else {
+      facts.rest = { work, until: Math.min(deadline, Date.now() + abandonedMs) }
+      waitUntil(work.catch(() => {}))
+    }
   }
 
   #finish({ message, status, headers }: Pick<Failure, 'message' | 'status' | 'headers'>): void {

@@ -18,6 +18,11 @@ export interface RequestPlatform {
   readonly waitUntil?: (promise: Promise<unknown>) => void
   /** When the platform ends this call, in milliseconds since the epoch. */
   readonly deadline?: number
+  /**
+   * Milliseconds for which the platform runs the code of a request after its client left, if it is passed to `waitUntil`; it is then
+   * ended without being told. Default: the code runs until it ends.
+   */
+  readonly abandonedMs?: number
   /** When the response must have begun, in milliseconds since the epoch. Without streaming, this is the deadline of the whole call. */
   readonly firstByteBy?: number
   /** The name of the limit behind the deadline, in the platform's terms: `the timeout of the Lambda function`. */
@@ -102,6 +107,9 @@ export function givenRequest(served: Request, { toRequest }: RequestPlatform): R
   return toRequest === undefined ? served : toRequest(served)
 }
 
+/** `abandonedMs` where `fetch` receives an execution context with `waitUntil`, as in a Worker. */
+export const WORKER_ABANDONED_MS = 30_000
+
 /** The member of an execution context that passes the platform through an app to a mounted server. */
 const PLATFORM = 'mayfly-mcp.platform'
 
@@ -159,5 +167,5 @@ export function platformOf(env: unknown, executionContext: unknown, request?: Re
   }
   const context = executionContext as ExecutionContext | undefined
   if (typeof context?.waitUntil !== 'function') return { env }
-  return { env, waitUntil: (promise) => context.waitUntil!(promise) }
+  return { env, waitUntil: (promise) => context.waitUntil!(promise), abandonedMs: WORKER_ABANDONED_MS }
 }

@@ -385,6 +385,55 @@ describe('maxConcurrentCalls', () => {
     await response.body!.cancel()
     expect((await discover(server)).status).toBe(200)
   })
+
+  describe('a tool that never settles, once its client has left', () => {
+    afterEach(() => vi.useRealTimers())
+
+    const leave = async (executionContext?: object, http: HttpConfig = {}) => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const endless = createTool({
+        id: 'endless',
+        execute: (_input, ctx) => {
+          ctx.log('info', 'begun')
+          return new Promise<string>(() => {})
+        },
+      })
+      const config = { maxConcurrentCalls: 1, ...http }
+      const server = createServer({ tools: { endless }, http: config })
+      const meta = { 'io.modelcontextprotocol/logLevel': 'info' }
+      const request = modernRequest('tools/call', { name: 'endless' }, { meta })
+      const response = await server.fetch(request, {}, executionContext)
+      await response.body!.cancel()
+      const statusAfter = async (ms: number) => {
+        vi.setSystemTime(Date.now() + ms)
+        return (await discover(server)).status
+      }
+      return statusAfter
+    }
+
+    it.each([{}, { maxCallMs: 0 }])(
+      'a Worker ends it → its place is free after 30 seconds, %j [limits.concurrency]',
+      async (http) => {
+        const waited: Promise<unknown>[] = []
+        const statusAfter = await leave({ waitUntil: (work: Promise<unknown>) => waited.push(work) }, http)
+        expect(waited).toHaveLength(1)
+        expect(await statusAfter(29_000)).toBe(503)
+        expect(await statusAfter(1000)).toBe(200)
+      },
+    )
+
+    it('an earlier maxCallMs → its place is free then [limits.concurrency]', async () => {
+      const statusAfter = await leave({ waitUntil() {} }, { maxCallMs: 10_000 })
+      expect(await statusAfter(9000)).toBe(503)
+      expect(await statusAfter(2500)).toBe(200)
+    })
+
+    it('a process does not end it → its place is taken until maxCallMs [limits.concurrency]', async () => {
+      const statusAfter = await leave()
+      expect(await statusAfter(31_000)).toBe(503)
+      expect(await statusAfter(600_000)).toBe(200)
+    })
+  })
 })
 
 describe('bodies', () => {
