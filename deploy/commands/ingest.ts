@@ -21,7 +21,7 @@ const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> 
   --model       openai/<model>, or a module whose default export is an embedding model
   --urls        a file with one more URL per line; may be repeated
   --name        names this set of documents, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
-                digest if there are several or it is not in the current folder.
+                digest if that has other characters, if there are several or if it is not in the current folder.
                 Removed documents are only looked for under the same name
   --chunk-size  approximate characters per chunk; default 800
   --dry-run     show what would change, and change nothing
@@ -44,8 +44,9 @@ deletes removed ones. Chunks are identified by their content, so a second run ch
 `
 
 const DEFAULT_CHUNK_SIZE = 800
+const NAME = /^[\w-]{1,20}$/
 
-/** Exit code 0, or 1 if a document cannot be read; then nothing is removed. Throws `CliError`. */
+/** Exit code 0, or 1 if a document cannot be read or split; then nothing is removed. Throws `CliError`. */
 export async function ingest(args: string[]): Promise<number> {
   const line = parseCommand('ingest', HELP, args, {
     store: { type: 'string' },
@@ -72,9 +73,12 @@ export async function ingest(args: string[]): Promise<number> {
   loadEnvFiles({ cwd, entry: join(cwd, 'ingest') })
 
   const startedAt = performance.now()
-  const { documents, failed } = await findDocuments(cwd, positionals, urls)
+  const { documents, failed: unread } = await findDocuments(cwd, positionals, urls)
   const model = await loadModel(cwd, modelName!)
-  const chunks = await toChunks(documents, { name, chunkSize, modelId: model.id })
+  const { chunks, failed: unsplit } = await toChunks(documents, { name, chunkSize, modelId: model.id })
+  const failed = [...unread, ...unsplit]
+  if (chunks.length === 0 && failed.length > 0)
+    throw new CliError('none of the documents could be read: nothing was changed')
   if (chunks.length === 0) throw new CliError('these documents contain no text: nothing was changed')
   const store = await openStore(cwd, storeName!)
   const progress = createProgress()
@@ -92,7 +96,7 @@ export async function ingest(args: string[]): Promise<number> {
   const { added, removed, kept } = changes
   const would = values['dry-run'] ? ' (nothing was changed)' : ''
   process.stdout.write(
-    `${documents.length} documents, ${chunks.length} chunks: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
+    `${documents.length - unsplit.length} documents, ${chunks.length} chunks: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
   )
   if (failed.length === 0) return 0
   terminal.warn(
@@ -111,13 +115,14 @@ function toName(given: string | undefined, sources: readonly string[]): string {
   if (given === undefined) {
     const [source = ''] = sources
     const last = basename(URL.canParse(source) ? new URL(source).hostname : resolve(source))
-    const name = last.replaceAll(/[^\w-]+/g, '-') || 'documents'
-    if (sources.length === 1 && resolve(last) === resolve(source)) return name.slice(0, 20)
-    // Other folders may have the same name: without a digest, each run would remove the other's chunks.
+    const isHere = sources.length === 1 && resolve(last) === resolve(source)
+    if (isHere && NAME.test(last)) return last
+    // Other folders may have, or be shortened to, the same name: without a digest, each run would remove the other's chunks.
+    const name = last.replaceAll(/[^\w-]+/g, '-').replace(/^-+$/, '') || 'documents'
     const digest = createHash('sha256').update(sources.map(toKey).join('\n')).digest('hex')
     return `${name.slice(0, 13)}-${digest.slice(0, 6)}`
   }
-  if (/^[\w-]{1,20}$/.test(given)) return given
+  if (NAME.test(given)) return given
   throw new UsageError(`"${printable(given)}" is not a name: pass 1 to 20 letters, digits, _ and -`)
 }
 

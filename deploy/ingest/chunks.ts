@@ -1,7 +1,10 @@
 /** Chunks whose ids depend only on their content, so that unchanged content is recognized. */
 import { createHash } from 'node:crypto'
+import { isA, textOf } from '../../src/definition/error-text.ts'
+import { printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
 import type { SourceDocument } from './sources.ts'
-import { createSplit } from './split.ts'
+import { createSplit, type Piece } from './split.ts'
 
 export interface Chunk {
   /** The name of the document set and a hash: at most 61 bytes. */
@@ -27,15 +30,22 @@ export interface ChunkOptions {
   readonly modelId: string
 }
 
+export interface Chunked {
+  readonly chunks: Chunk[]
+  /** The documents that could not be split; a warning names each of them. */
+  readonly failed: string[]
+}
+
 /** Throws `CliError` if a package is missing. */
 export async function toChunks(
   documents: readonly SourceDocument[],
   options: ChunkOptions,
-): Promise<Chunk[]> {
+): Promise<Chunked> {
   const split = await createSplit(options.chunkSize, new Set(documents.map(({ kind }) => kind)))
   const seen = new Map<string, number>()
-  return documents.flatMap(({ source, kind, text: whole }) =>
-    split(whole, kind)
+  const failed: string[] = []
+  const chunks = documents.flatMap(({ source, kind, text: whole }) =>
+    piecesOf(source, failed, (warn) => split(whole, kind, warn))
       .filter(({ text }) => text.trim() !== '')
       .map(({ text, headings }) => {
         const heading = headings.join(' > ')
@@ -51,4 +61,21 @@ export async function toChunks(
         }
       }),
   )
+  return { chunks, failed }
+}
+
+/** The parsers are recursive, so a document that is nested too deeply overflows the stack. */
+function piecesOf(
+  source: string,
+  failed: string[],
+  split: (warn: (message: string) => void) => Piece[],
+): Piece[] {
+  const warn = (message: string): void => terminal.warn(`${printable(source)}: ${message}`)
+  try {
+    return split(warn)
+  } catch (error) {
+    failed.push(source)
+    warn(isA(error, RangeError) ? 'it is nested too deeply to be split' : printable(textOf(error)))
+    return []
+  }
 }

@@ -9,20 +9,27 @@ export interface Piece {
   readonly headings: readonly string[]
 }
 
-/** Splits one document. */
-export type Split = (text: string, kind: DocumentKind) => Piece[]
+/** Splits one document. Throws a `RangeError` for one that is nested too deeply. */
+export type Split = (text: string, kind: DocumentKind, warn: (message: string) => void) => Piece[]
 
 /** How much a piece may exceed the size, to keep a list or a code block in one piece. */
 const MAX_OVERFLOW = 1.5
+
+/** Markup characters in one line. The parser's time grows with their square: 2000 take about a second. */
+const MAX_MARKUP = 2000
+const MARKUP = /[[\]()*_~`<>|!&\\]/g
 
 /** Throws `CliError` if a package for these kinds of documents is missing. */
 export async function createSplit(chunkSize: number, kinds: ReadonlySet<DocumentKind>): Promise<Split> {
   const toMarkdown = kinds.has('html') ? await loadTurndown() : undefined
   const splitMarkdown =
     kinds.has('html') || kinds.has('markdown') ? await loadChunkdown(chunkSize) : undefined
-  return (text, kind) => {
+  return (text, kind, warn) => {
     if (kind === 'text') return splitText(text, chunkSize)
-    return splitMarkdown!(kind === 'html' ? toMarkdown!(text) : withoutFrontMatter(text))
+    const markdown = kind === 'html' ? toMarkdown!(text) : withoutFrontMatter(text)
+    if (!hasDenseLine(markdown)) return splitMarkdown!(markdown)
+    warn(`a line has over ${MAX_MARKUP} characters of markup: split as plain text, without headings`)
+    return splitText(markdown, chunkSize)
   }
 }
 
@@ -64,6 +71,12 @@ function missing(name: string, error: unknown): unknown {
   return new CliError(
     `documents are split by the package ${name}, which is not installed: run npm install --save-dev chunkdown turndown`,
   )
+}
+
+function hasDenseLine(markdown: string): boolean {
+  return markdown
+    .split('\n')
+    .some((line) => line.length > MAX_MARKUP && (line.match(MARKUP)?.length ?? 0) > MAX_MARKUP)
 }
 
 function withoutFrontMatter(markdown: string): string {

@@ -133,6 +133,67 @@ describe('mayfly ingest', () => {
     expect((await rows()).map(({ source }) => source).sort()).toEqual(['two/b.md', 'two/b.md'])
   })
 
+  it.each([
+    ['文档', '指南'],
+    ['handbook-for-customers-eu', 'handbook-for-customers-us'],
+    ['a b', 'a-b'],
+  ])(
+    'default names of %s and %s differ, so that neither removes the chunks of the other',
+    async (one, other) => {
+      write(`${one}/a.md`, '# One\n')
+      write(`${other}/a.md`, '# Other\n')
+      for (const given of [one, other, one]) expect((await ingest(given, ...INTO)).code).toBe(0)
+      expect((await rows()).map(({ source }) => source).sort()).toEqual(
+        [`${one}/a.md`, `${other}/a.md`].sort(),
+      )
+    },
+  )
+
+  it.each([
+    ['page.html', `${'<div>'.repeat(5000)}x${'</div>'.repeat(5000)}`],
+    ['quote.md', `${'>'.repeat(1900)} x`],
+  ])('a document that is nested too deeply is named, and the others are ingested: %s', async (file, text) => {
+    write('docs/a.md', '# A\n')
+    write('docs/old.md', '# Old\n')
+    await ingest('docs', ...INTO)
+    rmSync(join(folder, 'docs/old.md'))
+    write(`docs/${file}`, text)
+    write('docs/z.md', '# Z\n')
+    const { code, stdout, stderr } = await ingest('docs', ...INTO)
+    expect(code).toBe(1)
+    expect(stdout).toContain('2 documents, 2 chunks: 1 new, 0 removed')
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringContaining(`docs/${file}: it is nested too deeply to be split`),
+      expect.stringContaining('nothing was removed'),
+    ])
+    expect((await rows()).map(({ source }) => source).sort()).toEqual([
+      'docs/a.md',
+      'docs/old.md',
+      'docs/z.md',
+    ])
+  })
+
+  it('only a document that is nested too deeply → one line, and nothing is changed', async () => {
+    write('docs/quote.md', `${'>'.repeat(1900)} x`)
+    const { code, stderr } = await ingest('docs', ...INTO)
+    expect([code, stderr.trim().split('\n')]).toEqual([
+      1,
+      [expect.stringContaining('docs/quote.md'), expect.stringContaining('none of the documents')],
+    ])
+    expect(existsSync(join(folder, 'index.json'))).toBe(false)
+  })
+
+  it('a line that the parser would take long for is split as plain text, with a warning', async () => {
+    write('docs/links.md', `# Links\n\n${'[a]('.repeat(100_000)}\n`)
+    write('docs/image.md', `# Image\n\n![](data:image/png;base64,${'aA0+'.repeat(10_000)})\n`)
+    const { code, stderr } = await ingest('docs', ...INTO)
+    expect([code, stderr.trim()]).toEqual([
+      0,
+      expect.stringMatching(/docs\/links\.md: a line has over 2000 [^\n]+$/),
+    ])
+    expect((await rows()).filter(({ source }) => source === 'docs/links.md').length).toBeGreaterThan(400)
+  })
+
   it('reads pages; where one cannot be read, nothing is removed, and the exit code is 1', async () => {
     let isUp = true
     const server = createServer((request, response) => {
