@@ -8,6 +8,7 @@ import type { BufferedReply } from '../protocol/reply.ts'
 import { createShares, type Full, fullAnswer, type Place, type Sharing } from '../request/shares.ts'
 import { type AdmissionOptions, createAdmitCaller, type Received, refuseUnguarded } from './admission.ts'
 import { type Reserve, readBody } from './body.ts'
+import { isJson } from './content-type.ts'
 import { preflightResponse } from './cors.ts'
 import type { BodyFault } from './json-answer.ts'
 import { refusal } from './refusal.ts'
@@ -98,8 +99,7 @@ function refuseBody(
 /** Only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
 function refuseContent({ request, headers }: Received): BufferedReply | undefined {
   if (request.method !== 'POST') return undefined
-  const type = request.headers.get('content-type')
-  if (type !== 'application/json' && !isJson(type))
+  if (!isJson(request.headers.get('content-type')))
     return refusal(415, 'Unsupported media type: send application/json in UTF-8.', headers)
   const encoding = request.headers.get('content-encoding')
   if (encoding === null || encoding.trim().toLowerCase() === 'identity') return undefined
@@ -107,11 +107,4 @@ function refuseContent({ request, headers }: Received): BufferedReply | undefine
     ...headers,
     'accept-encoding': 'identity',
   })
-}
-
-function isJson(contentType: string | null): boolean {
-  const [essence = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
-  if (essence.trim() !== 'application/json') return false
-  const charset = parameters.map((one) => /^\s*charset\s*=\s*"?([^"]*)"?\s*$/.exec(one)?.[1]?.trim())
-  return charset.every((name) => name === undefined || name === 'utf-8' || name === 'utf8')
 }

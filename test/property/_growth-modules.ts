@@ -69,6 +69,7 @@ export const MODULES: { readonly [file: string]: string } = {
   'src/http/audit.ts': 'by the requests here',
   'src/http/body.ts': 'by the requests here',
   'src/http/connect-snippets.ts': 'reader here',
+  'src/http/content-type.ts': 'reader here',
   'src/http/cors.ts': 'by the requests here',
   'src/http/host-and-origin.ts': 'by the requests here',
   'src/http/hosts.ts': 'by the requests here',

@@ -20,6 +20,7 @@ import { compileUriPattern } from '../../src/definition/uri-pattern.ts'
 import { compileUriTemplate } from '../../src/definition/uri-template.ts'
 import { parseFilter } from '../../src/events/listen-filter.ts'
 import { connectSnippets } from '../../src/http/connect-snippets.ts'
+import { isJson } from '../../src/http/content-type.ts'
 import { createResource, createTool, jsonSchema } from '../../src/index.ts'
 import { readReason } from '../../src/interaction/asked-again.ts'
 import { createEventReader } from '../../src/protocol/event-stream.ts'
@@ -52,6 +53,7 @@ const TEXTS: { readonly [shape: string]: (size: number) => string } = {
   lines: (size) => '\r\n'.repeat(size / 2),
   returns: (size) => '\r'.repeat(size),
   data: (size) => 'data:x\n'.repeat(size / 7),
+  'blanks and quotes': (size) => `${' '.repeat(size)}"a"b`,
   base64url: (size) => 'QUJD'.repeat(size / 4),
 }
 
@@ -119,6 +121,7 @@ const READERS: { readonly [reader: string]: (text: string) => unknown } = {
 
 Object.assign(READERS, {
   Accept: (text: string) => acceptedTypes(text),
+  'Content-Type': (text: string) => isJson(`application/json; charset=${text}`),
   Host: (text: string) => parseHost(text),
   'a forwarded address': (text: string) => toAddress(text),
   'a scope claim': (text: string) => toScopes(text),

@@ -237,6 +237,11 @@ describe('the content of a body', () => {
     'application/json; charset=utf-16',
     'application/json;charset=latin1',
     'application/json; charset=utf-8; charset=utf-16le',
+    'application/json; charset="utf-16"x',
+    'application/json; charset=ut"f-16',
+    'application/json; charset="utf-8',
+    'application/json; charset*=utf-16',
+    'application/json; charset',
     'application/json-seq',
     'text/json',
   ])('%s → 415 [http.content-type]', async (type) => {
