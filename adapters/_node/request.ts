@@ -23,6 +23,12 @@ export function toRequest(request: Request, incoming: ExpressRequest): Request {
   return new Request(url, { method, headers, signal, ...(hasBody && { body: toText(body) }) })
 }
 
+/** The URL of a request, of which the path and the query are the client's. Undefined unless its target is a path (RFC 9112 §3.2.1). */
+export function urlOf({ url }: Pick<IncomingMessage, 'url'>): URL | undefined {
+  // Not resolved against a base: `//` would name a host.
+  return url?.startsWith('/') ? new URL(`http://localhost${url}`) : undefined
+}
+
 /** Whether the host has not changed Node's request. */
 export function isUntouched(incoming: ExpressRequest): boolean {
   return incoming.originalUrl === undefined && !isParsed(incoming)

@@ -9,6 +9,7 @@ import type { MCPServer } from '../../src/index.ts'
 import { isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createListener, nodeListener } from './listener.ts'
+import { urlOf } from './request.ts'
 import { createSessions, SESSIONS_OPTIONS, type Sessions, type SessionsOptions } from './sessions.ts'
 import { endStreams, serveSSE } from './sse.ts'
 
@@ -25,8 +26,8 @@ export interface StartHTTPOptions extends Omit<SessionsOptions, 'sessionIdGenera
 /** The argument of `startHTTP`. */
 export interface StartHTTP {
   server: MCPServer
-  /** The request's URL, of which only the path is used. */
-  url: URL
+  /** The request's URL, of which only the path is used. Default: the path of `req.url`, or 400 without one. */
+  url?: URL
   /** The path of the endpoint, `/mcp`. Other paths are answered 404, except that of the OAuth metadata. */
   httpPath: string
   req: IncomingMessage
@@ -38,7 +39,8 @@ export interface StartHTTP {
 /** The argument of `startSSE`. */
 export interface StartSSE {
   server: MCPServer
-  url: URL
+  /** The request's URL, of which the path and the query are used. Default: those of `req.url`, or 400 without a path. */
+  url?: URL
   /** The path where clients open their stream, `/sse`. */
   ssePath: string
   /** The path to which clients post messages, `/message`. */
@@ -61,16 +63,15 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
  * @throws TypeError for an unsupported option.
  *
  * ```ts
- * createServer((req, res) => {
- *   const url = new URL(req.url ?? '', 'http://localhost')
- *   void startHTTP({ server, url, httpPath: '/mcp', req, res })
- * })
+ * createServer((req, res) => void startHTTP({ server, httpPath: '/mcp', req, res }))
  * ```
  */
 export async function startHTTP(given: StartHTTP): Promise<void> {
   refuseUnknown('The argument of startHTTP', given, HTTP)
-  const { server, url, httpPath, req, res, options = {} } = given
+  const { server, httpPath, req, res, options = {} } = given
   checkOptions(options)
+  const url = given.url ?? urlOf(req)
+  if (url === undefined) return answer(res, 400, 'Bad request')
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
   // A request created from a fetch request may lack `host`, which every Node request has.
   if (req.headers.host === undefined) {
@@ -100,7 +101,10 @@ export async function startHTTP(given: StartHTTP): Promise<void> {
  */
 export async function startSSE(given: StartSSE): Promise<void> {
   refuseUnknown('startSSE', given, SSE)
-  const { server, req, res, ...route } = given
+  const { server, req, res, ssePath, messagePath } = given
+  const url = given.url ?? urlOf(req)
+  if (url === undefined) return answer(res, 400, 'Bad request')
+  const route = { url, ssePath, messagePath }
   const done = ended(res)
   const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
     serveSSE(server, route, request, platform)
@@ -111,8 +115,9 @@ export async function startSSE(given: StartSSE): Promise<void> {
 /** `startSSE` for a Hono app, on any runtime. */
 export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
   refuseUnknown('startHonoSSE', given, HONO_SSE)
-  const { server, context, ...route } = given
+  const { server, context, ssePath, messagePath } = given
   const { raw } = context.req
+  const route = { url: given.url ?? new URL(raw.url), ssePath, messagePath }
   const peer = peerOf(context.env, raw)
   return serveSSE(server, route, raw, {
     env: process.env,

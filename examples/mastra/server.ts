@@ -17,13 +17,9 @@ const weather = createTool({
 
 const server = new MCPServer({ id: 'weather', name: 'Weather', version: '1.0.0', tools: { weather } })
 
-export default fromNode((req: IncomingMessage, res: ServerResponse) =>
-  server.startHTTP({
-    url: new URL(req.url ?? '/', 'http://localhost'),
-    // Whatever path the platform has it under.
-    httpPath: new URL(req.url ?? '/', 'http://localhost').pathname,
-    req,
-    res,
-    options: { serverless: true },
-  }),
-)
+export default fromNode((req: IncomingMessage, res: ServerResponse) => {
+  // Not `new URL(req.url, base)`, which throws for the path `//`.
+  const url = new URL(`http://localhost${req.url}`)
+  // Whatever path the platform has it under.
+  return server.startHTTP({ url, httpPath: url.pathname, req, res, options: { serverless: true } })
+})
