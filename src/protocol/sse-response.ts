@@ -122,8 +122,17 @@ export class Exchange {
     this.#resolve(jsonReply(message, status, { ...this.#options.headers, ...headers }))
   }
 
-  /** The client has disconnected: nothing more is sent. */
+  /** The client has disconnected, or cancelled the call: nothing more is sent. */
   abandon(): void {
+    if (this.#isDone) return
+    const stream = this.#stream
+    this.#leave()
+    // A session reads on after the client cancelled a call, and would wait forever.
+    stream?.close()
+  }
+
+  /** The same after the stream itself has ended. */
+  #leave(): void {
     if (this.#isDone) return
     clearTimeout(this.#timer)
     this.#isDone = true
@@ -139,7 +148,7 @@ export class Exchange {
         start: (controller) => {
           this.#stream = controller
         },
-        cancel: () => this.abandon(),
+        cancel: () => this.#leave(),
       },
       { highWaterMark: MAX_UNREAD_BYTES, size: (chunk) => chunk.byteLength },
     )
@@ -171,7 +180,7 @@ export class Exchange {
     // Platforms print the stack for each such client, which is useless here.
     error.stack = String(error)
     stream.error(error)
-    this.abandon()
+    this.#leave()
   }
 
   #end(): void {

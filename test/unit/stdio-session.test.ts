@@ -4,7 +4,7 @@ import { bearer } from '../../src/auth.ts'
 import { createMemoryBus, createTool, type MCPServerConfig } from '../../src/index.ts'
 import { createSession } from '../../src/protocol/session.ts'
 import { eventually } from '../_eventually.ts'
-import { createServer, META, VERSION } from './_client.ts'
+import { createServer, deferred, META, VERSION } from './_client.ts'
 
 const tools = {
   open: createTool({ id: 'open', execute: () => 'opened' }),
@@ -79,3 +79,29 @@ it('a gap of the bus → one notification for each list that there is, and each 
     { method: 'notifications/resources/updated', params: { uri: 'a://1' } },
   ])
 })
+
+it.each(['a call', 'a call that has logged'])(
+  '%s that the client cancels is over, without an answer',
+  async (what) => {
+    const started = deferred<AbortSignal>()
+    const wait = createTool({
+      id: 'wait',
+      execute: (_input, ctx) => {
+        if (what !== 'a call') ctx.log('info', 'begun')
+        started.resolve(ctx.signal)
+        return new Promise(() => {})
+      },
+    })
+    const { send, said } = connect({ tools: { wait } })
+    let isOver = false
+    void send(legacy(1, 'wait')).then(() => {
+      isOver = true
+    })
+    const signal = await started.promise
+    await eventually(() => expect(said).toHaveLength(what === 'a call' ? 0 : 1))
+    await send({ method: 'notifications/cancelled', params: { requestId: 1 } })
+    await eventually(() => expect(isOver).toBe(true))
+    expect(signal.aborted).toBe(true)
+    expect(said.map(({ method }) => method)).toEqual(what === 'a call' ? [] : ['notifications/message'])
+  },
+)

@@ -1,12 +1,26 @@
 /** A server that needs what only a session gives to legacy clients. */
 import * as z from 'zod'
-import { createResource, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
+import {
+  createResource,
+  createTool,
+  MCPServer,
+  type MCPServerConfig,
+  type McpContext,
+} from '../../../src/index.ts'
 
 export interface SessionFixture {
   readonly server: MCPServer
   /** Aborted calls of the tool `wait`. */
   readonly aborted: string[]
 }
+
+const untilAborted = ({ signal, requestId }: McpContext, aborted: string[]): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      aborted.push(requestId)
+      reject(signal.reason)
+    })
+  })
 
 export function createFixture(config: Partial<MCPServerConfig> = {}): SessionFixture {
   const aborted: string[] = []
@@ -42,15 +56,13 @@ export function createFixture(config: Partial<MCPServerConfig> = {}): SessionFix
         return ctx.sessionId ?? 'no session'
       },
     }),
-    wait: createTool({
-      id: 'wait',
-      execute: (_input, ctx) =>
-        new Promise((_resolve, reject) => {
-          ctx.signal.addEventListener('abort', () => {
-            aborted.push(ctx.requestId)
-            reject(ctx.signal.reason)
-          })
-        }),
+    wait: createTool({ id: 'wait', execute: (_input, ctx) => untilAborted(ctx, aborted) }),
+    logAndWait: createTool({
+      id: 'logAndWait',
+      execute(_input, ctx) {
+        ctx.log('info', 'begun')
+        return untilAborted(ctx, aborted)
+      },
     }),
     who: createTool({ id: 'who', execute: (_input, ctx) => ctx.auth?.clientId ?? 'nobody' }),
     can: createTool({

@@ -493,11 +493,11 @@ describe('sessions', () => {
     return { ...running, client, send, cancel }
   }
   const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' })
-  const wait = (id: unknown) => ({
+  const wait = (id: unknown, name = 'wait') => ({
     jsonrpc: '2.0',
     id,
     method: 'tools/call',
-    params: { name: 'wait', arguments: {} },
+    params: { name, arguments: {} },
   })
 
   it('two requests with one id at once → 400 for the second, and the first keeps its stream', async () => {
@@ -524,6 +524,7 @@ describe('sessions', () => {
     ['a stream, without an answer', {}, wait(1), 'event', /^(?!.*jsonrpc)/s],
     ['JSON, with an error', { enableJsonResponse: true }, wait(1), 'json', /"id":1,.*cancelled/s],
     ['that of a batch, with the other answers', {}, [wait(1), ping(2)], 'event', /"id":2,"result":\{\}/],
+    ['a stream that has begun', {}, wait(1, 'logAndWait'), 'event', /^(?!.*"(result|error)")/s],
   ])('a cancelled call ends its exchange: %s', async (_what, options, body, type, text) => {
     const { sessions, client, send, cancel, aborted } = await join({ idleMs: 200, ...options })
     const answering = send(body)
