@@ -244,6 +244,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       registeredResources: this.#resources,
       prompts,
       registeredPrompts: this.#prompts,
+      hasOtherScopes: gateway?.hasScopes,
       warn,
     })
     // What servers behind this one have is not known yet.

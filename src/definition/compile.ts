@@ -23,6 +23,8 @@ export interface DefinitionSource {
   readonly registeredResources: readonly ResourceConfig[]
   readonly prompts: PromptsConfig | undefined
   readonly registeredPrompts: readonly (readonly [string, AnyPrompt])[]
+  /** Whether anything that is added to this definition later may need a scope. */
+  readonly hasOtherScopes: boolean | undefined
   /** Called once per naming collision. */
   readonly warn: (message: string) => void
 }
@@ -75,12 +77,14 @@ export function compileDefinition(source: DefinitionSource): Definition {
       resources.templates.some(({ config }) => config.complete !== undefined) ||
       prompts.callbacks?.complete !== undefined ||
       [...prompts.declared.values()].some(({ config }) => config.complete !== undefined),
-    hasScopes: [
-      ...Array.from(tools.values(), ({ source: { scopes } }) => scopes),
-      ...Array.from(prompts.declared.values(), ({ config }) => config.scopes),
-      ...Array.from(resources.fixed.values(), ({ config }) => config.scopes),
-      ...resources.templates.map(({ config }) => config.scopes),
-    ].some((scopes) => scopes !== undefined && scopes.length > 0),
+    hasScopes:
+      source.hasOtherScopes ||
+      [
+        ...Array.from(tools.values(), ({ source: { scopes } }) => scopes),
+        ...Array.from(prompts.declared.values(), ({ config }) => config.scopes),
+        ...Array.from(resources.fixed.values(), ({ config }) => config.scopes),
+        ...resources.templates.map(({ config }) => config.scopes),
+      ].some((scopes) => scopes !== undefined && scopes.length > 0),
   })
 }
 

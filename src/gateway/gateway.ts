@@ -36,6 +36,7 @@ export function gateway(options: GatewayOptions): GatewaySupport {
 }
 
 class Gateway implements GatewaySupport {
+  readonly hasScopes: boolean
   readonly #upstreams: readonly Upstream[]
   readonly #lists: ReadonlyMap<Upstream, ListCache<Lists>>
   readonly #listTimeoutMs: number
@@ -45,6 +46,9 @@ class Gateway implements GatewaySupport {
   constructor({ servers, ttlMs = 60_000, retryMs = 5000, maxCallers = 200, ...given }: GatewayOptions) {
     const options = { ...DEFAULTS, ...given }
     const timeoutMs = options.listTimeoutMs
+    this.hasScopes = Object.values(servers).some(
+      ({ scopes = [] }) => typeof scopes === 'function' || scopes.length > 0,
+    )
     this.#listTimeoutMs = timeoutMs
     this.#upstreams = Object.entries(servers).map(([name, server]) => new Upstream(name, server, options))
     this.#lists = new Map(

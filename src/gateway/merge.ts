@@ -63,7 +63,6 @@ export function mergeDefinitions(
     hasResources: own.hasResources || has('resources'),
     hasPrompts: own.hasPrompts || has('prompts'),
     hasCompletions: own.hasCompletions || has('completions'),
-    hasScopes: own.hasScopes || sources.some(({ upstream }) => upstream.server.scopes !== undefined),
   })
 }
 

@@ -47,16 +47,24 @@ export function requireCallers(
   scopes: readonly string[] | undefined,
 ): void {
   if (auth !== undefined || trustedTransport || !Array.isArray(scopes) || scopes.length === 0) return
-  throw new TypeError(
-    `${kind} "${name}" needs the scope ${scopes.join(' ')}, but the server cannot know its callers: set "auth", or auth: "host" if the app around it checks them, or trustedTransport: true if everyone who can connect may use everything.`,
+  throw unknownCallers(`${kind} "${name}" needs the scope ${scopes.join(' ')}`)
+}
+
+function unknownCallers(what: string): TypeError {
+  return new TypeError(
+    `${what}, but the server cannot know its callers: set "auth", or auth: "host" if the app around it checks them, or trustedTransport: true if everyone who can connect may use everything.`,
   )
 }
 
-/** The same for all items of a configuration. */
+/** The same for all items of a configuration, and for the servers behind a gateway. */
 export function requireCallersOf(
   config: CallersConfig,
-  items: { readonly [kind in 'tools' | 'prompts' | 'resources']?: object | undefined },
+  items: { readonly [kind in 'tools' | 'prompts' | 'resources']?: object | undefined } & {
+    readonly gateway?: { readonly hasScopes: boolean } | undefined
+  },
 ): void {
+  if (items.gateway?.hasScopes && config.auth === undefined && !config.trustedTransport)
+    throw unknownCallers('A server of "gateway" has "scopes"')
   for (const [kind, what] of [
     ['tools', 'Tool'],
     ['prompts', 'Prompt'],

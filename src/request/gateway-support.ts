@@ -31,6 +31,8 @@ export interface GatewayHost {
 
 /** Created by `gateway`. */
 export interface GatewaySupport {
+  /** Whether anything of the servers behind may need a scope. */
+  readonly hasScopes: boolean
   /** The definition for one message: the server's own items and those of the servers behind it. Never rejects. */
   definitionFor(own: Definition, message: GatewayMessage, host: GatewayHost): Promise<Definition>
   /** Called when the server closes. */

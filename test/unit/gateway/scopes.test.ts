@@ -1,0 +1,98 @@
+/** The scopes of a gateway's servers hold for every caller, also for one that nobody knows. */
+import { describe, expect, it } from 'vitest'
+import { type GatewayServer, gateway } from '../../../src/gateway.ts'
+import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
+import { answerOf, legacyRequest, modernRequest } from '../../property/_client.ts'
+import { stock } from './_servers.ts'
+
+const base = { version: '1.0.0', log: false, onError: () => {} } as const
+
+/** A gateway before a server in this process. */
+function createFront(
+  scopes: GatewayServer['scopes'],
+  config: Partial<MCPServerConfig> = {},
+  isDown = false,
+): MCPServer {
+  const far = new MCPServer({ id: 'far', name: 'Far', ...base, ...stock })
+  const send = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    if (isDown) throw new TypeError('fetch failed')
+    return far.fetch(new Request(url, init))
+  }
+  const server = { url: 'https://far.example/mcp', fetch: send, ...(scopes !== undefined && { scopes }) }
+  return new MCPServer({
+    id: 'front',
+    name: 'Front',
+    ...base,
+    gateway: gateway({ servers: { far: server } }),
+    ...config,
+  })
+}
+
+const ADMIN: [string, GatewayServer['scopes']][] = [
+  ['a list', ['admin']],
+  ['a function', () => ['admin']],
+]
+
+describe.each(ADMIN)('scopes as %s', (_, scopes) => {
+  it('throw at creation if the server cannot know its callers', () => {
+    expect(() => createFront(scopes)).toThrow(
+      /^A server of "gateway" has "scopes", but the server cannot know its callers: set "auth"/,
+    )
+  })
+
+  it('guard nothing if everyone who can connect is trusted', async () => {
+    const front = createFront(scopes, { trustedTransport: true })
+    const called = await answerOf(
+      await front.fetch(
+        modernRequest('tools/call', { params: { name: 'far_add', arguments: { a: 1, b: 2 } } }),
+      ),
+    )
+    expect(called.result).toMatchObject({ structuredContent: { sum: 3 } })
+  })
+
+  it.each([
+    ['', {}],
+    [' and setup', { setup: () => {} }],
+    [' and an open tool', { tools: { open: createTool({ id: 'open', execute: () => 'ran' }) } }],
+  ])('guard it from a caller that the app around it does not name%s', async (_what, config) => {
+    for (const request of [modernRequest, legacyRequest]) {
+      const front = createFront(scopes, { auth: 'host', ...config })
+      const ask = async (method: string, params: { readonly [name: string]: unknown } = {}) =>
+        answerOf(await front.fetch(request(method, { params })))
+
+      const { result } = await ask('tools/list')
+      expect((result!.tools as { name: string }[]).map(({ name }) => name)).toEqual(
+        Object.keys(config.tools ?? {}),
+      )
+      expect((await ask('resources/list')).result).toMatchObject({ resources: [] })
+      expect((await ask('prompts/list')).result).toMatchObject({ prompts: [] })
+      for (const [method, params] of [
+        ['tools/call', { name: 'far_add', arguments: { a: 1, b: 2 } }],
+        ['resources/read', { uri: 'stock://all' }],
+        ['resources/read', { uri: 'stock://A-1' }],
+        ['prompts/get', { name: 'far_summary', arguments: { length: 'short' } }],
+        // What does not exist is answered in the same way.
+        ['tools/call', { name: 'nope' }],
+        ['resources/read', { uri: 'x://nope' }],
+      ] as const)
+        expect([method, params, (await ask(method, params)).status]).toEqual([method, params, 401])
+    }
+  })
+})
+
+it('no scopes, and an empty list, need no authentication', async () => {
+  for (const scopes of [undefined, []]) {
+    const { result } = await answerOf(await createFront(scopes).fetch(modernRequest('tools/list')))
+    expect(result).toMatchObject({ tools: [{ name: 'far_add' }] })
+  }
+})
+
+it('the page of a gateway with scopes has no instructions for a caller whom nobody knows', async () => {
+  const page = async (scopes: GatewayServer['scopes']): Promise<string> => {
+    const front = createFront(scopes, { auth: 'host', instructions: 'Use the admin tools.' })
+    const request = new Request('https://front.example/mcp', { headers: { accept: 'text/html' } })
+    return (await front.fetch(request)).text()
+  }
+  expect(await page([])).toContain('Use the admin tools.')
+  expect(await page(['admin'])).not.toContain('Use the admin tools.')
+})
