@@ -1,4 +1,6 @@
 /** The error of a server behind for its caller: the server's name and a code. Only the operator sees addresses and causes. */
+
+import { mayVisit } from '../client/allowed-urls.ts'
 import type { MCPClientError, MCPClientErrorCode } from '../client/errors.ts'
 import { printable } from '../client/printable.ts'
 import type { CallToolResult, Meta } from '../definition/content.ts'
@@ -27,10 +29,10 @@ const TEXTS: { readonly [code in MCPClientErrorCode]?: string } = {
 
 /** The error for the caller. */
 export function toCallerError(
-  { name: server, host }: { readonly name: string; readonly host: string | undefined },
+  { name: server, url }: { readonly name: string; readonly url: URL | undefined },
   error: MCPClientError,
 ): ProtocolError {
-  const refusal = findRefusal(error, host)
+  const refusal = findRefusal(error, url)
   if (refusal !== undefined) return refusal
   const { code } = error
   const text = `The server "${server}" behind this one ${TEXTS[code] ?? 'failed'}.`
@@ -48,12 +50,43 @@ export function isFault(error: MCPClientError): boolean {
   return error.code !== 'ABORTED' && findRefusal(error) === undefined
 }
 
-function findRefusal({ cause }: MCPClientError, host?: string): ProtocolError | undefined {
+function findRefusal({ cause }: MCPClientError, url?: URL): ProtocolError | undefined {
   const code = isA(cause, Error) ? memberOf(cause, 'code') : undefined
   if (typeof code !== 'number') return undefined
-  const message = textOf(cause)
-  const text = printable(host === undefined ? message : message.replaceAll(host, '…'))
-  if (code === URL_NEEDED || code === ErrorCode.missingClientCapability)
-    return new ProtocolError(code, text, memberOf(cause, 'data'))
-  return PASSED_ON.includes(code) ? new ProtocolError(code, text) : undefined
+  const text = printable(url === undefined ? textOf(cause) : withoutHost(textOf(cause), url))
+  if (code !== URL_NEEDED && code !== ErrorCode.missingClientCapability)
+    return PASSED_ON.includes(code) ? new ProtocolError(code, text) : undefined
+  const given = memberOf(cause, 'data')
+  const data = code === URL_NEEDED ? toElicitations(given) : toCapabilities(given)
+  return data && new ProtocolError(code, text, data)
+}
+
+/** Also without the port, and in another case. A name of one word, such as `search`, is only an address before a port or after `//`. */
+function withoutHost(text: string, { hostname }: URL): string {
+  const name = hostname.replaceAll(/\W/g, '\\$&')
+  const address = /\W/.test(hostname)
+    ? `(?<![\\w-])${name}(?::\\d+)?(?![\\w-])`
+    : `(?<=//)${name}(?::\\d+)?(?![\\w.-])|(?<![\\w-])${name}:\\d+`
+  return text.replaceAll(new RegExp(address, 'gi'), '…')
+}
+
+/** MCP 2025-11-25, `URLElicitationRequiredError`. Undefined if none of its URLs may be opened for a user. */
+function toElicitations(data: unknown): object | undefined {
+  const given = memberOf(data, 'elicitations')
+  const elicitations = (Array.isArray(given) ? given : []).flatMap((one: unknown) => {
+    const [url, elicitationId, message] = ['url', 'elicitationId', 'message'].map((name) =>
+      memberOf(one, name),
+    )
+    const isKnown = typeof elicitationId === 'string' && typeof message === 'string'
+    if (!isKnown || typeof url !== 'string' || !mayVisit(url)) return []
+    return [{ mode: 'url', elicitationId, url, message }]
+  })
+  return elicitations.length > 0 ? { elicitations } : undefined
+}
+
+/** MCP 2026-07-28, `MissingRequiredClientCapabilityError`. */
+function toCapabilities(data: unknown): object {
+  const requiredCapabilities = memberOf(data, 'requiredCapabilities')
+  const isObject = typeof requiredCapabilities === 'object' && requiredCapabilities !== null
+  return isObject ? { requiredCapabilities } : {}
 }

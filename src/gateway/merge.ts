@@ -15,7 +15,7 @@ import { compileUriTemplate } from '../definition/uri-template.ts'
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCallerResult } from './failure.ts'
-import type { GatewayItem } from './options.ts'
+import { areScopes, type GatewayItem } from './options.ts'
 import { relay } from './relay.ts'
 import type { Lists, Upstream } from './upstream.ts'
 
@@ -246,7 +246,11 @@ function completersOf(names: readonly string[], ref: Reference, relayed: Relayed
   return Object.fromEntries(names.map((name) => [name, completer(name)]))
 }
 
+/** @throws TypeError for a function that returns something else: the item is left out, since nobody can tell who may use it. */
 function scopesOf({ server }: Upstream, item: GatewayItem): { scopes?: readonly string[] } {
-  const scopes = typeof server.scopes === 'function' ? server.scopes(item) : server.scopes
-  return scopes === undefined ? {} : { scopes }
+  const scopes: unknown = typeof server.scopes === 'function' ? server.scopes(item) : server.scopes
+  if (scopes === undefined) return {}
+  if (isA(scopes, Promise)) scopes.catch(() => {})
+  if (!areScopes(scopes)) throw new TypeError('"scopes" returned something that is not a list of strings')
+  return { scopes }
 }

@@ -126,13 +126,14 @@ export function toConfig(server: GatewayServer, credentials: Partial<HttpServerC
   return { ...rest, ...credentials, tasks: false, onToolError: 'return' } as ServerConfig
 }
 
+export function areScopes(given: unknown): given is readonly string[] {
+  return Array.isArray(given) && given.every((scope) => typeof scope === 'string')
+}
+
 function checkOwn(label: string, { prefix, scopes, include, rerun }: GatewayServerOptions): void {
   if (prefix !== undefined && (typeof prefix !== 'string' || !/^[\w.-]*$/.test(prefix)))
     throw new TypeError(`${label}.prefix must be letters, digits, "_", "." and "-".`)
-  const areScopes =
-    typeof scopes === 'function' ||
-    (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))
-  if (scopes !== undefined && !areScopes)
+  if (scopes !== undefined && typeof scopes !== 'function' && !areScopes(scopes))
     throw new TypeError(`${label}.scopes must be a list of strings, or a function that returns one.`)
   if (include !== undefined && typeof include !== 'function')
     throw new TypeError(`${label}.include must be a function.`)

@@ -7,7 +7,7 @@ import { isA } from '../definition/error-text.ts'
 import { type InputRequired, isInputRequired } from '../definition/input-required.ts'
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
-import { isFault, toCallerError } from './failure.ts'
+import { FAILED, isFault, toCallerError } from './failure.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface RelayOptions {
@@ -184,7 +184,7 @@ function logsTo(context: Context, server: string): Partial<ServerConfig> {
   }
 }
 
-/** The result without the protocol's own keys, which describe the server behind. */
+/** The result without the protocol's own keys, which describe the server behind, and without the one that only this server may set. */
 function withoutProtocol<Result extends object>(result: Result): Result {
   const {
     _meta,
@@ -193,6 +193,8 @@ function withoutProtocol<Result extends object>(result: Result): Result {
     cacheScope: _scope,
     ...rest
   } = result as { [name: string]: unknown }
-  const kept = Object.entries((_meta ?? {}) as object).filter(([key]) => !PROTOCOL_KEY.test(key))
+  const kept = Object.entries((_meta ?? {}) as object).filter(
+    ([key]) => key !== FAILED && !PROTOCOL_KEY.test(key),
+  )
   return { ...rest, ...(kept.length > 0 && { _meta: Object.fromEntries(kept) }) } as Result
 }

@@ -7,7 +7,7 @@ import type {
   ResourceTemplateType,
   ServerCapabilities,
 } from '@modelcontextprotocol/client'
-import type { HttpServerConfig, ServerConfig } from '../client/config.ts'
+import type { ServerConfig } from '../client/config.ts'
 import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_MAX_TASK_MS, DEFAULT_TIMEOUT_MS } from '../client/config.ts'
 import { Connection } from '../client/connection.ts'
 import { MCPClientError } from '../client/errors.ts'
@@ -63,8 +63,8 @@ export class Upstream {
   }
 
   /** The address, which no caller may learn. */
-  get host(): string | undefined {
-    return 'url' in this.server ? new URL(this.server.url).host : undefined
+  get url(): URL | undefined {
+    return 'url' in this.server ? new URL(this.server.url) : undefined
   }
 
   /** @throws MCPClientError `UNAUTHORIZED` if a function for credentials throws or takes too long. */
@@ -76,11 +76,12 @@ export class Upstream {
       typeof given === 'function' ? (given as (caller: GatewayCaller) => unknown)(caller) : given
     try {
       const asked = Promise.all([ask(token), ask(headers)])
-      const [ownToken, ownHeaders] = (await withTimeout(
+      const [givenToken, givenHeaders] = await withTimeout(
         asked,
         this.#options.listTimeoutMs,
         'function for credentials',
-      )) as [HttpServerConfig['token'], HttpServerConfig['headers']]
+      )
+      const [ownToken, ownHeaders] = [toToken(givenToken), toHeaders(givenHeaders)]
       const credentials = {
         ...(ownToken !== undefined && { token: ownToken }),
         ...(ownHeaders !== undefined && { headers: ownHeaders }),
@@ -189,6 +190,26 @@ export class Upstream {
     this.#shared = undefined
     await shared?.close()
   }
+}
+
+/** Lists are kept by credentials, so that what JSON cannot tell apart must not be used. @throws TypeError */
+function toToken(given: unknown): string | undefined {
+  if (given === undefined || typeof given === 'string') return given
+  throw new TypeError('"token" must return a string or undefined.')
+}
+
+/** A copy: what is sent is what the lists are kept by. @throws TypeError */
+function toHeaders(given: unknown): { readonly [name: string]: string } | undefined {
+  if (given === undefined) return undefined
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  const prototype: unknown = isObject ? Object.getPrototypeOf(given) : undefined
+  const isPlain = isObject && (prototype === null || Object.getPrototypeOf(prototype) === null)
+  const entries = isPlain ? Object.entries<unknown>({ ...given }) : undefined
+  if (entries?.every((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    return Object.fromEntries(entries)
+  throw new TypeError(
+    '"headers" must return a plain object of strings or undefined: of a Headers, Object.fromEntries(headers).',
+  )
 }
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

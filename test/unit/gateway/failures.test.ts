@@ -145,6 +145,8 @@ describe('lists', () => {
   })
 })
 
+type Caller = { auth?: { clientId: string } | undefined }
+
 describe('credentials', () => {
   /** Tells tokens apart, and lists a tool for the administrator alone. */
   const guarded = (): Promise<string> =>
@@ -204,6 +206,62 @@ describe('credentials', () => {
     expect(await names()).toHaveLength(1)
     token = 'bad'
     expect(await client.callTool('front', 'far_add', { a: 1, b: 2 })).toMatchObject({ isError: true })
+  })
+
+  it.each<[string, object]>([
+    [
+      'token that returns a function',
+      {
+        token:
+          ({ auth }: Caller) =>
+          () =>
+            auth?.clientId,
+      },
+    ],
+    ['token that returns null', { token: () => null }],
+    ['token that returns an object', { token: ({ auth }: Caller) => ({ toString: () => auth?.clientId }) }],
+    [
+      'headers that return a Headers',
+      { headers: ({ auth }: Caller) => new Headers({ 'x-tenant': auth!.clientId }) },
+    ],
+    ['headers that return a Map', { headers: ({ auth }: Caller) => new Map([['x-tenant', auth!.clientId]]) }],
+    ['headers that return a list', { headers: ({ auth }: Caller) => [['x-tenant', auth!.clientId]] }],
+    ['headers with a function', { headers: ({ auth }: Caller) => ({ 'x-tenant': () => auth?.clientId }) }],
+  ])(
+    'of another type are refused, since the lists of callers could not be told apart: %s',
+    async (_, given) => {
+      const seen: string[] = []
+      const send: typeof fetch = (input, init) => {
+        seen.push(String(input))
+        return fetch(input, init)
+      }
+      const onError = vi.fn()
+      const servers = { far: { url: await guarded(), fetch: send, ...given } } as GatewayOptions['servers']
+      const server = await startGateway({ servers }, { auth, onError })
+
+      expect(Object.keys(await connect(server, { token: 'ann' }).listTools())).toEqual([])
+      expect(seen).toEqual([])
+      expect(JSON.stringify(onError.mock.calls.map(([error]) => String(error.cause)))).toContain(
+        'must return',
+      )
+    },
+  )
+
+  it('headers are those of each caller', async () => {
+    const url = await startMayfly({
+      tools: {
+        tenant: createTool({
+          id: 'tenant',
+          execute: (_i, ctx) => ctx.request!.headers.get('x-tenant') ?? '',
+        }),
+      },
+    })
+    const headers = ({ auth }: Caller) => ({ 'x-tenant': auth!.clientId })
+    const server = await startGateway({ servers: { far: { url, headers } } }, { auth })
+    for (const token of ['ann', 'bob'])
+      expect(await connect(server, { token }).callTool('front', 'far_tenant')).toMatchObject({
+        content: [{ text: token }],
+      })
   })
 
   it('a caller’s own token is not passed on', async () => {

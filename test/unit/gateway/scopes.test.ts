@@ -1,5 +1,6 @@
 /** The scopes of a gateway's servers hold for every caller, also for one that nobody knows. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bearer } from '../../../src/auth.ts'
 import { type GatewayServer, gateway } from '../../../src/gateway.ts'
 import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { answerOf, legacyRequest, modernRequest } from '../../property/_client.ts'
@@ -50,7 +51,7 @@ describe.each(ADMIN)('scopes as %s', (_, scopes) => {
     expect(called.result).toMatchObject({ structuredContent: { sum: 3 } })
   })
 
-  it.each([
+  it.each<[string, Partial<MCPServerConfig>]>([
     ['', {}],
     [' and setup', { setup: () => {} }],
     [' and an open tool', { tools: { open: createTool({ id: 'open', execute: () => 'ran' }) } }],
@@ -95,4 +96,30 @@ it('the page of a gateway with scopes has no instructions for a caller whom nobo
   }
   expect(await page([])).toContain('Use the admin tools.')
   expect(await page(['admin'])).not.toContain('Use the admin tools.')
+})
+
+it.each<[string, () => unknown]>([
+  ['a string', () => 'admin'],
+  ['a Promise', async () => ['admin']],
+  ['a Promise that rejects', () => Promise.reject(new Error('no'))],
+  ['null', () => null],
+  ['false', () => false],
+  ['a Set', () => new Set(['admin'])],
+  ['a list of something else', () => [undefined]],
+])('a function that returns %s: the items are left out', async (_what, scopes) => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  onTestFinished(() => warn.mockRestore())
+  const front = createFront(scopes as GatewayServer['scopes'], {
+    auth: bearer((token) => ({ clientId: token, scopes: ['admin'] })),
+  })
+  const headers = { authorization: 'Bearer a-token-that-is-long-enough' }
+  const ask = async (method: string, params = {}) =>
+    answerOf(await front.fetch(modernRequest(method, { params, headers })))
+
+  expect((await ask('tools/list')).result).toMatchObject({ tools: [] })
+  expect((await ask('resources/templates/list')).result).toMatchObject({ resourceTemplates: [] })
+  expect((await ask('tools/call', { name: 'far_add', arguments: { a: 1, b: 2 } })).error).toBeDefined()
+  expect((await ask('resources/read', { uri: 'stock://all' })).error).toBeDefined()
+  expect((await ask('prompts/get', { name: 'far_summary', arguments: { length: 'x' } })).error).toBeDefined()
+  expect(JSON.stringify(warn.mock.calls)).toContain('not a list of strings')
 })
