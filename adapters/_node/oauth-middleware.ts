@@ -42,7 +42,7 @@ const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
  * if (!result.proceed) return
  * ```
  *
- * @throws TypeError for a configuration without `resource` or `validateToken`, and for a path that does not begin with `/`.
+ * @throws TypeError for a configuration without `resource`, `authorizationServers` or `validateToken`, and for a path that does not begin with `/`.
  */
 export function createOAuthMiddleware(
   options: OAuthMiddlewareOptions,

@@ -86,7 +86,7 @@ export function checkTokenKind(token: Token, options: TokenKindOptions): void {
       token,
       `it has the claim "${other}": ${shown(claims[other])}. Clients must send the access token`,
     )
-  if (type !== UNTYPED || named.length > 0) return
+  if ((type !== undefined && type !== UNTYPED) || named.length > 0) return
   const foreign = FOREIGN_CLAIMS.find((claim) => claims[claim] !== undefined)
   if (foreign !== undefined)
     throw notAccess(

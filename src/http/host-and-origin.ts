@@ -24,7 +24,8 @@ const WEB_ORIGIN = /^https?:\/\/(.+)/
  * Without configuration, a server on a public host accepts any origin: it uses no cookies, so another site gains no authority. On a local
  * or private host, being able to connect is already an authority, which every website in a local browser could use, so only local origins
  * and its own are accepted. Over a loopback connection only local hosts and that of `publicUrl` are accepted, which stops DNS rebinding.
- * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set.
+ * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set, and over a loopback connection only if `Host` is also one of those or in
+ * `allowedHosts`.
  */
 export function refusedHeader(
   request: Request,
@@ -34,11 +35,14 @@ export function refusedHeader(
   const { allowedHosts, allowedOrigins, trustProxy, publicUrl } = options
   const origin = request.headers.get('origin')
   const host = publicHost(request, trustProxy)
-  const isServed =
-    allowedHosts === undefined
-      ? !loopback || isLoopbackAddress(host) || isHostOf(publicUrl, host)
-      : isListed(host, allowedHosts)
+  const isKnown = (name: string): boolean => isLoopbackAddress(name) || isHostOf(publicUrl, name)
+  const isServed = allowedHosts === undefined ? !loopback || isKnown(host) : isListed(host, allowedHosts)
   if (!isServed) return 'Host'
+  if (loopback && trustProxy) {
+    const sent = publicHost(request, false)
+    // A page may set X-Forwarded-Host, but not Host.
+    if (!isKnown(sent) && !isListed(sent, allowedHosts ?? [])) return 'Host'
+  }
   if (origin === null) return undefined
   const isAccepted =
     allowedOrigins === undefined

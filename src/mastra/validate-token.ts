@@ -67,7 +67,7 @@ const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
  * new MCPServer({ …, auth: oauth({ resource, authorizationServers, validateToken }) })
  * ```
  *
- * @throws TypeError for a configuration without `resource` or `validateToken`.
+ * @throws TypeError for a configuration without `resource`, `authorizationServers` or `validateToken`.
  */
 export function oauth(config: OAuthConfig): Auth {
   refuseUnknown('oauth', config, OPTIONS)
@@ -81,6 +81,12 @@ export function oauth(config: OAuthConfig): Auth {
   if (!URL.canParse(resource)) throw new TypeError('oauth needs "resource": the URL of this server.')
   if (typeof validateToken !== 'function') {
     throw new TypeError('oauth needs "validateToken": without it, tokens would not be checked.')
+  }
+  const isUrl = (url: unknown): boolean => typeof url === 'string' && URL.canParse(url)
+  if (!Array.isArray(authorizationServers) || !authorizationServers.every(isUrl)) {
+    throw new TypeError(
+      'oauth needs "authorizationServers": a list of URLs, such as ["https://login.example.com"].',
+    )
   }
   const verifier: Verifier = {
     authorizationServers,

@@ -74,6 +74,19 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
         { headers: { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-for': '192.0.2.1' } },
         { headers: { origin: 'https://evil.example' } },
       ])(entry, start)
+    // A page of a rebound name cannot choose Host, but every other header.
+    for (const http of [
+      { trustProxy: true },
+      { trustProxy: true, allowedHosts: ['shop.example', '127.0.0.1'] },
+      { trustProxy: true, publicUrl: 'https://shop.example/mcp' },
+    ])
+      await refusing(
+        403,
+        { http },
+        ['localhost', 'shop.example'].map((forwarded) => ({
+          headers: { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': forwarded },
+        })),
+      )(entry, start)
     // What a proxy on this machine passes on.
     for (const http of [
       { allowedHosts: ['shop.example', '127.0.0.1'] },

@@ -157,6 +157,35 @@ describe('MAYFLY_ALLOWED_HOSTS', () => {
   })
 })
 
+describe('over a loopback connection, behind a trusted proxy', () => {
+  const platform = { loopback: true }
+  const SHOP = 'https://shop.example/mcp'
+  const behind = async (http: HttpConfig, host: string, forwarded: string) => {
+    const headers = { host, 'x-forwarded-host': forwarded }
+    const request = modernRequest('server/discover', {}, { url: 'http://127.0.0.1/mcp', headers })
+    return (await createServer({ http: { trustProxy: true, ...http } }).handle(request, platform)).status
+  }
+
+  it.each<[HttpConfig, string]>([
+    [{}, 'localhost'],
+    [{ publicUrl: SHOP }, 'localhost'],
+    [{ publicUrl: SHOP }, 'shop.example'],
+    [{ allowedHosts: ['shop.example'] }, 'shop.example'],
+  ])('%j: a page of a rebound name that forwards %s → 403 [guard.host]', async (http, forwarded) => {
+    expect(await behind(http, 'evil.example:3000', forwarded)).toBe(403)
+  })
+
+  it.each<[HttpConfig, string]>([
+    [{ publicUrl: SHOP }, '127.0.0.1:3000'],
+    [{ publicUrl: SHOP }, 'shop.example'],
+    [{ allowedHosts: ['shop.example'] }, 'localhost'],
+    [{ allowedHosts: ['shop.example'] }, 'shop.example'],
+    [{ allowedHosts: ['shop.example', 'backend'] }, 'backend'],
+  ])('%j: a proxy that sends Host %s → served [guard.host]', async (http, host) => {
+    expect(await behind(http, host, 'shop.example')).toBe(200)
+  })
+})
+
 describe('origins', () => {
   it.each(['https://app.example', 'http://localhost:5173', 'null'])(
     '%s to a public host → served: there is no cookie to abuse [guard.origin]',

@@ -54,6 +54,16 @@ describe('oauth({ validateToken })', () => {
       '"resource"',
     )
   })
+
+  it.each([undefined, null, 'https://auth.example.com', ['auth'], [1]])(
+    'authorizationServers %j → TypeError, before anybody asks for the metadata',
+    (servers) => {
+      const validateToken = () => ({ valid: true })
+      expect(() => oauth({ resource, authorizationServers: servers as never, validateToken })).toThrow(
+        '"authorizationServers"',
+      )
+    },
+  )
 })
 
 describe('createStaticTokenValidator', () => {
