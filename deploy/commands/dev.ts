@@ -11,9 +11,9 @@ import { type Cron, callLocally, cronOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { findInspector, startInspector } from '../run/inspector.ts'
+import { openInBrowser } from '../run/open-browser.ts'
 import { freePort } from '../run/port.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
-import { openInBrowser } from '../terminal/open-browser.ts'
 import { terminal } from '../terminal/terminal.ts'
 import {
   COMMON_HELP,

@@ -1,5 +1,6 @@
 /** One execution environment: a process of a runtime interface client, with one call at a time. */
 import { spawn } from 'node:child_process'
+import { basename } from 'node:path'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
 export interface LambdaFunction {
@@ -36,7 +37,9 @@ export interface Run {
 /** Does not wait for the process to start; the first call does. */
 export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
   const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
-  const api = await startRuntimeApi()
+  // AWS's client accepts only a host and a port.
+  const hasSecret = /^runtime-client\.[jt]s$/.test(basename(ric))
+  const api = await startRuntimeApi({ hasSecret })
   const child = spawn(process.execPath, [ric, handler], {
     cwd: taskRoot,
     env: { ...env, ...lambdaVariables(options), AWS_LAMBDA_RUNTIME_API: api.address },

@@ -1,13 +1,17 @@
 /**
  * The Lambda Runtime API of one execution environment: a runtime fetches its calls here and posts its answers.
  *
+ * Another user of the machine must not fetch a call, which contains a token, or answer it: the address has a secret path. AWS's client takes
+ * none; without it, each process is asked for its user. An answer needs the random id of its call.
+ *
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { isOwnPeer } from './peer.ts'
 
 /** A function's answer to one call. */
 export type Answer =
@@ -23,7 +27,7 @@ export interface Call {
 }
 
 export interface RuntimeApi {
-  /** `127.0.0.1:<port>`, for `AWS_LAMBDA_RUNTIME_API`. */
+  /** `127.0.0.1:<port>`, or `127.0.0.1:<port>/<secret>`, for `AWS_LAMBDA_RUNTIME_API`. */
   readonly address: string
   /** Resolves when the runtime asks for its first call: the function is loaded. Rejects with the runtime's error, or by `fail`. */
   readonly loaded: Promise<void>
@@ -52,9 +56,10 @@ interface Invocation {
   stream?: IncomingMessage
 }
 
-export async function startRuntimeApi(): Promise<RuntimeApi> {
+export async function startRuntimeApi({ hasSecret }: { readonly hasSecret: boolean }): Promise<RuntimeApi> {
   let invocation: Invocation | undefined
   let asking: ServerResponse | undefined
+  const secret = hasSecret ? `/${randomBytes(32).toString('base64url')}` : ''
 
   let reportLoaded = (): void => {}
   let rejectLoaded = (_error: Error): void => {}
@@ -94,6 +99,8 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     deliver()
   }
   const next = (response: ServerResponse): void => {
+    // A second one would take the calls of the first. After an aborted call, the first may be gone.
+    if (asking !== undefined && !asking.destroyed) return void response.writeHead(409).end()
     asking = response
     reportLoaded()
     proceed()
@@ -124,17 +131,22 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     invocation?.answer({ kind: 'failed', type: errorType ?? 'Error', message: errorMessage ?? '' })
     return 202
   }
-  const route = async (request: IncomingMessage): Promise<number> => {
-    const [, id, what] =
-      new RegExp(`^${PREFIX}/invocation/([^/]+)/(response|error)$`).exec(request.url!) ?? []
-    if (request.url === `${PREFIX}/init/error` || what === 'error') return fail(request)
+  const route = async (request: IncomingMessage, path: string): Promise<number> => {
+    if (path === `${PREFIX}/init/error`) return fail(request)
+    const [, id, what] = new RegExp(`^${PREFIX}/invocation/([^/]+)/(response|error)$`).exec(path) ?? []
     if (what === undefined) return 404
-    return invocation?.id === id && invocation !== undefined ? respond(request, invocation) : 400
+    if (invocation === undefined || invocation.id !== id) return 400
+    return what === 'error' ? fail(request) : respond(request, invocation)
   }
 
   const server = createServer((request, response) => {
-    if (request.url === `${PREFIX}/invocation/next`) return next(response)
-    route(request).then(
+    const { url = '', headers, socket } = request
+    // A page in a browser sends an Origin, or another name for this machine.
+    const isRuntime = headers.origin === undefined && headers.host === address && url.startsWith(`${secret}/`)
+    if (!isRuntime || !(hasSecret || isOwnPeer(socket))) return void response.writeHead(403).end()
+    const path = url.slice(secret.length)
+    if (path === `${PREFIX}/invocation/next`) return next(response)
+    route(request, path).then(
       (status) => {
         response.writeHead(status, { 'content-type': 'application/json' }).end('{"status":"OK"}')
         proceed()
@@ -147,8 +159,9 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   server.requestTimeout = 0
   server.keepAliveTimeout = 0
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: address + secret,
     invoke: (event, timeoutMs, onDeadline) => {
       let end = (): void => {}
       const over = new Promise<void>((resolve) => {
