@@ -22,7 +22,7 @@ import type { SignInProvider } from './oauth.ts'
 import { outputValidator } from './output-schema.ts'
 import { createReconnection } from './reconnection.ts'
 import { ResponseCache } from './response-cache.ts'
-import { createSafeProvider } from './safe-provider.ts'
+import { createSafeProvider, toFinishing } from './safe-provider.ts'
 import { createStdioTransport } from './stdio.ts'
 
 export interface ConnectOptions extends FetchLimits {
@@ -174,7 +174,9 @@ export async function finishAuth(
   if (!('url' in config) || provider === undefined || !('redirectToAuthorization' in provider)) {
     throw new TypeError(`servers.${server} has no authProvider for signing users in.`)
   }
-  const authProvider = isSignIn(provider) ? await provider.finishing(callback) : provider
+  const authProvider = isSignIn(provider)
+    ? await provider.finishing(callback)
+    : toFinishing(provider, config.authProvider ?? {})
   if (authProvider === undefined) {
     throw new MCPClientError(
       'UNAUTHORIZED',

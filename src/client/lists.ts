@@ -125,6 +125,25 @@ function leftOutMessage(member: string, left: readonly Left[]): string {
   return `lists ${member} that are malformed and were skipped: ${names.join(', ')}${more}`
 }
 
+/** About the characters of its JSON, for a value of any depth: `JSON.stringify` calls itself. */
+function sizeOf(page: object): number {
+  let size = 0
+  const open: unknown[] = [page]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (value === null || typeof value !== 'object') {
+      size += String(value).length + 2
+      continue
+    }
+    const isArray = Array.isArray(value)
+    for (const [name, child] of Object.entries(value)) {
+      size += isArray ? 2 : name.length + 4
+      open.push(child)
+    }
+  }
+  return size
+}
+
 /** Tracks the size of lists over their pages, each identified by the cursor of its next page. */
 export class Walks {
   readonly #maxBytes: number
@@ -147,7 +166,7 @@ export class Walks {
     const cursor: unknown = Reflect.get(page, 'nextCursor')
     // The size of a single page is limited on the wire.
     if (before === 0 && typeof cursor !== 'string') return
-    const bytes = before + JSON.stringify(page).length
+    const bytes = before + sizeOf(page)
     if (bytes > this.#maxBytes) throw new ResponseTooLarge(this.#maxBytes)
     if (typeof cursor !== 'string') return
     this.#bytes.set(cursor, bytes)

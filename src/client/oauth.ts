@@ -168,26 +168,29 @@ function configured(client: NonNullable<OAuthProviderOptions['clientInformation'
   }
 }
 
+type StoredClient = StoredOAuthClientInformation & { readonly isMetadataDocument?: true }
+
 /** A client that registers itself unless it has a registration. */
 function registering(store: ProviderStore, signIns: SignIns, ownUrl: string | undefined): Clients {
   return {
     clientInformation: async (context) => {
-      const client = ofIssuer(await store.load<StoredOAuthClientInformation>('client'), context)
+      const client = ofIssuer(await store.load<StoredClient>('client'), context)
       // The document of an earlier configuration.
-      if (client !== undefined && isDocument(client.client_id) && client.client_id !== ownUrl)
-        return undefined
+      if (client?.isMetadataDocument && client.client_id !== ownUrl) return undefined
       if (client !== undefined) signIns.registered(client)
       return client
     },
     saveClientInformation: async (client, context) => {
-      const stamped = stamp(client, context)
+      const stamped: StoredClient = {
+        ...stamp(client, context),
+        // The ids of registered clients can be https URLs, too.
+        ...(client.client_id === ownUrl && { isMetadataDocument: true }),
+      }
       signIns.registered(stamped)
       await store.save('client', stamped)
     },
   }
 }
-
-const isDocument = (id: string): boolean => /^https:\/\/[^/]+\/./.test(id)
 
 function createBase(
   { redirectUrl, ...options }: OAuthProviderOptions,

@@ -45,13 +45,18 @@ function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
   return new Proxy(provider, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target)
-      // The official client asks whether a provider keeps its discovery.
-      if (name === 'redirectToAuthorization' || (name === 'discoveryState' && member !== undefined))
-        return guarded[name]
-      if (name === 'saveDiscoveryState' && (member !== undefined || target.discoveryState === undefined))
-        return guarded[name]
+      if (name === 'redirectToAuthorization' || name === 'saveDiscoveryState') return guarded[name]
+      if (name === 'discoveryState' && member !== undefined) return guarded[name]
       return typeof member === 'function' ? member.bind(target) : member
     },
+  })
+}
+
+/** The official client expects a provider with `saveDiscoveryState` to remember its discovery when a sign-in ends. */
+export function toFinishing(guarded: OAuthClientProvider, own: object): OAuthClientProvider {
+  if (Reflect.get(own, 'saveDiscoveryState') !== undefined) return guarded
+  return new Proxy(guarded, {
+    get: (target, name) => (name === 'saveDiscoveryState' ? undefined : Reflect.get(target, name, target)),
   })
 }
 

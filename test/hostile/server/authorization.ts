@@ -9,6 +9,8 @@ export interface Astray {
   readonly issuer?: string
   /** Members of the authorization server's metadata, in place of what is right. */
   readonly endpoints?: { readonly [name: string]: unknown }
+  /** The id of a client that registers. Default `registered`. */
+  readonly clientId?: string
   /** Tokens it takes. Default: none. */
   readonly accepts?: (token: string) => boolean
   /** The scope that the challenge to the nth request names. */
@@ -23,7 +25,7 @@ export function wantingToken(astray: Astray = {}): Promise<HostileServer> {
   return startHostile((exchange) => {
     const { path, headers, body, json, server, response } = exchange
     if (path.startsWith('/.well-known/')) return metadata(exchange, astray)
-    if (path === '/register') return registration(exchange)
+    if (path === '/register') return registration(exchange, astray)
     if (path === '/token') {
       if (body.includes('refresh_token')) astray.refresh?.(exchange)
       else {
@@ -64,8 +66,8 @@ function metadata(
   return true
 }
 
-function registration({ body, json }: Exchange): boolean {
-  json({ ...(JSON.parse(body) as object), client_id: 'registered' }, 201)
+function registration({ body, json }: Exchange, { clientId = 'registered' }: Astray): boolean {
+  json({ ...(JSON.parse(body) as object), client_id: clientId }, 201)
   return true
 }
 

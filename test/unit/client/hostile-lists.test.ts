@@ -33,6 +33,35 @@ it.each(ERAS.flatMap((era) => Object.entries(MALFORMED).map(([what, tool]) => [w
   },
 )
 
+it.each([false, true])(
+  'a tool that is nested deeply hides no other (a list of two pages: %s)',
+  async (isPaged) => {
+    const deep = `{"name":"deep","inputSchema":{"type":"object","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`
+    const send = async (_url: string | URL, init?: RequestInit): Promise<Response> => {
+      const { id, method, params } = JSON.parse(String(init?.body ?? '{}'))
+      const member: { readonly [method: string]: string } = {
+        'server/discover': '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}',
+        'tools/list': params?.cursor
+          ? '"tools":[]'
+          : `"tools":[${JSON.stringify(HELLO)},${deep}]${isPaged ? ',"nextCursor":"2"' : ''}`,
+      }
+      if (member[method] === undefined) return new Response(null, { status: 202 })
+      const meta = '"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"e","version":"1"}}'
+      const result = `{"resultType":"complete","ttlMs":0,"cacheScope":"private",${meta},${member[method]}}`
+      const headers = { 'content-type': 'application/json' }
+      return new Response(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`, { headers })
+    }
+    const onError = vi.fn()
+    const client = createClient({
+      servers: { evil: { url: 'https://evil.example/mcp', fetch: send } },
+      onError,
+    })
+
+    expect(Object.keys(await client.listTools())).toEqual(['evil_hello'])
+    expect(onError.mock.calls.map(([{ code }]) => code)).toEqual(['MALFORMED'])
+  },
+)
+
 it.each(ERAS)('the report of a tool with a wrong header (%s) says what is wrong with it', async (era) => {
   const { client, reported } = await visit(malformed(era, [MALFORMED['a header that is used twice']]))
 

@@ -1,5 +1,5 @@
 /** Which id a client has at an authorization server, and whether it signs in at one without PKCE. */
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { jwt } from '../../../src/auth.ts'
 import {
   createMemoryOAuthStorage,
@@ -65,6 +65,16 @@ describe('the id of a client (MCP 2026-07-28, "Client Registration")', () => {
     expect((await begin(`${(await start(SUPPORTED)).origin}/mcp`)).clientId).toBe('registered')
   })
 
+  it('is kept if it was registered and is an https URL', async () => {
+    const id = 'https://as.example/clients/1'
+    const server = await wantingToken({ clientId: id })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    const storage = createMemoryOAuthStorage()
+    for (let request = 0; request < 3; request++)
+      expect((await begin(`${server.origin}/mcp`, { storage })).clientId).toBe(id)
+    expect(server.seen.filter((one) => JSON.stringify(one).includes('/register'))).toHaveLength(1)
+  })
+
   it('follows a document that moved', async () => {
     const url = `${(await start(SUPPORTED)).origin}/mcp`
     const storage = createMemoryOAuthStorage()
@@ -125,6 +135,48 @@ describe('PKCE (MCP 2026-07-28, "Authorization Code Protection")', () => {
     const { redirects, error } = await begin(`${server.origin}/mcp`)
     expect(redirects).toEqual([])
     expect(error).toBeDefined()
+  })
+
+  it.each<[string, (origin: string) => object]>([
+    ['has no discovery', () => ({})],
+    [
+      'names the authorization server alone',
+      (origin) => ({ discoveryState: () => ({ authorizationServerUrl: origin }) }),
+    ],
+    ['has no discovery yet', () => ({ discoveryState: () => undefined })],
+    [
+      'keeps its discovery',
+      () => {
+        let kept: unknown
+        const saveDiscoveryState = (state: unknown): void => {
+          kept = state
+        }
+        return { discoveryState: () => kept, saveDiscoveryState }
+      },
+    ],
+  ])('listed with S256: a provider of one’s own that %s signs in', async (_what, discovery) => {
+    const server = await start()
+    const redirects: URL[] = []
+    const saveTokens = vi.fn()
+    const authProvider = {
+      redirectUrl: REDIRECT_URL,
+      clientMetadata: { redirect_uris: [REDIRECT_URL] },
+      clientInformation: () => ({ client_id: 'own', issuer: server.origin }),
+      tokens: () => undefined,
+      saveTokens,
+      saveCodeVerifier: () => {},
+      codeVerifier: () => 'verifier',
+      redirectToAuthorization: (url: URL) => void redirects.push(url),
+      ...discovery(server.origin),
+    }
+    const client = createClient({
+      servers: { shop: { url: `${server.origin}/mcp`, authProvider } },
+      onError: () => {},
+    })
+    await client.listTools()
+    expect(redirects.map(({ origin }) => origin)).toEqual([server.origin])
+    await client.finishAuth('shop', new URLSearchParams({ code: 'c' }))
+    expect(saveTokens).toHaveBeenCalledOnce()
   })
 
   it('nor with a provider of one’s own', async () => {
