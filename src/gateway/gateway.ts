@@ -67,10 +67,17 @@ class Gateway implements GatewaySupport {
     const sources = await Promise.all(
       needed.map(async (upstream) => ({ upstream, lists: await this.#read(upstream, message, host) })),
     )
-    const unknown = sources.find(({ lists }) => lists === undefined)
     const merged = this.#merge(own, sources, host)
-    if (unknown === undefined) return merged
-    return withUnavailable({ ...merged, isIncomplete: true }, message, unknown.upstream)
+    if (sources.every(({ lists }) => lists !== undefined)) return merged
+    const incomplete = { ...merged, isIncomplete: true }
+    const first = sources.findIndex(
+      ({ upstream, lists }) => lists === undefined && mightHave(upstream, message),
+    )
+    if (first === -1) return incomplete
+    // No later server may take its place.
+    const before = sources.map((source, index) => (index < first ? source : unread(source.upstream)))
+    const certain = this.#merge(own, before, host)
+    return withUnavailable(incomplete, certain, message, sources[first]!.upstream)
   }
 
   async #read(
@@ -138,6 +145,18 @@ function concerns({ method, params }: GatewayMessage, { prefix }: Upstream, own:
       return typeof name !== 'string' || (!own.prompts.declared.has(name) && name.startsWith(prefix))
     default:
       return true
+  }
+}
+
+/** Whether a server that has not answered could have the URI of a message. Names have its prefix, which no other server has. */
+function mightHave({ server: { include } }: Upstream, { method, params }: GatewayMessage): boolean {
+  const ref = params.ref as { readonly uri?: unknown } | undefined
+  const uri = method === 'completion/complete' ? ref?.uri : params.uri
+  if (typeof uri !== 'string' || include === undefined) return true
+  try {
+    return (['resource', 'template'] as const).some((kind) => include({ kind, name: uri }))
+  } catch {
+    return true
   }
 }
 

@@ -16,7 +16,7 @@ export interface GatewayItem {
 }
 
 interface GatewayServerOptions {
-  /** Put before the names of its tools and prompts. Default: the server's name and `_`. */
+  /** Put before the names of its tools and prompts. None may begin with that of another server. Default: the server's name and `_`. */
   prefix?: string
   /** The scopes that a caller needs for all items of this server, or a function that decides for each item. Default: none. */
   scopes?: readonly string[] | ((item: GatewayItem) => readonly string[] | undefined)
@@ -114,6 +114,21 @@ export function checkOptions(options: GatewayOptions): void {
   checkConfig({ servers: Object.fromEntries(servers) })
   if (servers.length === 0) throw new TypeError('gateway needs "servers": at least one.')
   for (const [name, server] of Object.entries(options.servers)) checkOwn(`servers.${name}`, server)
+  checkPrefixes(options.servers)
+}
+
+/** A name must say which server it belongs to, also while that server does not answer. */
+function checkPrefixes(servers: GatewayOptions['servers']): void {
+  const prefixes = Object.entries(servers).map(([name, { prefix = `${name}_` }]) => ({ name, prefix }))
+  // Sorted, a prefix is followed by those that begin with it.
+  prefixes.sort((one, other) => (one.prefix < other.prefix ? -1 : 1))
+  for (const [index, { name, prefix }] of prefixes.entries()) {
+    const next = prefixes[index + 1]
+    if (!next?.prefix.startsWith(prefix)) continue
+    throw new TypeError(
+      `Names that begin with ${JSON.stringify(next.prefix)} could be of servers.${name} or servers.${next.name}: set another "prefix" of one of them.`,
+    )
+  }
 }
 
 /** The configuration for a client. `credentials` replace those that depend on the caller. */

@@ -6,9 +6,14 @@ import type { GatewayMessage } from '../request/gateway-support.ts'
 import { toCallerError, toCallerResult } from './failure.ts'
 import type { Upstream } from './upstream.ts'
 
-/** The definition, in which the item fails and names its server instead of being unknown. */
+/**
+ * The definition, in which the item fails and names its server instead of being unknown, or that of a later server.
+ *
+ * @param certain What wins over the server, whatever it has.
+ */
 export function withUnavailable(
   merged: Definition,
+  certain: Definition,
   { method, params }: GatewayMessage,
   upstream: Upstream,
 ): Definition {
@@ -22,20 +27,31 @@ export function withUnavailable(
   const fail = (): never => {
     throw error
   }
-  if (method === 'tools/call' && typeof name === 'string' && !merged.tools.has(name)) {
+  if (method === 'tools/call' && typeof name === 'string' && !certain.tools.has(name)) {
     const tool = compileTool(name, { id: name, ...guard, execute: () => toCallerResult(error) })
     return { ...merged, tools: new Map([...merged.tools, [name, tool]]) }
   }
   const { prompts, resources } = merged
-  if (method === 'prompts/get' && typeof name === 'string' && !prompts.declared.has(name)) {
+  if (method === 'prompts/get' && typeof name === 'string' && !certain.prompts.declared.has(name)) {
     const prompt = { name, prompt: { name }, json: '', args: undefined, required: [] }
     const declared = new Map([...prompts.declared, [name, { ...prompt, config: { ...guard, get: fail } }]])
     return { ...merged, prompts: { ...prompts, declared } }
   }
+  const ref = params.ref as { readonly uri?: unknown } | undefined
+  if (method === 'completion/complete' && typeof ref?.uri === 'string') {
+    const own = new Set(certain.resources.templates)
+    const templates = resources.templates.map((one) => {
+      const { complete } = one.config
+      if (own.has(one) || complete === undefined || one.config.uriTemplate !== ref.uri) return one
+      const failing = Object.fromEntries(Object.keys(complete).map((variable) => [variable, fail]))
+      return { ...one, config: { ...one.config, complete: failing } }
+    })
+    return { ...merged, resources: { ...resources, templates } }
+  }
   const isKnown =
     typeof uri !== 'string' ||
-    resources.fixed.has(uri) ||
-    resources.templates.some(({ template }) => template.match(uri) !== undefined)
+    certain.resources.fixed.has(uri) ||
+    certain.resources.templates.some(({ template }) => template.match(uri) !== undefined)
   if (method !== 'resources/read' || isKnown) return merged
   const resource = { resource: { uri, name: uri }, json: '', config: { uri, ...guard, read: fail } }
   return { ...merged, resources: { ...resources, fixed: new Map([...resources.fixed, [uri, resource]]) } }

@@ -1,6 +1,6 @@
 /** A gateway passes everything of the servers behind it through, in both eras. */
 import { describe, expect, it, vi } from 'vitest'
-import { createTool } from '../../../src/index.ts'
+import { createResource, createTool } from '../../../src/index.ts'
 import { startMayfly, startSessionServer } from '../client/_servers.ts'
 import { add, connect, createBooking, SECRET, startGateway, stock } from './_servers.ts'
 
@@ -29,17 +29,19 @@ describe('what is listed', () => {
 
   it('its own items come first and win; of two servers, the first', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    const [one, two] = [await startMayfly(stock), await startMayfly(stock)]
+    const other = createResource({ uri: 'stock://all', name: 'Other', read: () => 'nothing' })
+    const [one, two] = [await startMayfly(stock), await startMayfly({ resources: [other] })]
     const own = createTool({ id: 'own', execute: () => 'mine' })
     const front = connect(
-      await startGateway(
-        { servers: { one: { url: one }, two: { url: two, prefix: 'one_' } } },
-        { tools: { one_add: own } },
-      ),
+      await startGateway({ servers: { one: { url: one }, two: { url: two } } }, { tools: { one_add: own } }),
     )
 
     expect(Object.keys(await front.listTools())).toEqual(['front_one_add'])
     expect(await front.callTool('front', 'one_add')).toMatchObject({ content: [{ text: 'mine' }] })
+    expect(await front.resources.list()).toMatchObject({ front: [{ uri: 'stock://all', name: 'All' }] })
+    expect(await front.resources.read('front', 'stock://all')).toMatchObject({
+      contents: [{ text: 'everything' }],
+    })
     expect(JSON.stringify(warn.mock.calls)).toContain('The tool \\\\\\"add\\\\\\" of the server')
     warn.mockRestore()
   })
