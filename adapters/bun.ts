@@ -5,7 +5,7 @@
  * gracefully.
  */
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { isLoopbackAddress } from '../src/request/address.ts'
+import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
 
@@ -57,7 +57,7 @@ type Track = (work: Promise<unknown>) => void
 const CLOSE_GRACE_MS = 5000
 
 /**
- * Creates the options of `Bun.serve`, or a module's default export. A listener on a loopback address is guarded against DNS rebinding.
+ * Creates the options of `Bun.serve`, or a module's default export. A connection over a loopback address is guarded against DNS rebinding.
  * Does not trust forwarded headers.
  *
  * ```ts
@@ -103,11 +103,8 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
 
 function createFetch(server: FetchServer, options: BunOptions, track: Track): { fetch: BunFetch } {
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(console.error))
-  let loopback: boolean | undefined
   return {
     fetch: (request, listener) => {
-      const { hostname } = listener
-      loopback ??= hostname !== undefined && isLoopbackAddress(hostname)
       const clientAddress = listener.requestIP(request)?.address
       // Bun closes a connection after 10 seconds without data; a call that is answered in JSON may take longer.
       listener.timeout(request, 0)
@@ -116,7 +113,8 @@ function createFetch(server: FetchServer, options: BunOptions, track: Track): { 
         waitUntil,
         canStream: true,
         isLongLived: isLongLived(platform().process?.env),
-        loopback,
+        // Not by its hostname: that is `localhost` for a listener on all interfaces, if none was set.
+        loopback: isLoopbackPeer(clientAddress),
         ...(clientAddress !== undefined && { clientAddress }),
       })
     },

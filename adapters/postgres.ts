@@ -2,6 +2,7 @@
  * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
  * and a task store in a table.
  */
+import { withTimeout } from '../src/definition/timeout.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
@@ -69,25 +70,31 @@ export function postgresBus(options: PostgresBusOptions): Bus {
     isSql ? client.unsafe(NOTIFY, [channel, payloads]) : client.query(NOTIFY, [channel, payloads])
   return createWireBus(
     {
-      send: createSender(query),
+      send: createSender(query, options.timeoutMs ?? FIRST_MS),
       receive: (events) => receive({ ...events, onText: createJoiner(events.onText) }),
     },
     { ...options, name: 'Postgres', report, outages, firstMs: options.timeoutMs ?? FIRST_MS },
   )
 }
 
-/** Sends one statement at a time, each with all queued events, since a pool would send several concurrently in any order. */
-function createSender(query: (payloads: string) => PromiseLike<unknown>): (text: string) => Promise<void> {
+/**
+ * Sends one statement at a time, each with all queued events, since a pool would send several concurrently in any order. One that has not
+ * settled within `limitMs` is not waited for: its connection may be dead while others of the pool work.
+ */
+function createSender(
+  query: (payloads: string) => PromiseLike<unknown>,
+  limitMs: number,
+): (text: string) => Promise<void> {
   let waiting: string[] = []
   let sending: Promise<unknown> = Promise.resolve()
   let next: Promise<void> | undefined
   const send = async (): Promise<void> => {
-    await sending.catch(() => {})
+    await sending
     const payloads = waiting
     waiting = []
     next = undefined
     const sent = Promise.resolve(query(JSON.stringify(payloads)))
-    sending = sent
+    sending = withTimeout(sent, limitMs, 'Postgres server').catch(() => {})
     await sent
   }
   return (text) => {

@@ -135,4 +135,27 @@ describe('postgresBus over a pool that connects with its first statement', () =>
     await refused
     await vi.advanceTimersByTimeAsync(3000)
   })
+
+  it.each([{}, { timeoutMs: 1000 }])(
+    'a statement that never settles silences nothing for ever, %j [bus.outage]',
+    async (limits) => {
+      const { pool, payloads } = slowPool(() => 0)
+      let isDead = true
+      const query: PgPool['query'] = (...statement) => {
+        const settles = isDead ? new Promise(() => {}) : pool.query(...statement)
+        isDead = false
+        return settles
+      }
+      const bus = postgresBus({ client: { ...pool, query }, ...limits, onError: () => {} })
+      const refused = expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('did not answer')
+      await vi.advanceTimersByTimeAsync(5000)
+      await refused
+      await vi.advanceTimersByTimeAsync(5000)
+      const published = bus.publish({ type: 'promptsListChanged' })
+      published.catch(() => {})
+      await vi.advanceTimersByTimeAsync(5000)
+      await published
+      expect(payloads).toEqual(['{"type":"promptsListChanged"}'])
+    },
+  )
 })

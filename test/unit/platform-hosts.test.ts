@@ -51,11 +51,29 @@ it.each([...LOOPBACK.map((name) => [name, true] as const), ...OPEN.map((name) =>
     const { server, seen } = createSpy()
     const request = new Request('http://localhost:3000/mcp')
     await deno(server, { env: {}, ...(hostname !== undefined && { hostname }) })(request)
-    const listener = { hostname, requestIP: () => null, timeout: () => {}, stop: async () => {} }
+    expect(seen.map(({ loopback }) => loopback)).toEqual([isLoopback])
+  },
+)
+
+it.each([
+  ['127.0.0.1', true],
+  ['::ffff:127.0.0.1', true],
+  ['::1', true],
+  ['192.0.2.9', false],
+  ['2001:db8::1', false],
+  [undefined, false],
+])(
+  'Bun: a connection from %j is loopback: %j, whatever its hostname says [guard.rebinding]',
+  async (address, isLoopback) => {
+    const { server, seen } = createSpy()
     const { fetch } = bun(server, { env: {} })
-    await fetch(request, listener)
-    await fetch(request, listener)
-    expect(seen.map(({ loopback }) => loopback)).toEqual([isLoopback, isLoopback, isLoopback])
+    // Bun says `localhost` where no hostname was set and it listens on all interfaces.
+    for (const hostname of ['localhost', '127.0.0.1', '0.0.0.0', undefined]) {
+      const requestIP = () => (address === undefined ? null : { address })
+      const listener = { hostname, requestIP, timeout: () => {}, stop: async () => {} }
+      await fetch(new Request('http://localhost:3000/mcp'), listener)
+    }
+    expect(seen.map(({ loopback }) => loopback)).toEqual(Array(4).fill(isLoopback))
   },
 )
 
