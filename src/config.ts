@@ -8,6 +8,7 @@ import type { Icon } from './definition/content.ts'
 import type { Env, Implementation, McpContext } from './definition/context.ts'
 import { textOf } from './definition/error-text.ts'
 import { forEnv } from './definition/for-env.ts'
+import { toJsonLine } from './definition/json-line.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
 import { checkResources, type ResourcesConfig } from './definition/resource.ts'
@@ -68,7 +69,7 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   secret?: string | readonly string[]
   /** How legacy clients are asked. Default `explain`. */
   legacy?: LegacyPolicy
-  /** Delivers a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. */
+  /** Delivers a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. Without `legacy`, a warning is logged. */
   rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
   /** Milliseconds for which a sealed state is valid, the time to answer a question. Default 600 000. */
   stateTtlMs?: number
@@ -184,10 +185,15 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   checkResources(config.resources)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
   for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
-  const { pageSize, cache, legacy, secret, id } = config
+  const { pageSize, cache, legacy, rendezvous, secret, id } = config
   if (legacy !== undefined && !LEGACY_POLICIES.includes(legacy)) {
     const allowed = LEGACY_POLICIES.map((policy) => `"${policy}"`).join(', ')
     throw new TypeError(`"legacy" must be one of ${allowed}, not ${JSON.stringify(legacy)}.`)
+  }
+  if (rendezvous !== undefined && legacy === undefined) {
+    const message =
+      'The server has a "rendezvous", but asks legacy clients by it only where a question says so: set legacy: "rendezvous", or "explain" if that is meant.'
+    console.warn(toJsonLine({ level: 'warn', message }))
   }
   if (secret !== undefined) createSeal([secret].flat(), id)
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {

@@ -72,7 +72,9 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   refuseUnknown('createEventWebhook', options, OPTIONS)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
   for (const [option, value] of Object.entries({ toleranceSeconds, maxBodyBytes })) {
-    if (!(value > 0)) throw new TypeError(`"${option}" of a webhook must be a number above 0.`)
+    // A string from an environment variable would be joined to other numbers instead of added.
+    if (typeof value !== 'number' || !(value > 0))
+      throw new TypeError(`"${option}" of a webhook must be a number above 0.`)
   }
   const publish = toPublish(options)
   const { verify } = createVerifier([secret ?? []].flat())

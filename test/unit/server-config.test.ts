@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import {
   createMemoryBus,
+  createMemoryRendezvous,
   createPrompt,
   createResource,
   createTool,
@@ -28,6 +29,22 @@ describe('new MCPServer', () => {
 
   it('prompts with listPrompts alone → TypeError at once [config.required]', () => {
     expect(() => construct({ ...VALID, prompts: { listPrompts: () => [] } })).toThrow('getPromptMessages')
+  })
+
+  it.each<[Partial<MCPServerConfig>, number]>([
+    [{ rendezvous: createMemoryRendezvous() }, 1],
+    [{ rendezvous: () => createMemoryRendezvous() }, 1],
+    [{ rendezvous: createMemoryRendezvous(), legacy: 'rendezvous' }, 0],
+    [{ rendezvous: createMemoryRendezvous(), legacy: 'explain' }, 0],
+    [{}, 0],
+  ])('a rendezvous without legacy → one warning that names both, %#', (options, count) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    new MCPServer({ ...VALID, ...options })
+    const said = warn.mock.calls.map(([line]) => JSON.parse(String(line)))
+    warn.mockRestore()
+    expect(said).toHaveLength(count)
+    for (const { level, message } of said)
+      expect([level, message]).toEqual(['warn', expect.stringMatching(/"rendezvous".*legacy: "rendezvous"/)])
   })
 
   it.each(['id', 'name', 'version'])(

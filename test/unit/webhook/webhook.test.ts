@@ -322,6 +322,8 @@ describe('what it publishes to', () => {
     ['24 to 64', { bus: createMemoryBus(), secret: 'whsec_c2hvcnQ=' }],
     ['base64', { bus: createMemoryBus(), secret: `whsec_${'*'.repeat(40)}` }],
     ['"toleranceSeconds"', { bus: createMemoryBus(), secret: SECRET, toleranceSeconds: 0 }],
+    ['"toleranceSeconds"', { bus: createMemoryBus(), secret: SECRET, toleranceSeconds: '300' }],
+    ['"maxBodyBytes"', { bus: createMemoryBus(), secret: SECRET, maxBodyBytes: '65536' }],
     ['"maxBodyBytes"', { bus: createMemoryBus(), secret: SECRET, maxBodyBytes: Number.NaN }],
   ])('a configuration without a valid %s → TypeError that names it, %#', (named, options) => {
     // A cast: the types refuse most of these.
