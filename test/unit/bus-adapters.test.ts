@@ -151,7 +151,7 @@ describe('postgresBus over a pool that connects with its first statement', () =>
       await vi.advanceTimersByTimeAsync(5000)
       await refused
       await vi.advanceTimersByTimeAsync(5000)
-      const published = bus.publish({ type: 'promptsListChanged' })
+      const published = Promise.resolve(bus.publish({ type: 'promptsListChanged' }))
       published.catch(() => {})
       await vi.advanceTimersByTimeAsync(5000)
       await published
