@@ -4,6 +4,7 @@
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
+import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
@@ -32,7 +33,7 @@ export interface SessionsOptions extends Hooks {
    * idle longest; if none is idle, `initialize` is answered 503 or 429. Default 1000.
    */
   maxSessions?: number
-  /** Milliseconds after which a session without requests and open streams ends. Default 1 800 000. */
+  /** Milliseconds after which a session without requests and open streams ends: at most 2 147 483 647. Default 1 800 000. */
   idleMs?: number
 }
 
@@ -74,7 +75,7 @@ const SHUTTING_DOWN = 'This server is shutting down.'
  *
  * Needs `@modelcontextprotocol/sdk` 1.25 or newer.
  *
- * @throws TypeError for anything other than an `MCPServer`: wrap the sessions in a server card or a task endpoint, not the other way round.
+ * @throws TypeError for an invalid option, and for anything other than an `MCPServer`: wrap the sessions in a server card or a task endpoint, not the other way round.
  */
 export function createSessions(server: MCPServer, options: SessionsOptions = {}): Sessions {
   if (!isMCPServer<MCPServer>(server))
@@ -83,6 +84,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     )
   refuseUnknown('createSessions', options, SESSIONS_OPTIONS)
   const { maxSessions = 1000, idleMs = 1_800_000, ...transport } = options
+  checkNumbers(maxSessions, idleMs)
   const parts = server.getSessionParts()
   const { engine, endpoint } = parts
   const { toAuthInfo, next } = createDeliveries()
@@ -217,6 +219,17 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       await server.close()
     },
   }
+}
+
+/** @throws TypeError naming the option: a timer of more milliseconds, or of NaN, fires at once, and no number exceeds NaN. */
+function checkNumbers(maxSessions: unknown, idleMs: unknown): void {
+  if (
+    maxSessions !== Number.POSITIVE_INFINITY &&
+    !(Number.isInteger(maxSessions) && (maxSessions as number) > 0)
+  )
+    throw new TypeError('"maxSessions" must be a whole number from 1, or Infinity.')
+  if (typeof idleMs !== 'number' || !(idleMs > 0 && idleMs <= MAX_TIMER_MS))
+    throw new TypeError(`"idleMs" must be milliseconds from 1 to ${MAX_TIMER_MS}.`)
 }
 
 /** Modern requests have no session; a GET without a session comes from a browser or a probe. */

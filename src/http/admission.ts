@@ -123,7 +123,9 @@ export function createAdmitCaller(
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
-    const token = isCounted ? request.headers.get(auth?.header ?? 'authorization') : null
+    const sent = isCounted ? request.headers.get(auth?.header ?? 'authorization') : null
+    // With more blanks, or in capitals, it is the same token.
+    const token = sent?.replace(/^bearer +/i, '') ?? null
     const blocked = token === null ? undefined : await traffic.whileBlocked(token)
     if (blocked !== undefined) return refuseTraffic(blocked, headers)
     const admission = await decide(received)

@@ -95,6 +95,14 @@ describe('rateLimiter', () => {
     expect(await from('192.0.2.1', 'expired')).toBe(401)
   })
 
+  it('the same bad token with more blanks before it is the same one [limits.rate]', async () => {
+    const { verify, from } = guarded()
+    const statuses = []
+    for (let call = 0; call < 7; call++) statuses.push(await from('10.1.2.3', `${' '.repeat(call)}expired`))
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429, 429])
+    expect(verify).toHaveBeenCalledTimes(5)
+  })
+
   it.each(['127.0.0.1', '::1', '10.1.2.3', '172.16.0.1', '192.168.1.9', '100.64.0.1', 'fd00::1', undefined])(
     'behind a proxy at %s, bad tokens of a stranger cost nobody else anything [limits.rate]',
     async (proxy) => {

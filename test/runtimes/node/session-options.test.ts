@@ -26,6 +26,20 @@ afterEach(async () => {
   for (const sessions of running.splice(0)) await sessions.close()
 })
 
+it.each<SessionsOptions>([
+  { idleMs: 2 ** 31 },
+  { idleMs: Number.NaN },
+  { idleMs: 0 },
+  { idleMs: '1000' as never },
+  { maxSessions: Number.NaN },
+  { maxSessions: 0 },
+  { maxSessions: 1.5 },
+  { maxSessions: '5' as never },
+])('createSessions(server, %o) → TypeError that names the option', (options) => {
+  const { server } = createFixture()
+  expect(() => createSessions(server, options)).toThrow(new RegExp(`^"${Object.keys(options)[0]}" must be`))
+})
+
 /** In this process, without sockets: clocks may be faked. */
 async function start(options: SessionsOptions = {}, config: Partial<MCPServerConfig> = {}) {
   const { server } = createFixture(config)
