@@ -4,7 +4,6 @@
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
-import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
@@ -21,6 +20,7 @@ import {
   SESSION_NOT_FOUND,
   withoutNullId,
 } from './response.ts'
+import { checkNumbers } from './session-numbers.ts'
 import { createRegistry, type Entry } from './session-registry.ts'
 import { createDeliveries } from './transport.ts'
 
@@ -219,17 +219,6 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
       await server.close()
     },
   }
-}
-
-/** @throws TypeError naming the option: a timer of more milliseconds, or of NaN, fires at once, and no number exceeds NaN. */
-function checkNumbers(maxSessions: unknown, idleMs: unknown): void {
-  if (
-    maxSessions !== Number.POSITIVE_INFINITY &&
-    !(Number.isInteger(maxSessions) && (maxSessions as number) > 0)
-  )
-    throw new TypeError('"maxSessions" must be a whole number from 1, or Infinity.')
-  if (typeof idleMs !== 'number' || !(idleMs > 0 && idleMs <= MAX_TIMER_MS))
-    throw new TypeError(`"idleMs" must be milliseconds from 1 to ${MAX_TIMER_MS}.`)
 }
 
 /** Modern requests have no session; a GET without a session comes from a browser or a probe. */

@@ -184,7 +184,7 @@ describe('introspection', () => {
     { nonce: 'n-0S6_WzA2Mj', auth_time: 1 },
     { at_hash: '77QmUPtjPfzWtF2AnpK9RQ' },
     { events: EVENTS, sid: '08a5019c' },
-  ])('%j → 401: other kinds of token are active too [auth.kinds]', async (answer) => {
+  ])('%j → 401: a refresh token is active too [auth.kinds]', async (answer) => {
     expect(await statusOf(answer)).toBe(401)
   })
 
