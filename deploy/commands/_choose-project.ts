@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Project, Target } from '../contract/target.ts'
+import { isPlanted } from '../project/owner.ts'
 import { manifestIn, projectFolders, readProject } from '../project/project.ts'
 import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
@@ -46,8 +47,12 @@ export function projectTargets(project: Pick<Project, 'cwd' | 'entry'>): readonl
 function targetsBy(kind: 'files' | 'lockfiles'): (folder: string) => readonly string[] {
   return (folder) =>
     [...targets]
-      .filter(([, { marks }]) => marks?.[kind]?.some((file) => existsSync(join(folder, file))))
+      .filter(([, { marks }]) => marks?.[kind]?.some((file) => isMark(join(folder, file))))
       .map(([name]) => name)
+}
+
+function isMark(path: string): boolean {
+  return existsSync(path) && !isPlanted(path)
 }
 
 function declaredTargets(folder: string): readonly string[] | undefined {

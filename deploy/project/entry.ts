@@ -1,8 +1,8 @@
 /** Finds the server's file, with one-line errors if it is invalid. */
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
-import { refuseForeign } from './owner.ts'
+import { isPlanted, refuseForeign } from './owner.ts'
 
 const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
 
@@ -12,7 +12,14 @@ export function findEntry(cwd: string, given: string | undefined): string {
     .map((path) => resolve(cwd, path))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
   if (entry) {
-    refuseForeign(dirname(entry))
+    // Packages of a link's target are looked for above the target.
+    for (const path of new Set([entry, realpathSync(entry)])) {
+      refuseForeign(dirname(path))
+      if (isPlanted(path))
+        throw new CliError(
+          `${printable(path)} belongs to another user: move the project to a folder of yours`,
+        )
+    }
     return readable(entry)
   }
   throw new CliError(

@@ -31,24 +31,33 @@ export function isOwnFileOrWarn(path: string, displayed: string): boolean {
 
 const told = new Set<string>()
 
-/** What Node and the bundlers look for in every folder above a file. They use every `node_modules`, and the nearest of the others. */
-const LOOKED_FOR = ['node_modules', 'tsconfig.json', 'jsconfig.json']
+/**
+ * What Node, Deno and the bundlers look for in every folder above a file. They use the nearest of each group; every `node_modules`, and
+ * every deno.json, which may be of a workspace.
+ */
+const ALL = ['node_modules', 'deno.json', 'deno.jsonc']
+const NEAREST = [['tsconfig.json', 'jsconfig.json'], ['package.json']]
 
 /** Throws `CliError` if the code in `start` would be built or run with something above it that belongs to another user. */
 export function refuseForeign(start: string): void {
-  let hasConfig = false
+  let groups = NEAREST
   for (let folder = start; ; folder = dirname(folder)) {
-    const found = LOOKED_FOR.filter((name) => ownersOf(join(folder, name)).length > 0)
-    const used = found.filter((name) => name === 'node_modules' || !hasConfig)
+    const exists = (name: string): boolean => ownersOf(join(folder, name)).length > 0
+    const used = [...ALL, ...groups.flat()].filter(exists)
     const foreign = used.map((name) => join(folder, name)).find((path) => !isOwnAt(path, start))
     // In a folder that not everyone may write to, such as an image's, packages may belong to any user.
     if (foreign !== undefined && (folder !== start || isShared(start)))
       throw new CliError(
         `${printable(foreign)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
       )
-    hasConfig ||= found.some((name) => name !== 'node_modules')
+    groups = groups.filter((names) => !names.some(exists))
     if (dirname(folder) === folder) return
   }
+}
+
+/** Whether another user put the file into a folder that everyone may write to. In others, such as an image's, files may be of any user. */
+export function isPlanted(path: string): boolean {
+  return !isOwnFile(path) && isShared(dirname(path))
 }
 
 function isOwnAt(path: string, start: string): boolean {

@@ -91,6 +91,8 @@ describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
     ['node_modules/esbuild/package.json', '{ "main": "x.js" }', 'node_modules'],
     ['tsconfig.json', '{ "compilerOptions": { "paths": { "*": ["./evil.mjs"] } } }', 'tsconfig.json'],
     ['jsconfig.json', '{ "compilerOptions": { "paths": { "*": ["./evil.mjs"] } } }', 'jsconfig.json'],
+    ['package.json', '{ "name": "esbuild", "exports": "./evil.mjs" }', 'package.json'],
+    ['deno.json', '{ "imports": { "node:module": "./evil.mjs" } }', 'deno.json'],
   ])('%s above a project → refused, in every command that builds', async (path, text, name) => {
     await using shared = new Shared()
     shared.plant(path, text)
@@ -122,6 +124,29 @@ describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
     expect(() => refuseForeign(shared.folder)).toThrow('node_modules belongs to another user')
   })
 
+  test('what is above the target of a linked entry → refused', async () => {
+    await using shared = new Shared()
+    await using own = new Project()
+    shared.plant('node_modules/x/package.json', '{}')
+    symlinkSync(join(shared.inner, 'server.ts'), join(own.folder, 'server.ts'))
+    const args = ['doctor', 'server.ts', '--target', 'node']
+    const { code, stderr } = await new MayflyProcess(args, own.folder).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('node_modules belongs to another user')])
+  })
+
+  test.each([
+    ['server.ts', 'export default {}', ['doctor', '--target', 'node']],
+    ['wrangler.toml', '[build]\ncommand = "touch ran"', ['build', '--target', 'cloudflare']],
+  ])('%s in a folder that everyone may write to → refused', async (name, text, args) => {
+    await using project = new Project()
+    project.write('server.ts', SERVER)
+    project.write(name, text)
+    chownSync(join(project.folder, name), OTHER_USER, OTHER_USER)
+    chmodSync(project.folder, 0o1777)
+    const { code, stderr } = await new MayflyProcess(args, project.folder).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} belongs to another user`)])
+  })
+
   test('tsconfig.json above my own does not matter', async () => {
     await using shared = new Shared()
     shared.plant('tsconfig.json', '{}')
@@ -141,6 +166,15 @@ const RESERVED = [
     'Path',
   ],
   ...['BASH_ENV', 'npm_config_script_shell', 'NPM_CONFIG_PREFIX', 'GIT_SSH_COMMAND', 'ESBUILD_BINARY_PATH'],
+  ...[
+    'BUN_INSPECT_PRELOAD',
+    'DENO_CERT',
+    'DENO_TLS_CA_STORE',
+    'PYTHONUSERBASE',
+    '_JAVA_OPTIONS',
+    'DOCKER_HOST',
+  ],
+  'XDG_CONFIG_HOME',
 ]
 
 test('what no file may set, and what looks alike', () => {
@@ -192,18 +226,21 @@ describe('a variable that decides which code runs, in a .env of mine', () => {
     },
   )
 
-  test('wrangler, which reads the file by itself → refused', async () => {
-    await using shared = new Shared()
-    shared.write('work/.env', 'NODE_OPTIONS=--import=./evil.mjs')
-    const { code, stderr } = await new MayflyProcess(
-      ['dev', '--target', 'cloudflare', '--port', '0'],
-      shared.inner,
-    ).exited
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('.env sets NODE_OPTIONS, and wrangler reads the file by itself'),
-    ])
-  })
+  test.each([['dev --port 0'], ['build']])(
+    'wrangler %s, which reads the file by itself → refused',
+    async (command) => {
+      await using shared = new Shared()
+      shared.write('work/.env', 'NODE_OPTIONS=--import=./evil.mjs')
+      const { code, stderr } = await new MayflyProcess(
+        [...command.split(' '), '--target', 'cloudflare'],
+        shared.inner,
+      ).exited
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('.env sets NODE_OPTIONS, and wrangler reads the file by itself'),
+      ])
+    },
+  )
 
   test('deploy --secret takes it from the environment alone', async () => {
     await using shared = new Shared()

@@ -2,6 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTempFolder } from '../../build/work-folder.ts'
+import { isPlanted } from '../../project/owner.ts'
+import { CliError, printable } from '../../terminal/cli-error.ts'
 
 export interface WranglerConfig {
   /** Arguments for wrangler. */
@@ -20,9 +22,11 @@ export const COMPATIBILITY = {
   compatibility_flags: ['enable_request_signal'],
 }
 
-/** The project's configuration file, if it has one. */
+/** The project's configuration file, if it has one. Throws `CliError` if another user put it there: it may name commands to run. */
 export function findWranglerConfig(cwd: string): string | undefined {
-  return CONFIG_NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path))
+  const found = CONFIG_NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path))
+  if (found === undefined || !isPlanted(found)) return found
+  throw new CliError(`${printable(found)} belongs to another user: move the project to a folder of yours`)
 }
 
 export function wranglerConfig(cwd: string): WranglerConfig {

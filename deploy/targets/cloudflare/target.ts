@@ -25,7 +25,7 @@ import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from 
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
 import { startupWarnings } from './startup.ts'
-import { devArgs, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
+import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
 
 const { cloudflare: facts } = FACTS
 const LIMITS: Artefact['limits'] = [sizeLimit(facts.workerBytes, 'raw')]
@@ -55,6 +55,7 @@ export const cloudflare: Target = {
 
 async function build(project: Project, outDir: string): Promise<Artefact> {
   const bin = wranglerBin(project.cwd)
+  filesForWrangler(project)
   await checkWorkerEntry(project.entry, project.cwd)
   const config = wranglerConfig(project.cwd)
   const args = ['deploy', project.entry, '--dry-run', '--minify', '--outdir', outDir, ...config.args]
@@ -119,6 +120,7 @@ function deployment(
   project: Project,
   { secrets, extra, isPreview = false }: DeploymentOptions,
 ): Deployment {
+  filesForWrangler(project)
   const upload = isPreview ? ['versions', 'upload'] : ['deploy']
   return {
     tool: TOOL,
@@ -164,6 +166,7 @@ function routeUrl(target: string): string | undefined {
 }
 
 function logs(project: Project, extra: readonly string[]): Logs {
+  filesForWrangler(project)
   const config = findWranglerConfig(project.cwd)
   const worker = config === undefined ? [project.name] : ['--config', config]
   const step = { title: 'show the log', args: ['tail', ...worker, ...extra], cwd: project.cwd }

@@ -22,10 +22,7 @@ export const OFFLINE = {
  */
 export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
   // By default wrangler reads .dev.vars or the .env files. If several files are passed, the last one with a variable wins.
-  const { files, objections } = readEnvFiles(project)
-  const [objection] = objections
-  if (objection !== undefined)
-    throw new CliError(`${objection}, and wrangler reads the file by itself: correct the file, or remove it`)
+  const files = filesForWrangler(project)
   return [
     ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
     '--local',
@@ -37,6 +34,14 @@ export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): 
     '--infer-origin-from-routes=false',
     ...Object.entries(localVariables()).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
+}
+
+/** The files with variables, which every command of wrangler reads. Throws `CliError` for a file that it must not read. */
+export function filesForWrangler(project: Pick<Project, 'cwd' | 'entry'>): readonly string[] {
+  const { files, objections } = readEnvFiles(project)
+  const [objection] = objections
+  if (objection === undefined) return files
+  throw new CliError(`${objection}, and wrangler reads the file by itself: correct the file, or remove it`)
 }
 
 /** Wrangler's script for Node. Throws `CliError` if it is not installed or this Node is too old for it. */
