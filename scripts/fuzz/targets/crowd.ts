@@ -62,6 +62,8 @@ function createDeployment(): Deployment {
     ),
     http: {
       maxConcurrentCalls: PLACES,
+      // One caller asks for all places, to see that they were given back.
+      callerShare: 1,
       maxCallMs: 30,
       streamAfterMs: 2,
       keepAliveMs: 1,
