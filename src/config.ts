@@ -51,8 +51,11 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer<Context>, request: Request) => unknown
-  /** Carries change notifications. Without a bus, they are only advertised by a long-lived process. */
-  bus?: Bus
+  /**
+   * Carries change notifications. Without a bus, they are only advertised by a long-lived process, which is its own; `false` for one of
+   * several processes, where a client would miss the changes of the others.
+   */
+  bus?: Bus | false
   /**
    * Stores the subscriptions of legacy clients, so that a stateless server with a bus and a secret notifies them, too:
    * `redisSubscriptions`, `durableObjectSubscriptions`, or one of `mayfly-mcp/subscriptions`.

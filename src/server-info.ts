@@ -6,9 +6,9 @@ import { present } from './definition/present.ts'
 export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
   const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
   return {
-    hasBus: bus !== undefined,
+    hasBus: bus !== undefined && bus !== false,
     hasSubscriptions: subscriptions !== undefined,
-    hasLocalBus: bus?.isLocal === true,
+    hasLocalBus: bus !== false && bus?.isLocal === true,
     hasRendezvous: rendezvous !== undefined,
     hasSecret: secret !== undefined,
     legacy,

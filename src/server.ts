@@ -78,7 +78,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     requireCallersOf(config, config as Parameters<typeof requireCallersOf>[1])
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
-    const bus = config.bus ?? createMemoryBus()
+    const bus = config.bus || createMemoryBus()
     this.#feed = createFeed(bus, (error) => this.#reportError(error, { bus: true }))
     this.id = config.id
     this.name = config.name

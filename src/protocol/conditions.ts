@@ -30,7 +30,7 @@ export function conditionsOf(
     protocolVersion,
     clientCapabilities,
     canStream: canStream(incoming),
-    hasBus: bus !== undefined || isLongLived === true,
+    hasBus: bus === undefined ? isLongLived === true : bus !== false,
     hasSubscriptions: subscriptions !== undefined,
     hasSecret: asking.sealFor(env) !== undefined,
     hasRendezvous: asking.rendezvousFor(env) !== undefined,

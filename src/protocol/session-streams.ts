@@ -32,7 +32,7 @@ export function createSubscriptions(store: SubscriptionStore): Subscriptions {
   let outage: Outage | undefined
   const open = (incoming: Incoming, server: StreamServer): StoredSession | undefined => {
     const { session, options } = server
-    if (session === undefined || options.bus === undefined) return undefined
+    if (session === undefined || !options.bus) return undefined
     outage ??= createOutage((error) => options.reportError(error, { subscriptions: true }))
     return new StoredSession(session, guard(store, outage), incoming, server)
   }

@@ -17,7 +17,8 @@ export type ReportError = (error: unknown, facts: { readonly [name: string]: unk
 /** What requests and tasks need from the server. */
 export interface ServerOptions {
   readonly definition: Definition
-  readonly bus: Bus | undefined
+  /** `false`: not even a long-lived process is its own bus. */
+  readonly bus: Bus | false | undefined
   /** Publishes a change to the listeners on the bus, and to the sessions of this process. */
   readonly publish: (event: ChangeEvent) => Promise<void>
   /** Items per page of every list. */

@@ -12,8 +12,9 @@ import { createClient, startFetchServer } from './_servers.ts'
 
 const NEWS = 'news://today'
 
-const createNews = (): MCPServer =>
+const createNews = (config?: { bus: false }): MCPServer =>
   new MCPServer({
+    ...config,
     id: 'news',
     name: 'News',
     version: '1.0.0',
@@ -170,4 +171,11 @@ it.each([
 ])('a Hono app %s [listen.process]', async (_, env, tools) => {
   const app = new Hono().all('/mcp', mcp(createNews()))
   expect(await advertised(app.fetch(discover(), env))).toMatchObject({ tools })
+})
+
+it('one of several processes, with `bus: false` → nothing is promised', async () => {
+  const server = createNews({ bus: false })
+  const url = await startNode(server, { serverless: false, sessionIdGenerator: undefined })
+  const { heard, isTold } = await hears(server, url)
+  expect([heard, isTold]).toEqual([[], false])
 })
