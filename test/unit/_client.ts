@@ -137,23 +137,28 @@ export function legacy(
   return send(server, legacyRequest(method, params, options), options.platform)
 }
 
+/** A client's first message: no session yet, and no version but in it. */
+export function initializeRequest(
+  params: Fields = {},
+  headers: { readonly [name: string]: string } = {},
+): Request {
+  return post(
+    {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT, ...params },
+    },
+    { headers },
+  )
+}
+
 export function initialize(
   server: Pick<MCPServer, 'handle'>,
   params: Fields = {},
   headers: { readonly [name: string]: string } = {},
 ): Promise<Answer> {
-  return send(
-    server,
-    post(
-      {
-        jsonrpc: '2.0',
-        id: 0,
-        method: 'initialize',
-        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT, ...params },
-      },
-      { headers },
-    ),
-  )
+  return send(server, initializeRequest(params, headers))
 }
 
 /** `tools/call` in the modern era. */

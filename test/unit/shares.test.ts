@@ -16,7 +16,7 @@ import type { RequestPlatform } from '../../src/request/platform.ts'
 import { createShares, type Place } from '../../src/request/shares.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
-import { createServer, legacyRequest, META, modernRequest, post } from './_client.ts'
+import { createServer, initializeRequest, legacyRequest, META, modernRequest, post } from './_client.ts'
 import { createV2 } from './sdk/_servers.ts'
 
 /** Who calls: with a token, from a public address, or from behind something that hides the address. */
@@ -147,20 +147,7 @@ const ours = (http: HttpConfig, more: Partial<Parameters<typeof createServer>[0]
   })
 const withBus = (http: HttpConfig) => ours(http, { bus: createMemoryBus() })
 
-const initialize = (who: Who) =>
-  post(
-    {
-      jsonrpc: '2.0',
-      id: 0,
-      method: 'initialize',
-      params: {
-        protocolVersion: '2025-11-25',
-        capabilities: { elicitation: {} },
-        clientInfo: { name: 'a', version: '1' },
-      },
-    },
-    { headers: headersOf(who) },
-  )
+const initialize = (who: Who) => initializeRequest({ capabilities: { elicitation: {} } }, headersOf(who))
 
 /** Opens a session, and keeps its stream open. */
 function takeSession(sessions: ReturnType<typeof createSessions>): Take {

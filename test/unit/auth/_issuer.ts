@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import type { IntrospectionOptions } from '../../../src/auth.ts'
 import type { MCPServer } from '../../../src/index.ts'
 import { modernRequest, type SendOptions } from '../_client.ts'
 
@@ -25,6 +26,21 @@ export interface Issuer extends AsyncDisposable {
   broken?: { status: number; body: string }
   /** What introspection answers about each token whose name begins with `crafted`. */
   crafted?: { status: number; body: string }
+}
+
+/** To ask that issuer about tokens. */
+export function introspectionAt(
+  { url }: Issuer,
+  options: Partial<IntrospectionOptions> = {},
+): IntrospectionOptions {
+  return {
+    endpoint: `${url}/introspect`,
+    clientId: 'shop',
+    clientSecret: 's/cret',
+    issuer: url,
+    audience: AUDIENCE,
+    ...options,
+  }
 }
 
 export async function startIssuer(): Promise<Issuer> {

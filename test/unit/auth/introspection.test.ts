@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type IntrospectionOptions, introspection } from '../../../src/auth.ts'
 import { createMemoryRateLimiter, createTool } from '../../../src/index.ts'
 import { createServer, modern } from '../_client.ts'
-import { AUDIENCE, discover, type Issuer, startIssuer } from './_issuer.ts'
+import { AUDIENCE, discover, type Issuer, introspectionAt, startIssuer } from './_issuer.ts'
 
 let issuer: Issuer
 beforeAll(async () => {
@@ -16,14 +16,8 @@ afterAll(() => issuer[Symbol.asyncDispose]())
 
 const seconds = (fromNow: number) => Math.floor(Date.now() / 1000) + fromNow
 
-const optionsFor = (options: Partial<IntrospectionOptions> = {}): IntrospectionOptions => ({
-  endpoint: `${issuer.url}/introspect`,
-  clientId: 'shop',
-  clientSecret: 's/cret',
-  issuer: issuer.url,
-  audience: AUDIENCE,
-  ...options,
-})
+const optionsFor = (options: Partial<IntrospectionOptions> = {}): IntrospectionOptions =>
+  introspectionAt(issuer, options)
 
 const server = (options: Partial<IntrospectionOptions> = {}) =>
   createServer({ auth: introspection(optionsFor(options)) })

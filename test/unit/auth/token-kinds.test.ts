@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { introspection, type JwtOptions, jwt } from '../../../src/auth.ts'
 import { createServer } from '../_client.ts'
-import { AUDIENCE, discover, type Issuer, startIssuer } from './_issuer.ts'
+import { AUDIENCE, discover, type Issuer, introspectionAt, startIssuer } from './_issuer.ts'
 
 let issuer: Issuer
 beforeAll(async () => {
@@ -154,14 +154,7 @@ describe('introspection', () => {
   const statusOf = async (answer: Claims, options: { allowBoundTokens?: boolean } = {}) => {
     const token = `token-${crypto.randomUUID()}`
     issuer.known.set(token, { active: true, aud: AUDIENCE, sub: 'ann', ...answer })
-    const auth = introspection({
-      endpoint: `${issuer.url}/introspect`,
-      clientId: 'shop',
-      clientSecret: 's/cret',
-      issuer: issuer.url,
-      audience: AUDIENCE,
-      ...options,
-    })
+    const auth = introspection(introspectionAt(issuer, options))
     return (await discover(createServer({ auth, onError: () => {} }), token)).status
   }
 

@@ -8,6 +8,7 @@ import { deno } from '../../../adapters/deno.ts'
 import { mcp } from '../../../adapters/hono.ts'
 import { closeSessions, nodeListener, type StartHTTPOptions, startHTTP } from '../../../adapters/node.ts'
 import { createTool, MCPServer } from '../../../src/index.ts'
+import { modernRequest } from '../_client.ts'
 import { createClient, startFetchServer } from './_servers.ts'
 
 const NEWS = 'news://today'
@@ -89,28 +90,7 @@ it.each(['VERCEL', 'AWS_LAMBDA_FUNCTION_NAME', 'NETLIFY', 'FUNCTIONS_WORKER_RUNT
   },
 )
 
-const discover = (): Request =>
-  new Request('http://127.0.0.1/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'server/discover',
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'server/discover',
-      params: {
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      },
-    }),
-  })
+const discover = (): Request => modernRequest('server/discover', {}, { url: 'http://127.0.0.1/mcp' })
 
 const advertised = async (response: Response | Promise<Response>): Promise<unknown> =>
   (JSON.parse(await (await response).text()) as { result: { capabilities: object } }).result.capabilities

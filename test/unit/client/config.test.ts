@@ -4,20 +4,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
 import { MCPClient, type MCPClientConfig } from '../../../src/client.ts'
 import { createTool } from '../../../src/index.ts'
+import { createOwnProvider } from './_own-provider.ts'
 import { createClient, deadUrl, startMayfly } from './_servers.ts'
 
 const url = 'https://shop.example/mcp'
 
-const SHARED = {
-  redirectUrl: 'https://agent.example/callback',
-  clientMetadata: { redirect_uris: ['https://agent.example/callback'] },
-  clientInformation: () => undefined,
-  tokens: () => undefined,
-  saveTokens: () => {},
-  redirectToAuthorization: () => {},
-  saveCodeVerifier: () => {},
-  codeVerifier: () => '',
-}
+const SHARED = createOwnProvider([], { clientInformation: () => undefined })
 
 it.each<[string, MCPClientConfig, string]>([
   ['a name that no tool may have', { servers: { 'my server': { url } } }, '"my server"'],

@@ -9,9 +9,8 @@ import {
 } from '../../../src/client.ts'
 import { type Astray, collector, told, wantingToken } from '../../hostile/server/authorization.ts'
 import type { HostileServer } from '../../hostile/server/server.ts'
+import { createOwnProvider, REDIRECT_URL } from './_own-provider.ts'
 import { createClient } from './_servers.ts'
-
-const REDIRECT_URL = 'http://127.0.0.1:9/callback'
 
 async function start<Server extends HostileServer>(starting: Promise<Server>): Promise<Server> {
   const server = await starting
@@ -181,16 +180,7 @@ describe('a user', () => {
     const server = await start(wantingToken({ endpoints: { authorization_endpoint } }))
     const { client, redirects } = openDesk({ evil: server.url })
     const own: URL[] = []
-    const ofUser = {
-      redirectUrl: REDIRECT_URL,
-      clientMetadata: { redirect_uris: [REDIRECT_URL] },
-      clientInformation: () => ({ client_id: 'x' }),
-      tokens: () => undefined,
-      saveTokens: () => {},
-      redirectToAuthorization: (url: URL) => void own.push(url),
-      saveCodeVerifier: () => {},
-      codeVerifier: () => '',
-    }
+    const ofUser = createOwnProvider(own, {})
     const other = createClient({
       id: 'own',
       servers: { evil: { url: server.url, authProvider: ofUser } },

@@ -10,9 +10,9 @@ import { createTool } from '../../../src/index.ts'
 import { type Astray, wantingToken } from '../../hostile/server/authorization.ts'
 import { signIn } from '../../runtimes/auth/_browser.ts'
 import { startAuthorizationServer } from '../../runtimes/auth/_provider.ts'
+import { createOwnProvider, REDIRECT_URL } from './_own-provider.ts'
 import { createClient, startMayfly } from './_servers.ts'
 
-const REDIRECT_URL = 'http://127.0.0.1:9/callback'
 const DOCUMENT = 'https://agent.example/client.json'
 
 async function start(endpoints: Astray['endpoints'] = {}) {
@@ -158,17 +158,11 @@ describe('PKCE (MCP 2026-07-28, "Authorization Code Protection")', () => {
     const server = await start()
     const redirects: URL[] = []
     const saveTokens = vi.fn()
-    const authProvider = {
-      redirectUrl: REDIRECT_URL,
-      clientMetadata: { redirect_uris: [REDIRECT_URL] },
+    const authProvider = createOwnProvider(redirects, {
       clientInformation: () => ({ client_id: 'own', issuer: server.origin }),
-      tokens: () => undefined,
       saveTokens,
-      saveCodeVerifier: () => {},
-      codeVerifier: () => 'verifier',
-      redirectToAuthorization: (url: URL) => void redirects.push(url),
       ...discovery(server.origin),
-    }
+    })
     const client = createClient({
       servers: { shop: { url: `${server.origin}/mcp`, authProvider } },
       onError: () => {},
@@ -182,16 +176,7 @@ describe('PKCE (MCP 2026-07-28, "Authorization Code Protection")', () => {
   it('nor with a provider of one’s own', async () => {
     const server = await start({ code_challenge_methods_supported: undefined })
     const redirects: URL[] = []
-    const authProvider = {
-      redirectUrl: REDIRECT_URL,
-      clientMetadata: { redirect_uris: [REDIRECT_URL] },
-      clientInformation: () => ({ client_id: 'own' }),
-      tokens: () => undefined,
-      saveTokens: () => {},
-      saveCodeVerifier: () => {},
-      codeVerifier: () => '',
-      redirectToAuthorization: (url: URL) => void redirects.push(url),
-    }
+    const authProvider = createOwnProvider(redirects, {})
     const client = createClient({
       servers: { shop: { url: `${server.origin}/mcp`, authProvider } },
       onError: () => {},

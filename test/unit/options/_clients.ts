@@ -31,22 +31,35 @@ const DEFINITION = { name: 'a', inputSchema: { type: 'object' } }
 type Client = InstanceType<typeof MCPClient>
 let made = 0
 
-/** A method, whose request fails since nobody listens: only an unknown setting is a TypeError. */
+/** Every request fails since nobody listens: only an unknown setting is a TypeError. */
+async function ask<Asked extends { disconnect(): Promise<void> }>(
+  client: Asked,
+  run: (client: Asked) => unknown,
+): Promise<void> {
+  try {
+    await run(client)
+  } catch (error) {
+    if (error instanceof TypeError) throw error
+  } finally {
+    await client.disconnect()
+  }
+}
+
+function askMastra(run: (client: InstanceType<typeof MastraClient>) => unknown): Promise<void> {
+  const servers = { a: { url: URL_OF_NOBODY, timeout: 50 } }
+  return ask(new MastraClient({ id: `mastra-${made++}`, servers, onError() {} }), run)
+}
+
 function method(
   run: (client: Client, options: never) => unknown,
   options: object,
   more: Partial<Taker> = {},
 ) {
-  const call = async (given: never): Promise<void> => {
+  const call = (given: never): Promise<void> => {
     const servers = { http: { url: URL_OF_NOBODY, timeoutMs: 50 } }
-    const client = new MCPClient({ id: `options-${made++}`, servers, onError() {} })
-    try {
-      await run(client, given)
-    } catch (error) {
-      if (error instanceof TypeError) throw error
-    } finally {
-      await client.disconnect()
-    }
+    return ask(new MCPClient({ id: `options-${made++}`, servers, onError() {} }), (client) =>
+      run(client, given),
+    )
   }
   return { call, options, ...more }
 }
@@ -109,31 +122,11 @@ export const CLIENTS: {
     MCPClient: [
       client(MastraClient),
       {
-        call: async (options) => {
-          const mastra = new MastraClient({
-            id: `mastra-${made++}`,
-            servers: { a: { url: URL_OF_NOBODY, timeout: 50 } },
-            onError() {},
-          })
-          await mastra.resources.read(options).catch((error: unknown) => {
-            if (error instanceof TypeError) throw error
-          })
-          await mastra.disconnect()
-        },
+        call: (options) => askMastra((mastra) => mastra.resources.read(options)),
         options: { serverName: 'a', uri: 'docs://a' },
       },
       {
-        call: async (options) => {
-          const mastra = new MastraClient({
-            id: `mastra-${made++}`,
-            servers: { a: { url: URL_OF_NOBODY, timeout: 50 } },
-            onError() {},
-          })
-          await mastra.prompts.get(options).catch((error: unknown) => {
-            if (error instanceof TypeError) throw error
-          })
-          await mastra.disconnect()
-        },
+        call: (options) => askMastra((mastra) => mastra.prompts.get(options)),
         options: { serverName: 'a', name: 'b', args: { c: 'd' } },
         open: { args: 'the names of arguments' },
       },
