@@ -3,7 +3,6 @@
  * `Deno.serve`, which also provides the caller's address.
  */
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { isLoopbackAddress } from '../src/request/address.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
@@ -41,7 +40,6 @@ export function deno(
 ): (request: Request, info?: ServeHandlerInfo) => Promise<Response> {
   refuseUnknown('deno', options, OPTIONS)
   const { hostname } = options
-  const bound = hostname === undefined ? undefined : isLoopbackAddress(hostname)
   let { env } = options
   return (request, info) => {
     env ??= platform().Deno.env.toObject()
@@ -50,7 +48,7 @@ export function deno(
     return serveRequest(server, request, {
       env,
       isLongLived: isLongLived(env),
-      loopback: bound ?? isLoopbackPeer(clientAddress),
+      loopback: isLoopbackPeer(hostname ?? clientAddress),
       // Deno Deploy routes a host only to the app that owns the domain.
       vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
       ...(clientAddress !== undefined && { clientAddress }),

@@ -8,7 +8,7 @@ import type { Icon } from './definition/content.ts'
 import type { Env, Implementation, McpContext } from './definition/context.ts'
 import { textOf } from './definition/error-text.ts'
 import { forEnv } from './definition/for-env.ts'
-import { toJsonLine } from './definition/json-line.ts'
+import { warn } from './definition/json-line.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
 import { checkResources, type ResourcesConfig } from './definition/resource.ts'
@@ -196,7 +196,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   if (rendezvous !== undefined && legacy === undefined) {
     const message =
       'The server has a "rendezvous", but asks legacy clients by it only where a question says so: set legacy: "rendezvous", or "explain" if that is meant.'
-    console.warn(toJsonLine({ level: 'warn', message }))
+    warn(message)
   }
   if (secret !== undefined) createSeal([secret].flat(), id)
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {

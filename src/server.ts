@@ -12,7 +12,7 @@ import {
 } from './config.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import type { McpContext } from './definition/context.ts'
-import { toJsonLine } from './definition/json-line.ts'
+import { warn } from './definition/json-line.ts'
 import { type AnyPrompt, checkPrompt } from './definition/prompt.ts'
 import { checkResource, type ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
@@ -233,7 +233,6 @@ export class MCPServer<Context extends McpContext = McpContext> {
   #compile(): Definition {
     if (this.#definition !== undefined) return this.#definition
     const { agents = {}, workflows = {}, resources, prompts, instructions, setup, gateway } = this.#config
-    const warn = (message: string): void => console.warn(toJsonLine({ level: 'warn', message }))
     const definition = compileDefinition({
       serverInfo: serverInfoOf(this.#config),
       instructions,

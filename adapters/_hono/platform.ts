@@ -19,13 +19,15 @@ export async function platformOfApp<E extends Env>(
       ? undefined
       : { env: await withTimeout(env(c), ANSWER_TIMEOUT_MS, 'option "env" of mcp()') }
   if (isFromAdapter) return { ...platform, ...given }
-  const clientAddress = addressOf(c)
+  const peer = peerOf(c.env, c.req.raw)
+  // Cloudflare overwrites this header if a client sends it; elsewhere a client could set it.
+  const clientAddress = getRuntimeKey() === 'workerd' ? c.req.header('cf-connecting-ip') : peer
   return {
     ...platform,
     ...(given ?? { env: environmentOf(c) }),
     // Only the servers of long-lived processes pass their connection.
-    isLongLived: isConnection(c.env ?? {}) && isLongLived(runtimeEnv(c as Context)),
-    loopback: isLoopbackPeer(peerOf(c.env, c.req.raw)),
+    isLongLived: isConnection(c.env) && isLongLived(runtimeEnv(c as Context)),
+    loopback: isLoopbackPeer(peer),
     ...(clientAddress !== undefined && { clientAddress }),
   }
 }
@@ -48,10 +50,4 @@ function environmentOf<E extends Env>(c: Context<E>): unknown {
   const variables: object = runtimeEnv(c as Context)
   const hasBindings = !isConnection(given) && Object.keys(given).length > 0
   return hasBindings ? { ...variables, ...given } : variables
-}
-
-function addressOf<E extends Env>({ env, req }: Context<E>): string | undefined {
-  // Cloudflare overwrites this header if a client sends it; elsewhere a client could set it.
-  if (getRuntimeKey() === 'workerd') return req.header('cf-connecting-ip')
-  return peerOf(env, req.raw)
 }

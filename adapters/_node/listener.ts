@@ -6,7 +6,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isA } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
-import { isLoopbackAddress } from '../../src/request/address.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
@@ -50,11 +49,6 @@ export function createListener(
   mayNotify = isLongLived(process.env),
 ): NodeListener {
   const { env = process.env, hostname } = options
-  const isLoopback = ({
-    socket,
-  }: {
-    readonly socket?: { readonly localAddress?: string | undefined }
-  }): boolean => (hostname === undefined ? isLoopbackPeer(socket?.localAddress) : isLoopbackAddress(hostname))
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
   // so the request is referenced as long as its response.
@@ -84,7 +78,7 @@ export function createListener(
         waitUntil,
         canStream: true,
         isLongLived: mayNotify,
-        loopback: isLoopback(incoming),
+        loopback: isLoopbackPeer(hostname ?? incoming.socket?.localAddress),
         ...(clientAddress !== undefined && { clientAddress }),
         ...(isLean && { respond }),
         ...(isCheap && {

@@ -6,6 +6,7 @@ import type {
   OAuthClientProvider,
   Transport,
 } from '@modelcontextprotocol/client'
+import { present } from '../definition/present.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { MCPClientError } from './errors.ts'
 import type { ServerLogEntry } from './server-log-entry.ts'
@@ -180,8 +181,7 @@ export function checkConfig(config: MCPClientConfig): void {
 
 /** An option that is undefined counts as absent, since Mastra's own client takes more of them. */
 function checkOptions(where: string, options: object, known: object): void {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  refuseUnknown(where, Object.fromEntries(given), known)
+  refuseUnknown(where, present<object>(options), known)
 }
 
 /** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, so one could be called instead of the other. */

@@ -5,3 +5,8 @@ import { escapeUnprintable } from './unprintable.ts'
 export function toJsonLine(value: object): string {
   return escapeUnprintable(JSON.stringify(value))
 }
+
+/** Prints a line of the log for the operator. */
+export function warn(message: string): void {
+  console.warn(toJsonLine({ level: 'warn', message }))
+}

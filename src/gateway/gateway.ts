@@ -1,12 +1,12 @@
 /** `gateway`: other MCP servers behind one of your own. */
 import type { Definition } from '../definition/compile.ts'
-import { toJsonLine } from '../definition/json-line.ts'
+import { warn } from '../definition/json-line.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import { ListCache } from './list-cache.ts'
 import { mergeDefinitions, type Source } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
-import { withUnavailable } from './unavailable.ts'
+import { targetOf, withUnavailable } from './unavailable.ts'
 import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
 
 /** Milliseconds before the platform's deadline at which no more lists are awaited. */
@@ -115,7 +115,7 @@ class Gateway implements GatewaySupport {
       const message = `The ${kind} ${JSON.stringify(name)} of the server "${upstream.name}" behind this one is left out: ${why}.`
       if (this.#leftOut.size >= MAX_DEFINITIONS || this.#leftOut.has(message)) return
       this.#leftOut.add(message)
-      console.warn(toJsonLine({ level: 'warn', message }))
+      warn(message)
     })
     ofOwn.set(key, merged)
     const [oldest] = ofOwn.keys()
@@ -131,10 +131,9 @@ class Gateway implements GatewaySupport {
 const unread = (upstream: Upstream): Source => ({ upstream, lists: undefined })
 
 /** Whether a message needs the lists of a server: a call names its server, and must not wait for the others. */
-function concerns({ method, params }: GatewayMessage, { prefix }: Upstream, own: Definition): boolean {
-  const ref = params.ref as { readonly name?: unknown } | undefined
-  const name = method === 'completion/complete' ? ref?.name : params.name
-  switch (method) {
+function concerns(message: GatewayMessage, { prefix }: Upstream, own: Definition): boolean {
+  const { name } = targetOf(message)
+  switch (message.method) {
     case 'ping':
     case 'logging/setLevel':
       return false
@@ -149,9 +148,8 @@ function concerns({ method, params }: GatewayMessage, { prefix }: Upstream, own:
 }
 
 /** Whether a server that has not answered could have the URI of a message. Names have its prefix, which no other server has. */
-function mightHave({ server: { include } }: Upstream, { method, params }: GatewayMessage): boolean {
-  const ref = params.ref as { readonly uri?: unknown } | undefined
-  const uri = method === 'completion/complete' ? ref?.uri : params.uri
+function mightHave({ server: { include } }: Upstream, message: GatewayMessage): boolean {
+  const { uri } = targetOf(message)
   if (typeof uri !== 'string' || include === undefined) return true
   try {
     return (['resource', 'template'] as const).some((kind) => include({ kind, name: uri }))

@@ -2,6 +2,7 @@
  * What the servers behind said last, by server and credentials: fresh for a time, then served while it is renewed, and kept while a
  * server is down.
  */
+import { withTimeout } from '../definition/timeout.ts'
 
 export interface ListCacheOptions {
   /** Milliseconds for which a value is fresh. */
@@ -51,7 +52,8 @@ export class ListCache<Value> {
     if (mayTry && !isRunning) this.#load(entry, now, reading)
     // Only the first attempt is waited for: a server that is down must not delay the others.
     const isFirst = entry.value === undefined && entry.failedAt === undefined
-    if (isFirst && entry.loading !== undefined) await atMost(entry.loading.promise, reading.waitMs)
+    if (isFirst && entry.loading !== undefined)
+      await withTimeout(entry.loading.promise, reading.waitMs, 'server').catch(() => {})
     return entry.value
   }
 
@@ -82,13 +84,4 @@ export class ListCache<Value> {
     if (this.#entries.size > this.#options.maxEntries && oldest !== undefined) this.#entries.delete(oldest)
     return entry
   }
-}
-
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }

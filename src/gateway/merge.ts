@@ -31,7 +31,7 @@ type LeaveOut = (upstream: Upstream, item: GatewayItem, why: string) => void
 interface Merging {
   readonly tools: Map<string, CompiledTool>
   readonly fixed: Map<string, CompiledFixedResource>
-  readonly templates: CompiledTemplateResource[]
+  readonly templates: Map<string, CompiledTemplateResource>
   readonly prompts: Map<string, CompiledPrompt>
   readonly reportError: ReportError
   readonly leaveOut: LeaveOut
@@ -46,7 +46,7 @@ export function mergeDefinitions(
   const merging: Merging = {
     tools: new Map(own.tools),
     fixed: new Map(own.resources.fixed),
-    templates: [...own.resources.templates],
+    templates: new Map(own.resources.templates.map((one) => [one.resourceTemplate.uriTemplate, one])),
     prompts: new Map(own.prompts.declared),
     reportError,
     leaveOut,
@@ -57,7 +57,11 @@ export function mergeDefinitions(
   return Object.freeze({
     ...own,
     tools: merging.tools,
-    resources: { fixed: merging.fixed, templates: merging.templates, callbacks: own.resources.callbacks },
+    resources: {
+      fixed: merging.fixed,
+      templates: [...merging.templates.values()],
+      callbacks: own.resources.callbacks,
+    },
     prompts: { declared: merging.prompts, callbacks: own.prompts.callbacks },
     hasTools: true,
     hasResources: own.hasResources || has('resources'),
@@ -102,11 +106,10 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
       config: { uri: resource.uri, read, canSubscribe: () => false, ...scopes },
     }))
   }
-  const templates = new Map(merging.templates.map((one) => [one.resourceTemplate.uriTemplate, one]))
   for (const listed of lists.templates) {
     const { uriTemplate } = listed
     const item = { kind: 'template', name: uriTemplate } as const
-    add(templates, uriTemplate, item, (scopes) => {
+    add(merging.templates, uriTemplate, item, (scopes) => {
       const template = compileUriTemplate(uriTemplate)
       const ref = { type: 'ref/resource', uri: uriTemplate } as const
       const complete = completes && completersOf(template.variables, ref, relayed)
@@ -124,7 +127,6 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
       }
     })
   }
-  merging.templates.splice(0, merging.templates.length, ...templates.values())
   for (const prompt of lists.prompts) {
     const item = { kind: 'prompt', name: prompt.name } as const
     const name = upstream.prefix + prompt.name

@@ -6,6 +6,14 @@ import type { GatewayMessage } from '../request/gateway-support.ts'
 import { toCallerError, toCallerResult } from './failure.ts'
 import type { Upstream } from './upstream.ts'
 
+/** What a message names: itself, or in its reference if it asks for completions. */
+export function targetOf({ method, params }: GatewayMessage): {
+  readonly name?: unknown
+  readonly uri?: unknown
+} {
+  return (method === 'completion/complete' ? params.ref : params) ?? {}
+}
+
 /**
  * The definition, in which the item fails and names its server instead of being unknown, or that of a later server.
  *
@@ -14,10 +22,11 @@ import type { Upstream } from './upstream.ts'
 export function withUnavailable(
   merged: Definition,
   certain: Definition,
-  { method, params }: GatewayMessage,
+  message: GatewayMessage,
   upstream: Upstream,
 ): Definition {
-  const { name, uri } = params
+  const { method } = message
+  const { name, uri } = targetOf(message)
   const error = toCallerError(
     upstream,
     new MCPClientError('CONNECTION_FAILED', `MCP server "${upstream.name}" has not answered yet.`),
@@ -37,12 +46,11 @@ export function withUnavailable(
     const declared = new Map([...prompts.declared, [name, { ...prompt, config: { ...guard, get: fail } }]])
     return { ...merged, prompts: { ...prompts, declared } }
   }
-  const ref = params.ref as { readonly uri?: unknown } | undefined
-  if (method === 'completion/complete' && typeof ref?.uri === 'string') {
+  if (method === 'completion/complete' && typeof uri === 'string') {
     const own = new Set(certain.resources.templates)
     const templates = resources.templates.map((one) => {
       const { complete } = one.config
-      if (own.has(one) || complete === undefined || one.config.uriTemplate !== ref.uri) return one
+      if (own.has(one) || complete === undefined || one.config.uriTemplate !== uri) return one
       const failing = Object.fromEntries(Object.keys(complete).map((variable) => [variable, fail]))
       return { ...one, config: { ...one.config, complete: failing } }
     })

@@ -9,9 +9,10 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../client/config.ts'
 import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_MAX_TASK_MS, DEFAULT_TIMEOUT_MS } from '../client/config.ts'
-import { Connection } from '../client/connection.ts'
+import { Connection, type Relay } from '../client/connection.ts'
 import { MCPClientError } from '../client/errors.ts'
 import { digest } from '../definition/digest.ts'
+import { isObject, isPlain } from '../definition/is-object.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
@@ -36,7 +37,7 @@ export interface Credentials {
 }
 
 /** A connection for one call. */
-export interface Relayed {
+interface Relayed {
   readonly connection: Connection
   readonly close: () => Promise<void>
 }
@@ -171,10 +172,7 @@ export class Upstream {
     return { ...items, capabilities, prior, version: isSame ? previous.version : crypto.randomUUID() }
   }
 
-  #open(
-    config: ServerConfig,
-    relay: { capabilities: ClientCapabilities; prior: PriorDiscovery | undefined },
-  ) {
+  #open(config: ServerConfig, relay: Relay) {
     return new Connection(this.name, config, {
       timeoutMs: this.#options.timeoutMs,
       maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
@@ -201,10 +199,7 @@ function toToken(given: unknown): string | undefined {
 /** A copy: what is sent is what the lists are kept by. @throws TypeError */
 function toHeaders(given: unknown): { readonly [name: string]: string } | undefined {
   if (given === undefined) return undefined
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  const prototype: unknown = isObject ? Object.getPrototypeOf(given) : undefined
-  const isPlain = isObject && (prototype === null || Object.getPrototypeOf(prototype) === null)
-  const entries = isPlain ? Object.entries<unknown>({ ...given }) : undefined
+  const entries = isObject(given) && isPlain(given) ? Object.entries({ ...given }) : undefined
   if (entries?.every((entry): entry is [string, string] => typeof entry[1] === 'string'))
     return Object.fromEntries(entries)
   throw new TypeError(

@@ -1,5 +1,6 @@
 /** The caller as given to the code of tools: each call gets a copy, since a verifier may return the same object for many requests. */
 import type { AuthInfo } from '../definition/context.ts'
+import { isPlain } from '../definition/is-object.ts'
 
 /**
  * Copies a caller: its scopes, and the plain data in `extra` at every depth. Instances of classes and functions stay the same objects.
@@ -49,10 +50,4 @@ function copyOfObject(original: object, copies: Map<unknown, unknown>): object {
     Object.defineProperty(copy, name, { value, writable: true, enumerable: true, configurable: true })
   }
   return copy
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  // Objects of another realm have a prototype of their own.
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

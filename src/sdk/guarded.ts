@@ -78,7 +78,7 @@ const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
  * @throws TypeError naming scopes that are not a list of strings, an invalid URI template, and scopes on a server that cannot know its
  * callers.
  */
-export function checkScopes(scopes: GuardedNames = {}, callers: CallersConfig = { auth: 'host' }): void {
+export function checkScopes(scopes: GuardedNames = {}, callers: CallersConfig): void {
   refuseUnknown('"scopes"', scopes, KINDS)
   for (const [kind, names] of Object.entries(scopes)) {
     for (const [name, needed] of Object.entries(names as object)) {

@@ -4,13 +4,12 @@
  */
 import type { Auth } from '../auth/auth.ts'
 import { missing } from '../auth/open-names.ts'
-import { toJsonLine } from '../definition/json-line.ts'
+import { warn } from '../definition/json-line.ts'
 import type { GuardedNames } from './guarded.ts'
 
 /** Creates a function that checks the first server it is called with. Only the `McpServer` of the SDKs knows its names. */
 export function createNameCheck(scopes: GuardedNames = {}, auth: Auth | undefined): (server: object) => void {
   let isChecked = false
-  const warn = (message: string): void => console.warn(toJsonLine({ level: 'warn', message }))
   return (server) => {
     const { _registeredTools, _registeredPrompts } = server as { [member: string]: unknown }
     if (isChecked || _registeredTools === undefined) return
