@@ -26,21 +26,17 @@ import {
 import { createMemoryBus } from './events/bus.ts'
 import { createFeed, type Feed } from './events/feed.ts'
 import { createNotifiable, type NotifiableLists } from './events/notifiable.ts'
-import { type App, createApp, type Endpoint, faultResponse } from './http/app.ts'
-import { toAppOptions, toCallLimits } from './http/hosting.ts'
-import { ownAuth, requireCallers, requireCallersOf } from './http/known-callers.ts'
+import { type App, type Endpoint, faultResponse } from './http/app.ts'
+import { requireCallers, requireCallersOf, tokenAuthOf } from './http/known-callers.ts'
 import { createReportError } from './http/log.ts'
-import { toPageModel } from './http/page-model.ts'
-import { createAnswerer } from './protocol/answerer.ts'
-import { createEngine } from './protocol/engine.ts'
 import type { SessionParts } from './protocol/session.ts'
 import type { Context as AnyContext } from './request/context.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import { platformOf, type RequestPlatform } from './request/platform.ts'
-import { createShares } from './request/shares.ts'
 import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
+import { createServerApp } from './server-app.ts'
 import { describeDeployment, describeTool } from './server-info.ts'
 
 /**
@@ -75,7 +71,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     const config = checkConfig(given as MCPServerConfig)
     this.#config = config
     this.#reportError = createReportError(config.onError)
-    requireCallersOf(config, config as Parameters<typeof requireCallersOf>[1])
+    requireCallersOf(config, config)
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
     const bus = config.bus || createMemoryBus()
@@ -247,33 +243,14 @@ export class MCPServer<Context extends McpContext = McpContext> {
       warn,
     })
     // What servers behind this one have is not known yet.
-    if (gateway === undefined) ownAuth(this.#config)?.checkNames?.(definition, setup && warn)
+    if (gateway === undefined) tokenAuthOf(this.#config)?.checkNames?.(definition, setup && warn)
     this.#definition = definition
     return definition
   }
 
   #hosted(): App {
-    this.#app ??= this.#host()
+    this.#app ??= createServerApp(this.#config, this.#requestOptions(), this.#feed)
     return this.#app
-  }
-
-  #host(): App {
-    const { name, subscriptions, telemetry, setup } = this.#config
-    const options = this.#requestOptions()
-    const { definition } = options
-    const limits = toCallLimits(this.#config)
-    const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
-    const answerer = createAnswerer({ ...options, feed: this.#feed, subscriptions, waiting, ...limits })
-    return createApp(
-      { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
-      (checkpoint) =>
-        createEngine(answerer, { ...limits, checkpoint, reportError: this.#reportError, telemetry }),
-      {
-        ...toAppOptions(this.#config, this.#reportError, definition.hasScopes || setup !== undefined),
-        name,
-        hasSessionStreams: subscriptions !== undefined,
-      },
-    )
   }
 
   #requestOptions(): RequestOptions {

@@ -11,8 +11,8 @@ import { toGate } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
-import { type BoundTokenOptions, checkKindOptions, checkTokenKind } from './token-kind.ts'
-import { KnownOutageError, type TokenAnswer, type VerifiedToken } from './verifier.ts'
+import { type BoundTokenOptions, checkKindOptions, tokenKindRefusal } from './token-kind.ts'
+import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
 /** Options of `introspection`. */
 export interface IntrospectionOptions extends GateOptions, BoundTokenOptions {
@@ -103,7 +103,10 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     try {
       const answer = await breaker(() => introspect(token, options))
       const until = Math.min(now + cacheMs, expiryMs(answer))
-      const refusal = answer ? kindRefusal(answer, options) : undefined
+      // A refresh token is active, too (RFC 7662 §2.2).
+      const refusal = answer
+        ? tokenKindRefusal({ issuer: options.issuer, claims: answer.extra ?? {} }, options)
+        : undefined
       return remember(key, refusal === undefined ? { answer, until } : { refusal, until })
     } catch (failure) {
       if (isA(failure, QuestionError)) {
@@ -137,16 +140,6 @@ function checkOptions(options: Introspector): void {
   const { cacheMs = 0 } = options
   if (!(Number.isFinite(cacheMs) && cacheMs >= 0)) {
     throw new TypeError('"cacheMs" of introspection must be a number of 0 or more.')
-  }
-}
-
-/** A refresh token is active, too (RFC 7662 §2.2). */
-function kindRefusal({ extra = {} }: VerifiedToken, options: Introspector): Error | undefined {
-  try {
-    checkTokenKind({ issuer: options.issuer, claims: extra }, options)
-    return undefined
-  } catch (error) {
-    return error as Error
   }
 }
 

@@ -20,7 +20,7 @@ import { toGate } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
-import { checkKindOptions, checkTokenKind, type TokenKindOptions } from './token-kind.ts'
+import { checkKindOptions, type TokenKindOptions, tokenKindRefusal } from './token-kind.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
 /** Options of `jwt`. */
@@ -120,7 +120,8 @@ export function jwt(options: JwtOptions): Auth {
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
         throw new InvalidTokenError('The token was issued for a different audience.')
       }
-      checkTokenKind({ issuer, header: protectedHeader, claims }, options)
+      const refusal = tokenKindRefusal({ issuer, header: protectedHeader, claims }, options)
+      if (refusal !== undefined) throw refusal
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
       return toAnswer(claims, scopeClaims)

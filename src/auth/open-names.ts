@@ -17,7 +17,7 @@ export function checkOpenNames(
     const known = names[kind]
     const unknown = known && open[kind]?.find((name) => !known.includes(name))
     if (unknown === undefined) continue
-    const message = missing(`anonymous.${kind}`, unknown, known!)
+    const message = missing('anonymous', kind, unknown, known!)
     if (kind !== 'tools' || warn === undefined) throw new TypeError(message)
     warn(message)
   }
@@ -39,9 +39,13 @@ function namesIn({ tools, prompts, resources }: NamedParts): {
 }
 
 /** What is wrong with a name that a server does not have. */
-export function missing(option: string, name: string, known: readonly string[]): string {
-  const kind = option.slice(option.indexOf('.') + 1, -1)
+export function missing(
+  option: 'anonymous' | 'scopes',
+  kind: (typeof KINDS)[number],
+  name: string,
+  known: readonly string[],
+): string {
   const near = nearest(name, known)
   const remedy = near === undefined ? 'remove it.' : `did you mean "${near}"?`
-  return `"${option}" names "${name}", but this server has no such ${kind}: ${remedy}`
+  return `"${option}.${kind}" names "${name}", but this server has no such ${kind.slice(0, -1)}: ${remedy}`
 }

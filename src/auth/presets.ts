@@ -16,8 +16,9 @@ const {
   audienceClaim: _claim,
   check: _check,
   header: _header,
-  ...OPTIONS
-} = JWT_OPTIONS satisfies Names<PresetOptions>
+  ...rest
+} = JWT_OPTIONS
+const OPTIONS: Names<PresetOptions> = rest
 
 /** Auth0, with either profile of access tokens: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. Scopes are those of `scope`. */
 export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {

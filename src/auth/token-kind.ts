@@ -51,16 +51,12 @@ export function checkKindOptions({ tokenTypes, allowBoundTokens }: TokenKindOpti
     throw new TypeError('"allowBoundTokens" must be true or false.')
 }
 
-/**
- * Refuses a verified token that is not an access token, or is bound to a key.
- *
- * @throws InvalidTokenError whose `cause`, for the log, says what arrived and what to set.
- */
-export function checkTokenKind(token: Token, options: TokenKindOptions): void {
+/** Why a verified token is refused: it is not an access token, or is bound to a key. The `cause`, for the log, says what arrived and what to set. */
+export function tokenKindRefusal(token: Token, options: TokenKindOptions): InvalidTokenError | undefined {
   const { allowBoundTokens = false, tokenTypes = [] } = options
   const { claims, header } = token
   if (!allowBoundTokens && claims.cnf !== undefined) {
-    throw refused(
+    return refused(
       token,
       'The token is bound to a key, which this server does not check.',
       'it has the claim "cnf", and no proof of that key can be checked here. Let the issuer issue plain bearer tokens; allowBoundTokens: true accepts them from anyone who has them',
@@ -73,7 +69,7 @@ export function checkTokenKind(token: Token, options: TokenKindOptions): void {
     const arrived = isNamed(header?.typ)
       ? `its header has "typ": ${shown(header?.typ)}`
       : 'its header has no "typ"'
-    throw notAccess(
+    return notAccess(
       token,
       `${arrived} instead of "at+jwt". If the access tokens of this issuer are like that, set tokenTypes: ["${listed}"]`,
     )
@@ -82,17 +78,17 @@ export function checkTokenKind(token: Token, options: TokenKindOptions): void {
   const named = KIND_CLAIMS.filter((claim) => isNamed(claims[claim]))
   const other = named.find((claim) => !kinds.includes(toType(claims[claim])))
   if (other !== undefined)
-    throw notAccess(
+    return notAccess(
       token,
       `it has the claim "${other}": ${shown(claims[other])}. Clients must send the access token`,
     )
-  if ((type !== undefined && type !== UNTYPED) || named.length > 0) return
+  if ((type !== undefined && type !== UNTYPED) || named.length > 0) return undefined
   const foreign = FOREIGN_CLAIMS.find((claim) => claims[claim] !== undefined)
-  if (foreign !== undefined)
-    throw notAccess(
-      token,
-      `it has the claim "${foreign}", as ID tokens and logout tokens have. Clients must send the access token`,
-    )
+  if (foreign === undefined) return undefined
+  return notAccess(
+    token,
+    `it has the claim "${foreign}", as ID tokens and logout tokens have. Clients must send the access token`,
+  )
 }
 
 /** Lower case, without the prefix that may be omitted (RFC 7515 §4.1.9). */

@@ -12,7 +12,7 @@ interface Fault {
 }
 
 /** There is no memory for the body. */
-export interface NoRoom {
+interface NoRoom {
   readonly ok: false
   readonly fault: Full
 }
@@ -21,7 +21,7 @@ export interface NoRoom {
 export type Reserve = (bytes: number) => Full | undefined
 
 /** Smaller bodies are not counted: their connections take as much. */
-export const UNCOUNTED_BYTES = 65_536
+const UNCOUNTED_BYTES = 65_536
 
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }

@@ -12,7 +12,7 @@ import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
 import { createCallerOf } from './caller.ts'
-import { accessOfUnknown, type CallersConfig, checkCallers, ownAuth } from './known-callers.ts'
+import { accessOfUnknown, type CallersConfig, checkCallers, tokenAuthOf } from './known-callers.ts'
 import { type Log, type LogSetting, toLogSink } from './log.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -229,7 +229,7 @@ export function toAppOptions(
 ): AppOptions {
   const { maxBodyBytes = 4_194_304 } = http
   return {
-    auth: ownAuth(config),
+    auth: tokenAuthOf(config),
     unknownAccess: accessOfUnknown(config, isScoped),
     allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
     allowedOrigins: http.allowedOrigins,

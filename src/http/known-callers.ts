@@ -39,14 +39,19 @@ export function checkCallers({ auth, trustedTransport }: CallersConfig): void {
     )
 }
 
+/** Whether the scopes of a caller can be checked, or do not matter. */
+function knowsCallers({ auth, trustedTransport }: CallersConfig): boolean {
+  return auth !== undefined || trustedTransport === true
+}
+
 /** @throws TypeError if `item` needs a scope, and no caller of the server could have one. */
 export function requireCallers(
-  { auth, trustedTransport }: CallersConfig,
+  config: CallersConfig,
   kind: 'Tool' | 'Prompt' | 'Resource' | 'Method',
   name: string,
   scopes: readonly string[] | undefined,
 ): void {
-  if (auth !== undefined || trustedTransport || !Array.isArray(scopes) || scopes.length === 0) return
+  if (knowsCallers(config) || !Array.isArray(scopes) || scopes.length === 0) return
   throw unknownCallers(`${kind} "${name}" needs the scope ${scopes.join(' ')}`)
 }
 
@@ -63,7 +68,7 @@ export function requireCallersOf(
     readonly gateway?: { readonly hasScopes: boolean } | undefined
   },
 ): void {
-  if (items.gateway?.hasScopes && config.auth === undefined && !config.trustedTransport)
+  if (items.gateway?.hasScopes && !knowsCallers(config))
     throw unknownCallers('A server of "gateway" has "scopes"')
   for (const [kind, what] of [
     ['tools', 'Tool'],
@@ -81,6 +86,6 @@ export function accessOfUnknown({ trustedTransport }: CallersConfig, isScoped: b
 }
 
 /** What checks tokens in the server itself. */
-export function ownAuth({ auth }: CallersConfig): Auth | undefined {
+export function tokenAuthOf({ auth }: CallersConfig): Auth | undefined {
   return auth === 'host' ? undefined : auth
 }

@@ -6,7 +6,13 @@ import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import { createShares, type Full, fullAnswer, type Place, type Sharing } from '../request/shares.ts'
-import { type AdmissionOptions, createAdmitCaller, type Received, refuseUnguarded } from './admission.ts'
+import {
+  type AdmissionOptions,
+  createAdmitCaller,
+  type Received,
+  refuseTraffic,
+  refuseUnguarded,
+} from './admission.ts'
 import { type Reserve, readBody } from './body.ts'
 import { isJson } from './content-type.ts'
 import { preflightResponse } from './cors.ts'
@@ -85,10 +91,8 @@ function refuseBody(
     case 'too-slow':
       return refusal(408, `The body did not arrive within ${bodyTimeoutMs} ms.`, headers)
     case 'share':
-    case 'all': {
-      const answer = fullAnswer(fault, 'large bodies at once', 'http.maxBufferedBytes', 1)
-      return refusal(answer.status, answer.message, { ...headers, ...answer.headers })
-    }
+    case 'all':
+      return refuseTraffic(fullAnswer(fault, 'large bodies at once', 'http.maxBufferedBytes', 1), headers)
     case 'not-utf8':
       return refusal(400, 'Parse error: the body is not UTF-8.', headers, ErrorCode.parse)
     case 'unreadable':

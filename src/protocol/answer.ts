@@ -16,7 +16,7 @@ import { RequestScope } from '../request/request-server.ts'
 import type { ContextWire } from '../request/wire.ts'
 import { beginInteraction, openRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
-import { conditionsOf } from './conditions.ts'
+import { conditionsOf, definitionOf } from './conditions.ts'
 import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { readProgressToken } from './envelope.ts'
@@ -105,7 +105,7 @@ class RunningCall implements ContextWire, CallControl {
     }
     this.#context = new Context(facts, this)
     options.extendContext?.(this.#context)
-    this.#scope = new RequestScope(incoming.definition ?? options.definition, this.#context, access)
+    this.#scope = new RequestScope(definitionOf(incoming, options), this.#context, access)
   }
 
   answer(run: Run): Reply | Promise<Reply> {
@@ -190,12 +190,9 @@ class RunningCall implements ContextWire, CallControl {
     const { platform, facts, waitUntil } = this.#incoming
     const { deadline = Number.POSITIVE_INFINITY } = earliestEnd(platform, this.#streams, this.#options)
     const work = Promise.resolve(this.#outcome)
-    const { abandonedMs } = platform
-    if (abandonedMs === undefined) facts.rest = { work, until: deadline }
-    else {
-      facts.rest = { work, until: Math.min(deadline, Date.now() + abandonedMs) }
-      waitUntil(work.catch(() => {}))
-    }
+    const { abandonedMs = Number.POSITIVE_INFINITY } = platform
+    facts.rest = { work, until: Math.min(deadline, Date.now() + abandonedMs) }
+    if (platform.abandonedMs !== undefined) waitUntil(work.catch(() => {}))
   }
 
   #finish({ message, status, headers }: Pick<Failure, 'message' | 'status' | 'headers'>): void {

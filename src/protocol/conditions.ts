@@ -1,6 +1,7 @@
 /**
  * The conditions that the degradation matrix depends on: derived here, and only here, from a call and its deployment.
  */
+import type { Definition } from '../definition/compile.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { acceptedTypes } from './sse-response.ts'
@@ -8,6 +9,14 @@ import { acceptedTypes } from './sse-response.ts'
 /** Whether the response to a message can be streamed: both the platform and the client must support it. */
 export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {
   return platform.canStream !== false && acceptedTypes(request.headers.get('accept')).canStream
+}
+
+/** What the server has for this message. */
+export function definitionOf(
+  { definition }: Pick<Incoming, 'definition'>,
+  options: Pick<EngineOptions, 'definition'>,
+): Definition {
+  return definition ?? options.definition
 }
 
 export function conditionsOf(

@@ -15,7 +15,7 @@ import { principalOf } from '../request/principal.ts'
 import { answer } from './answer.ts'
 import { legacyRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
-import { conditionsOf } from './conditions.ts'
+import { conditionsOf, definitionOf } from './conditions.ts'
 import { createDeclaredTokens, type Declared, type DeclaredTokens } from './declared-token.ts'
 import { clientLabel, clip } from './describe.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamServer } from './engine-options.ts'
@@ -66,7 +66,7 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
 
   function findRun(method: string, params: Params, incoming: Incoming, server: StreamServer) {
     const { session } = incoming.platform
-    const { definition = options.definition } = incoming
+    const definition = definitionOf(incoming, options)
     if (method === 'ping') return (): MethodResult => ({ members: NO_MEMBERS })
     if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
     const { subscriptions } = session ?? options
@@ -148,7 +148,7 @@ async function initialize(
   const token = lasting
     ? undefined
     : await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
-  const capabilities = advertise(incoming.definition ?? options.definition, {
+  const capabilities = advertise(definitionOf(incoming, options), {
     ...conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
     // Without an id there is no session to subscribe in.
     ...(token === undefined && { hasSubscriptions: false }),

@@ -1,19 +1,17 @@
 /** Limits the streams of changes in one process or isolate, for every kind of server: their number and their memory. */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Key } from '../events/coalesced-changes.ts'
-import { createShares, type Holder, placeOrThrow } from '../request/shares.ts'
+import { createShares, type Full, fullAnswer, type Holder, type Place } from '../request/shares.ts'
 import type { CallLimits, Incoming } from './engine-options.ts'
-
-/** Ends a stream, so that another caller gets its place. */
-export type EndStream = () => void
 
 export interface ListenPlaces {
   /**
-   * Takes a slot for a stream that listens to these URIs and lists. Returns a function that frees it. If the slot is needed for another
-   * caller, `end` is called, at the earliest after half a minute.
+   * Takes a slot for a stream that listens to these URIs and lists. Returns a function that frees it. If another caller needs the
+   * slot, `end` is called to end the stream, at the earliest after half a minute.
    *
    * @throws ProtocolError if none is free: HTTP status 503, or 429 if the caller holds its share.
    */
-  take(keys: Iterable<Key>, incoming: Incoming, end: EndStream): () => void
+  take(keys: Iterable<Key>, incoming: Incoming, end: () => void): () => void
 }
 
 /** What the stream stores for each URI besides its characters: 70 to 130 bytes on Node 24. */
@@ -44,7 +42,7 @@ export function createListenPlaces(limits: CallLimits): ListenPlaces {
         stream.free()
         memory?.free()
       }
-      let memory: ReturnType<typeof orThrow> | undefined
+      let memory: Place | undefined
       try {
         if (own > 0) memory = orThrow(characters.take(caller, own, holder), 'maxListenCharacters')
       } catch (error) {
@@ -56,6 +54,8 @@ export function createListenPlaces(limits: CallLimits): ListenPlaces {
   }
 }
 
-function orThrow(place: Parameters<typeof placeOrThrow>[0], limit: keyof CallLimits) {
-  return placeOrThrow(place, 'subscriptions', `http.${limit}`, KEPT_MS / 1000)
+function orThrow(place: Place | Full, limit: keyof CallLimits): Place {
+  if (typeof place !== 'string') return place
+  const { status, message, headers } = fullAnswer(place, 'subscriptions', `http.${limit}`, KEPT_MS / 1000)
+  throw new ProtocolError(ErrorCode.internal, message, { limit }, { status, headers })
 }

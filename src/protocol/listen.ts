@@ -13,7 +13,7 @@ import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { subscribable } from '../request/resources.ts'
 import { TASK_URI } from '../request/task-support.ts'
 import type { Call } from './call.ts'
-import { conditionsOf } from './conditions.ts'
+import { conditionsOf, definitionOf } from './conditions.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
@@ -41,7 +41,7 @@ export function createListen(options: EngineOptions): Listen {
 
   const serve = async (call: Call, incoming: Incoming): Promise<Reply> => {
     const { id } = call
-    const { definition = options.definition } = incoming
+    const definition = definitionOf(incoming, options)
     const meta = { [META.subscriptionId]: id }
     const conditions = conditionsOf(call, incoming, options)
     const given = parseFilter(call.params.notifications)

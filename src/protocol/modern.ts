@@ -9,6 +9,7 @@ import type { RequestScope } from '../request/request-server.ts'
 import { answer } from './answer.ts'
 import { modernRounds } from './asking.ts'
 import type { Call } from './call.ts'
+import { definitionOf } from './conditions.ts'
 import { clientLabel } from './describe.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { META } from './envelope.ts'
@@ -73,7 +74,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       )
     }
     const entry =
-      findMethod(method, 'modern', incoming.definition ?? definition) ?? options.tasks?.method(method)
+      findMethod(method, 'modern', definitionOf(incoming, options)) ?? options.tasks?.method(method)
     if (entry === undefined)
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,

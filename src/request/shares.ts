@@ -4,7 +4,6 @@
  */
 
 import type { AuthInfo } from '../definition/context.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { RequestPlatform } from './platform.ts'
 
 /** How a server shares its places. */
@@ -124,7 +123,7 @@ export function createShares(places: number, share: number): Shares {
 }
 
 /** What a client that gets no place is answered. */
-export interface FullAnswer {
+interface FullAnswer {
   readonly status: number
   readonly message: string
   readonly headers: { readonly 'retry-after': string }
@@ -140,21 +139,4 @@ export function fullAnswer(full: Full, what: string, limit: string, retryAfterSe
         message: `Too many ${what} of one caller ("http.callerShare"): end some first.`,
         headers,
       }
-}
-
-/** @throws ProtocolError with the answer, if there is no place. */
-export function placeOrThrow(
-  place: Place | Full,
-  what: string,
-  limit: string,
-  retryAfterSeconds: number,
-): Place {
-  if (typeof place !== 'string') return place
-  const { status, message, headers } = fullAnswer(place, what, limit, retryAfterSeconds)
-  throw new ProtocolError(
-    ErrorCode.internal,
-    message,
-    { limit: limit.replace('http.', '') },
-    { status, headers },
-  )
 }

@@ -6,7 +6,7 @@ import type { Era } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import type { Received } from '../http/admission.ts'
-import { type CallersConfig, ownAuth } from '../http/known-callers.ts'
+import { type CallersConfig, tokenAuthOf } from '../http/known-callers.ts'
 import type { PageModel } from '../http/page.ts'
 import { parametersOf } from '../http/page-model.ts'
 import type { ServerDescription } from '../http/routes.ts'
@@ -93,7 +93,7 @@ async function withinCallLimit<Value>(
 
 async function readPage(look: Look): Promise<Omit<PageModel, 'endpoint'>> {
   const { access, config } = look
-  const hasAuth = ownAuth(config) !== undefined
+  const hasAuth = tokenAuthOf(config) !== undefined
   const { era, serverInfo, instructions } = await identify(look)
   const { title, description, websiteUrl } = serverInfo
   const list = async (method: string, member: string): Promise<Result[]> => {

@@ -3,7 +3,7 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
-import { ownAuth } from '../http/known-callers.ts'
+import { tokenAuthOf } from '../http/known-callers.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
 import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
@@ -54,7 +54,7 @@ const SHARED =
 function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: ListedNames): RunForeign {
   const { handler: handlerOptions = {}, scopes } = options
   const made = new WeakSet<SdkServer>()
-  const checkNames = createNameCheck(scopes, ownAuth(options))
+  const checkNames = createNameCheck(scopes, tokenAuthOf(options))
   /** A server that was used before could answer another caller, or use the identity of its first caller. */
   const createFresh = async (context: SdkContext): Promise<SdkServer> => {
     const server = await factory(context)

@@ -18,7 +18,7 @@ export function createNameCheck(scopes: GuardedNames = {}, auth: Auth | undefine
     const prompts = Object.keys(_registeredPrompts ?? {})
     for (const [kind, known] of [['tools', tools] as const, ['prompts', prompts] as const])
       for (const name of Object.keys(scopes[kind] ?? {}))
-        if (!known.includes(name)) warn(missing(`scopes.${kind}`, name, known))
+        if (!known.includes(name)) warn(missing('scopes', kind, name, known))
     auth?.checkNames?.({ tools: new Map(tools.map((name) => [name, name])) }, warn)
   }
 }

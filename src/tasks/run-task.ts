@@ -148,7 +148,7 @@ function conditionsOf({ caller }: TaskRecord, { bus, asking }: ServerOptions) {
     protocolVersion: caller.protocolVersion,
     clientCapabilities: caller.clientCapabilities,
     canStream: false,
-    hasBus: bus !== undefined,
+    hasBus: bus !== undefined && bus !== false,
     hasSecret: false,
     hasRendezvous: false,
     legacyPolicy: asking.legacyPolicy,

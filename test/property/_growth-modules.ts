@@ -44,6 +44,7 @@ export const MODULES: { readonly [file: string]: string } = {
   'src/definition/error-text.ts': 'of the author of a server, or a fixed number of members',
   'src/definition/hook.ts': 'of the author of a server, or a fixed number of members',
   'src/definition/input-required.ts': 'of the author of a server, or a fixed number of members',
+  'src/definition/json-line.ts': 'one pass of JSON, and escapeUnprintable, which is measured here',
   'src/definition/is-object.ts': 'of the author of a server, or a fixed number of members',
   'src/definition/json-members.ts': 'by the requests here',
   'src/definition/param-header.ts': 'by the requests here',

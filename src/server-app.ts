@@ -1,0 +1,32 @@
+/** The app of a server: its engine behind the guards of HTTP. */
+import type { MCPServerConfig } from './config.ts'
+import type { Feed } from './events/feed.ts'
+import { type App, createApp } from './http/app.ts'
+import { toAppOptions, toCallLimits } from './http/hosting.ts'
+import { toPageModel } from './http/page-model.ts'
+import { createAnswerer } from './protocol/answerer.ts'
+import { createEngine } from './protocol/engine.ts'
+import { createShares } from './request/shares.ts'
+import type { RequestOptions } from './request/task-support.ts'
+
+/** `feed`: publishes the changes of this server, and notifies streams and sessions of them. */
+export function createServerApp(
+  config: MCPServerConfig & { readonly id: string },
+  options: RequestOptions,
+  feed: Feed,
+): App {
+  const { name, subscriptions, telemetry, setup } = config
+  const { definition, reportError } = options
+  const limits = toCallLimits(config)
+  const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
+  const answerer = createAnswerer({ ...options, feed, subscriptions, waiting, ...limits })
+  return createApp(
+    { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
+    (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
+    {
+      ...toAppOptions(config, reportError, definition.hasScopes || setup !== undefined),
+      name,
+      hasSessionStreams: subscriptions !== undefined,
+    },
+  )
+}
