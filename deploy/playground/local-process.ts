@@ -12,7 +12,7 @@ import { isA } from '../../src/definition/error-text.ts'
 import { readBody } from '../run/read-body.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
-import { ASSETS, PREFIX, playgroundHeaders, readAsset, renderPlayground } from './page.ts'
+import { ASSETS, type Asset, PREFIX, playgroundHeaders, readAsset, renderPlayground } from './page.ts'
 
 export interface LocalProcess {
   /** The path that the page sends its MCP messages to. */
@@ -47,7 +47,7 @@ export async function answerLocally(
   if (!isLocalHost(request)) return refuse(response, 403, 'this page is only for the machine that it runs on')
   if (request.method === 'GET') {
     if (path === '') return servePage(request, response, local)
-    if (ASSETS.includes(path)) return serveAsset(request, response, path)
+    if (ASSETS.includes(path)) return serve(request, response, readAsset(path))
     return refuse(response, 404, 'not found')
   }
   if (request.method !== 'POST') return refuse(response, 405, 'GET or POST', { allow: 'GET, POST' })
@@ -68,15 +68,10 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 export function servePage(request: IncomingMessage, response: ServerResponse, local: LocalProcess): void {
   const { path, token, forwards } = local
   const page = renderPlayground(forwards === undefined ? { path, token } : { path })
-  response.writeHead(200, {
-    ...playgroundHeaders(originOf(request)),
-    'content-type': 'text/html; charset=utf-8',
-  })
-  response.end(page)
+  serve(request, response, { type: 'text/html; charset=utf-8', body: page })
 }
 
-function serveAsset(request: IncomingMessage, response: ServerResponse, name: string): void {
-  const { type, body } = readAsset(name)
+function serve(request: IncomingMessage, response: ServerResponse, { type, body }: Asset): void {
   response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': type })
   response.end(body)
 }
@@ -110,8 +105,7 @@ async function serveFetch(
 }
 
 function serveJson(request: IncomingMessage, response: ServerResponse, answer: object): void {
-  response.writeHead(200, { ...playgroundHeaders(originOf(request)), 'content-type': 'application/json' })
-  response.end(JSON.stringify(answer))
+  serve(request, response, { type: 'application/json', body: JSON.stringify(answer) })
 }
 
 function parseAsked(text: string): OutsideRequest {

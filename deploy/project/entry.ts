@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
-import { isPlanted, refuseForeign } from './owner.ts'
+import { refuseForeign, refusePlanted } from './owner.ts'
 
 const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
 
@@ -15,10 +15,7 @@ export function findEntry(cwd: string, given: string | undefined): string {
     // Packages of a link's target are looked for above the target.
     for (const path of new Set([entry, realpathSync(entry)])) {
       refuseForeign(dirname(path))
-      if (isPlanted(path))
-        throw new CliError(
-          `${printable(path)} belongs to another user: move the project to a folder of yours`,
-        )
+      refusePlanted(path)
     }
     return readable(entry)
   }

@@ -27,7 +27,8 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
   const reserved = kept
     .filter(({ name }) => isReserved(name))
     .map(({ from, name }) => `${from} sets ${printable(name)}`)
-  for (const line of reserved) warnOnce(`${line}, which is only taken from the environment: it is ignored`)
+  for (const line of reserved)
+    terminal.warnOnce(`${line}, which is only taken from the environment: it is ignored`)
   const variables: { [name: string]: string } = Object.create(null)
   for (const { name, value } of kept) {
     if (!isReserved(name) && !Object.hasOwn(process.env, name)) variables[name] ??= value
@@ -40,13 +41,6 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
       ...read.flatMap(({ from, differs }) => (differs === undefined ? [] : [`${from} ${differs}`])),
     ],
   }
-}
-
-const warned = new Set<string>()
-
-function warnOnce(line: string): void {
-  if (!warned.has(line)) terminal.warn(line)
-  warned.add(line)
 }
 
 /** Adds them to the environment of this process and its children, and prints on stderr which files were read. */

@@ -24,12 +24,9 @@ export function isOwnFile(path: string): boolean {
 /** The same, and says so once if it does not. */
 export function isOwnFileOrWarn(path: string, displayed: string): boolean {
   if (isOwnFile(path)) return true
-  if (!told.has(path)) terminal.warn(`${displayed} belongs to another user: it is not read`)
-  told.add(path)
+  terminal.warnOnce(`${displayed} belongs to another user: it is not read`)
   return false
 }
-
-const told = new Set<string>()
 
 /**
  * What Node, Deno and the bundlers look for in every folder above a file. They use the nearest of each group; every `node_modules`, and
@@ -50,7 +47,7 @@ export function refuseForeign(start: string): void {
       throw new CliError(
         `${printable(foreign)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
       )
-    groups = groups.filter((names) => !names.some(exists))
+    groups = groups.filter((names) => !names.some((name) => used.includes(name)))
     if (dirname(folder) === folder) return
   }
 }
@@ -58,6 +55,12 @@ export function refuseForeign(start: string): void {
 /** Whether another user put the file into a folder that everyone may write to. In others, such as an image's, files may be of any user. */
 export function isPlanted(path: string): boolean {
   return !isOwnFile(path) && isShared(dirname(path))
+}
+
+/** Throws `CliError` for a file that another user planted. */
+export function refusePlanted(path: string): void {
+  if (isPlanted(path))
+    throw new CliError(`${printable(path)} belongs to another user: move the project to a folder of yours`)
 }
 
 function isOwnAt(path: string, start: string): boolean {
@@ -77,7 +80,8 @@ function ownersOf(path: string): number[] {
   if (process.geteuid === undefined) return []
   return [lstatSync, statSync].flatMap((look) => {
     try {
-      return [look(path).uid]
+      const found = look(path, { throwIfNoEntry: false })
+      return found === undefined ? [] : [found.uid]
     } catch {
       return []
     }

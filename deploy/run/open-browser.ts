@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { html } from '../../src/http/html.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { atExit } from './ending.ts'
@@ -36,12 +37,8 @@ function redirectTo(url: string): string | undefined {
     const folder = mkdtempSync(join(tmpdir(), 'mayfly-open-'))
     atExit(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'open.html')
-    const target = url.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-    writeFileSync(
-      file,
-      `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${target}"><a href="${target}">Open the page</a>\n`,
-      { mode: 0o600 },
-    )
+    const page = html`<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Open the page</a>\n`
+    writeFileSync(file, page.markup, { mode: 0o600 })
     return file
   } catch (error) {
     if (!isSystemError(error)) throw error

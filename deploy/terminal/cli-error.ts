@@ -1,4 +1,8 @@
-import { escapeUnprintable } from '../../src/definition/unprintable.ts'
+/** For one line of a terminal, and for a text of several lines. */
+export {
+  escapeUnprintable as printable,
+  escapeUnprintableLines as printableLines,
+} from '../../src/definition/unprintable.ts'
 
 /** A failure that the user can fix: the CLI prints its message on one line, without a stack, and exits with 1. */
 export class CliError extends Error {
@@ -10,14 +14,4 @@ export class CliError extends Error {
 export class UsageError extends CliError {
   override name = 'UsageError'
   override readonly exitCode = 2
-}
-
-/** A string for one line of a terminal: escapes control characters. */
-export function printable(text: string): string {
-  return escapeUnprintable(text)
-}
-
-/** The same for a text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
 }

@@ -10,22 +10,7 @@ type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
 
 export type ParsedOptions<Options extends ParseArgsOptionsConfig> = ParsedCommand<Options>['values']
 
-/** Node's `parseArgs`, with errors as a one-line `UsageError`. */
-export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
-  command: string,
-  args: string[],
-  options: Options,
-): ParsedCommand<Options> {
-  try {
-    return parseArgs({ args, options, allowPositionals: true })
-  } catch (error) {
-    // The first sentence of parseArgs' message says which option is wrong.
-    const [reason] = textOf(error).split(/[.\n]/)
-    throw new UsageError(`${reason}: see mayfly ${command} --help`)
-  }
-}
-
-/** The same, for a command with `--help`: if it is given, prints the help and returns undefined. */
+/** Node's `parseArgs`, with errors as a one-line `UsageError`. If `--help` is given, prints the help and returns undefined. */
 export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   command: string,
   help: string,
@@ -36,7 +21,13 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
     process.stdout.write(help)
     return undefined
   }
-  return parseCommandLine(command, args, options)
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    // The first sentence of parseArgs' message says which option is wrong.
+    const [reason] = textOf(error).split(/[.\n]/)
+    throw new UsageError(`${reason}: see mayfly ${command} --help`)
+  }
 }
 
 /** The entry, if one is given. Throws `UsageError` for more than one. */

@@ -3,6 +3,7 @@
 import { printableLines } from './cli-error.ts'
 
 let isQuiet = false
+const warned = new Set<string>()
 
 export const terminal = {
   /** `--quiet`: from now on shows only warnings, errors and the output of other programs. */
@@ -23,6 +24,12 @@ export const terminal = {
   /** One line about an error or a risk. */
   warn(line: string): void {
     process.stderr.write(`mayfly: ${printableLines(line)}\n`)
+  },
+
+  /** The same, only the first time in this process. */
+  warnOnce(line: string): void {
+    if (!warned.has(line)) terminal.warn(line)
+    warned.add(line)
   },
 
   /** The output of another program, unchanged, and prompts for the user. */

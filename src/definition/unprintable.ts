@@ -15,3 +15,8 @@ export function escapeUnprintable(text: string): string {
     ).join(''),
   )
 }
+
+/** The same for a text of several lines, which stay lines. */
+export function escapeUnprintableLines(text: string): string {
+  return text.split('\n').map(escapeUnprintable).join('\n')
+}

@@ -61,6 +61,8 @@ interface Ground {
   readonly server: MCPServer
   /** By index of the visit. */
   readonly signals: Map<number, AbortSignal>
+  /** What `ctx.requestId` was in each answered visit. */
+  readonly requestIds: Set<unknown>
 }
 
 /** @param turn resolves when the scheduler lets the caller go on. */
@@ -125,7 +127,7 @@ function createGround(visits: readonly Visit[], turn: () => Promise<void>): Grou
     tools: { alpha: tool('alpha'), beta: tool('beta'), hidden: tool('hidden') },
     setup,
   })
-  return { server, signals }
+  return { server, signals, requestIds: new Set() }
 }
 
 /** A legacy client's `Mcp-Session-Id`, which says who it is. */
@@ -160,7 +162,7 @@ async function toRequest(
 
 /** Serves one visit and compares all it brought with what this visit alone would bring. */
 async function serve(
-  { server }: Ground,
+  { server, requestIds }: Ground,
   visit: Visit,
   index: number,
   turn: () => Promise<void>,
@@ -181,7 +183,9 @@ async function serve(
     await (await responding).body?.cancel()
     return
   }
-  const { status, result, error, notifications } = await answerOf(await responding)
+  const response = await responding
+  expect(response.headers.get('x-request-id')).toBe(`request-${index}`)
+  const { status, result, error, notifications } = await answerOf(response)
   const tools = expectedTools(visit, index)
   expect(status).toBe(200)
   if (asks === 'list') {
@@ -198,12 +202,15 @@ async function serve(
   expect(result!.structuredContent).toEqual({
     label,
     visitor: index,
-    requestId: expect.stringMatching(/^[0-9a-f-]{36}(\.\d+)?$/),
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     era,
     client: `client-${index}`,
     auth: null,
     tenant: `tenant-${index}`,
   })
+  const { requestId } = result!.structuredContent as { requestId: unknown }
+  expect(requestIds.has(requestId)).toBe(false)
+  requestIds.add(requestId)
   expect(notifications.map(({ method, params }) => ({ method, params }))).toEqual([
     ...(wantsLogs || era === 'legacy'
       ? [{ method: 'notifications/message', params: { level: 'info', data: { visitor: index } } }]

@@ -19,7 +19,7 @@ import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createSubscriptions } from '../../src/subscriptions.ts'
 import { createMemoryTaskStore, createTasks } from '../../src/tasks.ts'
-import { createServer, legacyRequest, META, modernRequest, post } from './_client.ts'
+import { createServer, initializeRequest, legacyRequest, META, modernRequest, post } from './_client.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
 
 const hang = (): Promise<never> => new Promise(() => {})
@@ -74,6 +74,11 @@ const initialize = {
 const headers = { authorization: 'Bearer ann' }
 const LEGACY = { ...headers, 'mcp-protocol-version': '2025-03-26' }
 
+const inSessionOf = ({ headers }: Response) => ({
+  'mcp-session-id': headers.get('mcp-session-id')!,
+  'mcp-protocol-version': '2025-03-26',
+})
+
 /** How a message reaches a server. Resolves with all that the client got. */
 const ENTRIES = {
   modern: (server: Handler, { method, params }: Sent) =>
@@ -84,7 +89,7 @@ const ENTRIES = {
     textOf(server.fetch(post([bodyOf(sent), bodyOf({ method: 'ping' }, 2)], { headers: LEGACY }))),
   'a session': async (server: Handler, sent: Sent) => {
     const sessions = createSessions(server as MCPServer)
-    const opened = await sessions.fetch(post(bodyOf(initialize, 0), { headers }))
+    const opened = await sessions.fetch(initializeRequest(initialize.params, headers))
     const text = await opened.text()
     const id = opened.headers.get('mcp-session-id')
     if (id === null) return text
@@ -355,13 +360,10 @@ describe('beside calls', () => {
     const server = createServer({ tools, onError: (error) => errors.push(String(error)) })
     const eventStore = { storeEvent: hang, replayEventsAfter: hang }
     const sessions = createSessions(server, { onsessioninitialized: hang, onsessionclosed: hang, eventStore })
-    const open = sessions.fetch(post(bodyOf(initialize, 0)))
+    const open = sessions.fetch(initializeRequest(initialize.params))
     const opened = await inTime(open)
     expect(await inTime(opened.text())).toContain('"result"')
-    const inSession = {
-      'mcp-session-id': opened.headers.get('mcp-session-id')!,
-      'mcp-protocol-version': '2025-03-26',
-    }
+    const inSession = inSessionOf(opened)
     expect(await inTime(textOf(sessions.fetch(post(bodyOf(call('hello')), { headers: inSession }))))).toMatch(
       HELLO,
     )
@@ -385,11 +387,8 @@ describe('beside calls', () => {
       resources: [createResource({ uri: 'a://1', read: () => '' })],
       onError,
     })
-    const opened = await inTime(server.fetch(post(bodyOf(initialize, 0))))
-    const inSession = {
-      'mcp-session-id': opened.headers.get('mcp-session-id')!,
-      'mcp-protocol-version': '2025-03-26',
-    }
+    const opened = await inTime(server.fetch(initializeRequest(initialize.params)))
+    const inSession = inSessionOf(opened)
     const subscribe = legacyRequest('resources/subscribe', { uri: 'a://1' }, { headers: inSession })
     expect(await inTime(textOf(server.fetch(subscribe)))).toMatch(/store of subscriptions does not answer/)
     for (const method of ['GET', 'DELETE']) {

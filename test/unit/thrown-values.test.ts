@@ -1,7 +1,7 @@
 /** Code of a user may throw anything, at any place: each request still gets one answer, and the process goes on. */
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { McpServer as McpServerV2 } from '@modelcontextprotocol/server'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { textOf } from '../../src/definition/error-text.ts'
 import { fromNode } from '../../src/from-node.ts'
@@ -279,6 +279,10 @@ const escaped: unknown[] = []
 const note = (error: unknown): void => {
   escaped.push(textOf(error))
 }
+afterEach(() => {
+  vi.restoreAllMocks()
+  escaped.length = 0
+})
 beforeAll(() => {
   process.on('unhandledRejection', note)
 })
@@ -303,7 +307,6 @@ describe.each(Object.entries(ENTRIES))('%s', (_entry, send) => {
         expect(answer, `${how} ${what}`).toMatchObject({ jsonrpc: '2.0' })
       }
     }
-    vi.restoreAllMocks()
   })
 })
 
@@ -324,6 +327,5 @@ describe.each([
       expect(escaped.splice(0), what).toEqual([])
       expect(answer, what).toMatchObject({ jsonrpc: '2.0' })
     }
-    vi.restoreAllMocks()
   })
 })

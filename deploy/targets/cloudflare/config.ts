@@ -2,8 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTempFolder } from '../../build/work-folder.ts'
-import { isPlanted } from '../../project/owner.ts'
-import { CliError, printable } from '../../terminal/cli-error.ts'
+import { refusePlanted } from '../../project/owner.ts'
 
 export interface WranglerConfig {
   /** Arguments for wrangler. */
@@ -25,8 +24,8 @@ export const COMPATIBILITY = {
 /** The project's configuration file, if it has one. Throws `CliError` if another user put it there: it may name commands to run. */
 export function findWranglerConfig(cwd: string): string | undefined {
   const found = CONFIG_NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path))
-  if (found === undefined || !isPlanted(found)) return found
-  throw new CliError(`${printable(found)} belongs to another user: move the project to a folder of yours`)
+  if (found !== undefined) refusePlanted(found)
+  return found
 }
 
 export function wranglerConfig(cwd: string): WranglerConfig {

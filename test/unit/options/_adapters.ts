@@ -24,7 +24,7 @@ import {
 } from 'mayfly-mcp/redis'
 import { supabase } from 'mayfly-mcp/supabase'
 import { routeHandlers, vercel } from 'mayfly-mcp/vercel'
-import type { Taker } from './_walk.ts'
+import type { Taker, Takers } from './_walk.ts'
 
 const ENV = { env: 'the platform’s bindings' }
 const BINDING = 'takes a binding of the platform'
@@ -58,7 +58,7 @@ const over = (call: (client: never, options: never) => unknown, options: object)
 })
 
 export const ADAPTERS: {
-  readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string }
+  readonly [entry: string]: Takers
 } = {
   'mayfly-mcp/bun': {
     bun: on(bun.bun, {}),

@@ -16,7 +16,7 @@ import {
   supabaseAuth,
   workos,
 } from 'mayfly-mcp/auth'
-import type { Taker } from './_walk.ts'
+import type { Taker, Takers } from './_walk.ts'
 
 const GATE = {
   scopes: ['shop'],
@@ -40,7 +40,7 @@ const preset = (call: (options: never) => unknown, own: object): Taker => ({
   options: { ...GATE, audience: 'shop', ...own },
 })
 
-export const AUTH: { readonly [name: string]: Taker | readonly Taker[] | string } = {
+export const AUTH: Takers = {
   InvalidTokenError: 'an error: a message, and the options of Error',
   VerifierMisconfiguredError: 'an error: a message, and the options of Error',
   VerifierUnavailableError: 'an error: a message, and the options of Error',

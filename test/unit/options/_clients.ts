@@ -3,7 +3,7 @@ import { createMemoryOAuthStorage, createOAuthProvider, MCPClient } from 'mayfly
 import { gateway } from 'mayfly-mcp/gateway'
 import { MCPClient as MastraClient } from 'mayfly-mcp/mastra-client'
 import { createStdioTransport } from 'mayfly-mcp/stdio-client'
-import type { Taker } from './_walk.ts'
+import type { Taker, Takers } from './_walk.ts'
 
 const URL_OF_NOBODY = 'http://127.0.0.1:1/mcp'
 const ANY = { timeoutMs: 50, log() {}, logLevel: 'info', onToolError: 'throw', tasks: true, maxTaskMs: 50 }
@@ -74,7 +74,7 @@ const client = (Client: typeof MCPClient | typeof MastraClient): Taker => ({
 })
 
 export const CLIENTS: {
-  readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string }
+  readonly [entry: string]: Takers
 } = {
   'mayfly-mcp/client': {
     MCPClient: client(MCPClient),

@@ -11,7 +11,7 @@ import {
   qdrantVector,
   upstashVector,
 } from 'mayfly-mcp/retrieval'
-import type { Taker } from './_walk.ts'
+import type { Taker, Takers } from './_walk.ts'
 
 const FILTER = 'the names of fields'
 const DATABASE = {
@@ -62,7 +62,7 @@ const driver = new (class {
 })()
 
 export const RETRIEVAL: {
-  readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string }
+  readonly [entry: string]: Takers
 } = {
   'mayfly-mcp/retrieval': {
     EmbeddingError: 'an error: a message, and the options of Error',

@@ -33,7 +33,7 @@ import {
 } from 'mayfly-mcp/tasks'
 import { connect } from 'mayfly-mcp/testing'
 import { createEventWebhook } from 'mayfly-mcp/webhook'
-import type { Taker } from './_walk.ts'
+import type { Taker, Takers } from './_walk.ts'
 
 const META = 'open by protocol: `_meta` takes any key'
 const ICONS = 'wire form of MCP: sent as it is'
@@ -162,7 +162,7 @@ const TASKS = {
 }
 
 export const SERVERS: {
-  readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string }
+  readonly [entry: string]: Takers
 } = {
   'mayfly-mcp': {
     DEGRADED_META: 'a string',

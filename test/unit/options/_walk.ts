@@ -14,6 +14,9 @@ export interface Taker {
   readonly onlyRefusals?: true
 }
 
+/** What an entry point exports, by name. A string says why there are no options. */
+export type Takers = { readonly [name: string]: Taker | readonly Taker[] | string }
+
 export const UNKNOWN = 'notAnOption'
 
 export interface Place {

@@ -6,9 +6,9 @@ import { AUTH } from './_auth.ts'
 import { CLIENTS } from './_clients.ts'
 import { RETRIEVAL } from './_retrieval.ts'
 import { SERVERS } from './_servers.ts'
-import { errorOf, placesIn, type Taker, UNKNOWN } from './_walk.ts'
+import { errorOf, placesIn, type Takers, UNKNOWN } from './_walk.ts'
 
-const ALL: { readonly [entry: string]: { readonly [name: string]: Taker | readonly Taker[] | string } } = {
+const ALL: { readonly [entry: string]: Takers } = {
   ...SERVERS,
   ...CLIENTS,
   ...ADAPTERS,
