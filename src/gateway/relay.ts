@@ -8,6 +8,7 @@ import { type InputRequired, isInputRequired } from '../definition/input-require
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
 import { FAILED, isFault, toCallerError } from './failure.ts'
+import type { GatewayHttpServer } from './options.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface RelayOptions {
@@ -55,7 +56,9 @@ export async function relay<Result extends object>(
   try {
     const credentials = await upstream.credentialsOf(context)
     const asks = { ...options, canAskLive: canAskLive(context) }
-    const stream = isLegacy(options) && mayAsk(asks) ? watchStream(upstream) : undefined
+    const { server } = upstream
+    // A process has one connection for all callers, so it has nobody to ask.
+    const stream = 'url' in server && isLegacy(options) && mayAsk(asks) ? watchStream(server) : undefined
     const { connection, close } = upstream.connect(
       credentials,
       capabilitiesFor(context, asks),
@@ -135,11 +138,10 @@ function declaredFor(context: Context, asks: Asks): Context['clientCapabilities'
  * A legacy server may ask on the session's stream, which opens after `initialize`. What it sends there before is lost, so the call waits
  * for the stream, or its refusal.
  */
-function watchStream({ server }: Upstream): {
+function watchStream(server: GatewayHttpServer): {
   readonly config: Partial<ServerConfig>
   readonly opened: Promise<void>
 } {
-  if (!('url' in server)) return { config: {}, opened: Promise.resolve() }
   const send = server.fetch ?? fetch
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {

@@ -1,4 +1,6 @@
 /** A gateway passes everything of the servers behind it through, in both eras. */
+import { fileURLToPath } from 'node:url'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, vi } from 'vitest'
 import { createResource, createTool } from '../../../src/index.ts'
 import { startMayfly, startSessionServer } from '../client/_servers.ts'
@@ -115,6 +117,20 @@ describe('questions', () => {
 
     expect(await ask(true)).toMatchObject({ content: [{ text: 'accept: Ann' }] })
     expect(await ask()).toMatchObject({ isError: true })
+  })
+
+  it('of a process are asked of nobody: all callers share it', async () => {
+    const file = fileURLToPath(new URL('../client/_stdio-v1.ts', import.meta.url))
+    const start = vi.fn(() => new StdioClientTransport({ command: process.execPath, args: [file] }))
+    const servers = { v1: { transport: start } }
+    const front = connect(await startGateway({ servers }, { secret: SECRET }))
+
+    for (let read = 0; read < 2; read++)
+      expect(await front.resources.read('front', 'news://today')).toMatchObject({
+        contents: [{ text: 'Nothing happened' }],
+      })
+    expect(await front.callTool('front', 'v1_ask')).toMatchObject({ isError: true })
+    expect(start).toHaveBeenCalledOnce()
   })
 })
 
