@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 import type { Artefact, Project } from '../contract/target.ts'
 import { noDefaultExport, noFetch } from '../project/entry.ts'
-import { buildErrors, isBuildFailure, loadEsbuild } from './bundler.ts'
+import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
 
 export interface ServerBundle {
   /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
@@ -64,6 +64,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
   }
   try {
     const { metafile } = await esbuild.build({ ...options, metafile: true })
+    refuseForeignInputs(metafile, project)
     if (usesTransports(metafile)) {
       const plugins = [...(options.plugins ?? []), transportsOf(project)]
       await esbuild.build({ ...options, plugins })

@@ -1,11 +1,13 @@
 /** The user's esbuild, and its results as lines. */
 
 import { dirname, extname, resolve, sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { BuildFailure, Message, Metafile, Plugin } from 'esbuild'
 import { isA, memberOf } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { displayPath, noDefaultExport } from '../project/entry.ts'
+import { packageFolder } from '../project/mayfly-package.ts'
+import { refuseForeignSources } from '../project/owner.ts'
 import { resolveTool } from '../project/project-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
@@ -65,12 +67,18 @@ const otherFiles: Plugin = {
   },
 }
 
+interface PackagesOptions {
+  readonly mayMiss: boolean
+  /** Keeps linked packages out, too. Default false. */
+  readonly areLinkedKept?: boolean
+}
+
 /**
  * Keeps installed packages out of a bundle and imports them by resolved path, since the bundle may be in another folder. Linked packages (a
  * workspace, the project's own name) have no `node_modules` in their real path and are bundled. With `mayMiss`, packages that are not found
  * stay external too; otherwise they fail the build.
  */
-export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
+export function installedPackages({ mayMiss, areLinkedKept = false }: PackagesOptions): Plugin {
   const isAsked = {}
   return {
     name: 'mayfly-installed-packages',
@@ -79,7 +87,7 @@ export function installedPackages({ mayMiss }: { mayMiss: boolean }): Plugin {
         if (kind === 'entry-point' || pluginData === isAsked) return undefined
         const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: isAsked })
         if (found.errors.length > 0) return mayMiss ? { path, external: true } : found
-        if (found.external || !isInstalled(found.path)) return found
+        if (found.external || !(areLinkedKept || isInstalled(found.path))) return found
         // require() takes a path, import a URL.
         return { path: kind === 'require-call' ? found.path : pathToFileURL(found.path).href, external: true }
       })
@@ -100,6 +108,22 @@ export function buildErrors(errors: readonly Message[]): CliError {
 
 export function isBuildFailure(error: unknown): error is BuildFailure {
   return isA(error, Error) && Array.isArray(memberOf(error, 'errors'))
+}
+
+/** Throws `CliError` if a file of another user was bundled, or would be imported from where it is installed. */
+export function refuseForeignInputs(
+  { inputs }: Metafile,
+  { cwd, entry }: Pick<Project, 'cwd' | 'entry'>,
+): void {
+  const imported = Object.values(inputs)
+    .flatMap(({ imports }) => imports)
+    .flatMap(({ path, external }) => (external && /^(?:file:|[/\\])/.test(path) ? [path] : []))
+    .map((path) => (path.startsWith('file:') ? fileURLToPath(path) : path))
+  const bundled = Object.keys(inputs)
+    // A file imported as `./a.js?b` is named so.
+    .flatMap((path) => [path, path.replace(/[?#].*$/, '')])
+    .map((path) => resolve(cwd, path))
+  refuseForeignSources([...bundled, ...imported], [cwd, dirname(entry), packageFolder()])
 }
 
 /** Throws `CliError` if the entry has no default export. */

@@ -2,9 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { extname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { textOf } from '../../src/definition/error-text.ts'
+import { refuseForeignSources } from '../project/owner.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
 /** The default export of a file. Throws `CliError` if it is missing, or the file does not load. */
@@ -16,6 +17,7 @@ export async function loadDefault(cwd: string, file: string, what: string): Prom
     throw new CliError(
       `this Node cannot load ${printable(file)}: use Node 22.18 or later, or write it as .mjs`,
     )
+  refuseForeignSources([path], [cwd, dirname(path)])
   const loaded = await import(pathToFileURL(path).href).catch((error: unknown) => {
     throw new CliError(`${printable(file)} does not load: ${printable(textOf(error))}`)
   })

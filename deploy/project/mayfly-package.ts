@@ -1,5 +1,8 @@
 /** This package's own manifest: imported by the package's name, so that it works both from source and from dist/. */
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+
+const MANIFEST = 'mayfly-mcp/package.json'
 
 export interface PackageManifest {
   readonly version: string
@@ -8,5 +11,9 @@ export interface PackageManifest {
 }
 
 export function packageManifest(): PackageManifest {
-  return createRequire(import.meta.url)('mayfly-mcp/package.json') as PackageManifest
+  return createRequire(import.meta.url)(MANIFEST) as PackageManifest
+}
+
+export function packageFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve(MANIFEST))
 }

@@ -4,8 +4,8 @@
  *
  * Windows has no owners that Node shows. There, the folder of a drive is never read, in which any user may create folders.
  */
-import { lstatSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -43,10 +43,7 @@ export function refuseForeign(start: string): void {
     const used = [...ALL, ...groups.flat()].filter(exists)
     const foreign = used.map((name) => join(folder, name)).find((path) => !isOwnAt(path, start))
     // In a folder that not everyone may write to, such as an image's, packages may belong to any user.
-    if (foreign !== undefined && (folder !== start || isShared(start)))
-      throw new CliError(
-        `${printable(foreign)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
-      )
+    if (foreign !== undefined && (folder !== start || isShared(start))) throw foreignError(foreign)
     groups = groups.filter((names) => !names.some((name) => used.includes(name)))
     if (dirname(folder) === folder) return
   }
@@ -61,6 +58,33 @@ export function isPlanted(path: string): boolean {
 export function refusePlanted(path: string): void {
   if (isPlanted(path))
     throw new CliError(`${printable(path)} belongs to another user: move the project to a folder of yours`)
+}
+
+/**
+ * Throws `CliError` if one of these files belongs to another user, or is in a folder of another user, by its real path. Root, this user and
+ * the owners of the `starts` are trusted. An installed package belongs to whoever owns its node_modules.
+ */
+export function refuseForeignSources(files: readonly string[], starts: readonly string[]): void {
+  const trusted = [ROOT, process.geteuid?.() ?? ROOT, ...starts.flatMap(ownersOf)]
+  const isTrusted = (path: string): boolean => ownersOf(path).every((owner) => trusted.includes(owner))
+  const packages = `${sep}node_modules${sep}`
+  const reals = new Set(files.filter((file) => existsSync(file)).map((file) => realpathSync(file)))
+  const sources = new Set<string>()
+  for (const real of reals) {
+    const at = real.indexOf(packages)
+    if (at < 0) sources.add(real).add(dirname(real))
+    // As in `refuseForeign`.
+    else if (!starts.includes(real.slice(0, at)) || isShared(real.slice(0, at)))
+      sources.add(real.slice(0, at + packages.length - 1))
+  }
+  const foreign = [...sources].find((path) => !isTrusted(path))
+  if (foreign !== undefined) throw foreignError(foreign)
+}
+
+function foreignError(path: string): CliError {
+  return new CliError(
+    `${printable(path)} belongs to another user, and this project would be built or run with it: move the project to a folder of yours`,
+  )
 }
 
 function isOwnAt(path: string, start: string): boolean {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { isReserved } from '../../deploy/project/env-file.ts'
 import { refuseForeign } from '../../deploy/project/owner.ts'
 import { projectFolders } from '../../deploy/project/project.ts'
+import { readModules } from '../architecture/_modules.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
@@ -20,6 +21,7 @@ export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools
 `
 /** Leaves a file, so that it is known to have run. */
 const EVIL = `import { writeFileSync } from 'node:fs'\nwriteFileSync(new URL('ran', import.meta.url), '')\n`
+const THEIRS = `import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\n`
 
 /** A shared folder with a project in it. */
 class Shared extends Project {
@@ -147,12 +149,73 @@ describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} belongs to another user`)])
   })
 
+  test.each([
+    ['a linked folder', (project: Shared) => symlinkSync('../theirs', join(project.inner, 'lib'))],
+    [
+      'a linked package',
+      (project: Shared) => {
+        mkdirSync(join(project.inner, 'node_modules'))
+        symlinkSync('../../theirs', join(project.inner, 'node_modules/lib'))
+      },
+    ],
+    [
+      'a file in a folder of mine',
+      (project: Shared) => {
+        mkdirSync(join(project.inner, 'lib'))
+        project.write('work/lib/index.js', THEIRS)
+        chownSync(join(project.inner, 'lib/index.js'), OTHER_USER, OTHER_USER)
+      },
+    ],
+  ])(
+    'code of another user behind an import (%s) → refused before it runs, in every command',
+    async (what, link) => {
+      await using shared = new Shared()
+      shared.plant('theirs/index.js', THEIRS)
+      shared.plant('theirs/package.json', '{ "name": "lib", "main": "index.js" }')
+      chownSync(shared.folder, 0, 0)
+      link(shared)
+      const specifier = what === 'a linked package' ? 'lib' : './lib/index.js'
+      shared.write('work/server.ts', `import ${JSON.stringify(specifier)}\n${SERVER}`)
+      for (const command of [
+        ...['doctor', 'build', 'dev --port 0'].flatMap((one) => [
+          `${one} --target node`,
+          `${one} --target deno`,
+        ]),
+        ...[
+          'build --target cloudflare',
+          'dev --port 0 --target cloudflare',
+          'stdio',
+          'preview --port 0 --target node',
+        ],
+      ]) {
+        const { code, stdout, stderr } = await new MayflyProcess(command.split(' '), shared.inner).exited
+        expect([command, code, `${stdout}${stderr}`]).toEqual([
+          command,
+          1,
+          expect.stringMatching(/(?:theirs|lib)\S* belongs to another user/),
+        ])
+        expect([command, existsSync(join(shared.inner, 'ran'))]).toEqual([command, false])
+      }
+    },
+  )
+
   test('tsconfig.json above my own does not matter', async () => {
     await using shared = new Shared()
     shared.plant('tsconfig.json', '{}')
     shared.write('work/tsconfig.json', '{}')
     expect((await shared.doctor()).code).toBe(0)
   })
+})
+
+test('whatever bundles code checks whose it is', () => {
+  const bundlers = readModules('deploy').filter(({ source }) => /esbuild\.build\(/.test(source.text))
+  expect(bundlers.length).toBeGreaterThan(3)
+  for (const { file, source } of bundlers)
+    expect([file, source.text.includes('refuseForeignInputs(metafile')]).toEqual([
+      file,
+      // What it bundles is only searched for names.
+      file !== 'deploy/build/bundler.ts',
+    ])
 })
 
 const RESERVED = [

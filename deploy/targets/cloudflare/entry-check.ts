@@ -1,6 +1,13 @@
 /** Bundles a Worker's entry to report errors in one line, where wrangler prints thirty. */
 import type { Plugin } from 'esbuild'
-import { buildErrors, isBuildFailure, loadEsbuild, requireDefaultExport } from '../../build/bundler.ts'
+import {
+  buildErrors,
+  installedPackages,
+  isBuildFailure,
+  loadEsbuild,
+  refuseForeignInputs,
+  requireDefaultExport,
+} from '../../build/bundler.ts'
 
 /** Wrangler bundles these by the project's own rules (`*.wasm`, `*.html`, ...). */
 const otherModules: Plugin = {
@@ -21,15 +28,15 @@ export async function checkWorkerEntry(entry: string, cwd: string): Promise<void
       entryPoints: [entry],
       absWorkingDir: cwd,
       bundle: true,
-      packages: 'external',
       format: 'esm',
       target: 'esnext',
-      plugins: [otherModules],
+      plugins: [otherModules, installedPackages({ mayMiss: true, areLinkedKept: true })],
       write: false,
       outdir: cwd,
       metafile: true,
       logLevel: 'silent',
     })
+    refuseForeignInputs(metafile, { cwd, entry })
     requireDefaultExport(metafile, entry)
   } catch (error) {
     throw isBuildFailure(error) ? buildErrors(error.errors) : error

@@ -7,6 +7,7 @@ import {
   installedPackages,
   isBuildFailure,
   loadEsbuild,
+  refuseForeignInputs,
   requireDefaultExport,
 } from '../../build/bundler.ts'
 import { createWorkFolder } from '../../build/work-folder.ts'
@@ -32,6 +33,7 @@ export async function bundleForNode(entry: string, cwd: string, file: string): P
   const esbuild = await loadEsbuild(cwd)
   try {
     const { metafile, outputFiles } = await esbuild.build(optionsFor(entry, cwd, file))
+    refuseForeignInputs(metafile, { cwd, entry })
     requireDefaultExport(metafile, entry)
     for (const { contents } of outputFiles) writeFileSync(file, contents)
   } catch (error) {
