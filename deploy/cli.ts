@@ -68,6 +68,6 @@ try {
 } catch (error) {
   // For example a full disk, or a file without read permission; the message says which.
   if (!isA(error, CliError) && !isSystemError(error)) throw error
-  terminal.warn(error.message)
+  terminal.fail(error)
   await finish(isA(error, CliError) ? error.exitCode : 1)
 }

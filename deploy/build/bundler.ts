@@ -103,7 +103,7 @@ function isInstalled(file: string): boolean {
 /** One line per error: `src/server.ts:3:5: Expected ";" but found "x"`. */
 export function buildErrors(errors: readonly Message[]): CliError {
   const lines = errors.map(({ location, text }) => `${place(location)}${text}${remedy(text)}`)
-  return new CliError(lines.join('\n'))
+  return new CliError(lines)
 }
 
 export function isBuildFailure(error: unknown): error is BuildFailure {

@@ -107,5 +107,5 @@ function esbuildProcesses(): string[] {
 
 function report(error: unknown): void {
   if (!isA(error, CliError)) throw error
-  terminal.warn(error.message)
+  terminal.fail(error)
 }

@@ -117,7 +117,7 @@ function addTo(client: Client, options: Options): boolean {
     writeOrRetry(client, path, addition, options)
     return true
   } catch (error) {
-    if (isA(error, CliError)) terminal.warn(error.message)
+    if (isA(error, CliError)) terminal.fail(error)
     else if (isA(error, UnreadableError)) terminal.warn(`${path} ${error.message}; this belongs there:`)
     else if (isSystemError(error))
       terminal.warn(`${systemError(`cannot write ${path}`, error).message}; this belongs there:`)

@@ -4,7 +4,7 @@ import type { Artefact, Deployment, DeployStep, Project, Target } from '../contr
 import { readSecrets, unsentSecrets } from '../project/secrets.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { type DeployTool, findTool, isLoggedIn, runStep } from '../targets/deploy-tool.ts'
-import { CliError, UsageError } from '../terminal/cli-error.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { quoted } from '../terminal/console.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
@@ -112,7 +112,7 @@ async function finish(
     )
     return isChecked ? 1 : 0
   }
-  process.stdout.write(`deployed ${url}\n`)
+  process.stdout.write(`deployed ${printable(url)}\n`)
   return isChecked ? checkEndpoint(url, endpoint?.headers) : 0
 }
 
@@ -120,7 +120,8 @@ async function dryRun(deployment: Deployment, project: Project): Promise<number>
   const tool = findTool(deployment.tool, project.cwd)
   if (tool === undefined) terminal.warn(notInstalled(deployment))
   else if (!(await isLoggedIn(tool, deployment, project.cwd))) terminal.warn(notLoggedIn(deployment))
-  for (const step of deployment.steps) process.stdout.write(`${shownStep(step, deployment, project.cwd)}\n`)
+  for (const step of deployment.steps)
+    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd))}\n`)
   return 0
 }
 

@@ -3,7 +3,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { isA } from '../../src/definition/error-text.ts'
+import { isA, memberOf, textOf } from '../../src/definition/error-text.ts'
+import { isObject } from '../../src/definition/is-object.ts'
+import { ErrorCode } from '../../src/definition/protocol-error.ts'
+import { parseJson } from '../../src/protocol/json-rpc.ts'
 import { readConfig, replaceConfig } from '../add/config-file.ts'
 import { UnreadableError } from '../add/format.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
@@ -33,6 +36,10 @@ file, says why and writes nothing. Publish the file with the registry's own CLI,
   mayfly registry --url https://shop.example.com/mcp
   mayfly registry --check --url https://shop.example.com/mcp
 `
+
+/** Deeper than any real file; what reads it is recursive. */
+const LIMITS = { maxDepth: 64, maxMembers: 100_000, maxStringCharacters: 1_000_000 }
+const MAX_PROBLEMS = 50
 
 interface Earlier {
   readonly [member: string]: unknown
@@ -116,7 +123,8 @@ async function validateFile(path: string): Promise<number> {
 /** Names what is wrong. */
 async function isValid(document: object): Promise<boolean> {
   const problems = await problemsOf(document)
-  for (const problem of problems) terminal.warn(`the registry would refuse ${problem}`)
+  for (const problem of problems.slice(0, MAX_PROBLEMS)) terminal.warn(`the registry would refuse ${problem}`)
+  if (problems.length > MAX_PROBLEMS) terminal.warn(`and ${problems.length - MAX_PROBLEMS} more`)
   return problems.length === 0
 }
 
@@ -140,11 +148,11 @@ function differences(one: Earlier, other: Earlier): string[] {
 
 function parseDocument(path: string, text: string): Earlier {
   try {
-    const document: unknown = JSON.parse(text)
-    if (typeof document === 'object' && document !== null && !Array.isArray(document))
-      return document as Earlier
-  } catch {
-    // Said below.
+    const document = parseJson(text, LIMITS)
+    if (isObject(document)) return document
+  } catch (error) {
+    if (memberOf(error, 'code') === ErrorCode.invalidRequest)
+      throw new CliError(`${printable(path)}: ${textOf(error).replace(/^Invalid request: /, '')}`)
   }
   throw new CliError(`${printable(path)} is not a JSON object: correct or remove it`)
 }

@@ -14,11 +14,11 @@ export function createProgress(): Progress {
   return {
     show(done, total) {
       const filled = Math.round((done / total) * WIDTH)
-      terminal.show(`\r[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done} of ${total} chunks`)
+      terminal.redraw(`[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done} of ${total} chunks`)
       isShown = true
     },
     end() {
-      if (isShown) terminal.show('\r\u001b[K')
+      if (isShown) terminal.redraw('')
       isShown = false
     },
   }

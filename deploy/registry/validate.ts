@@ -24,6 +24,8 @@ interface Document {
 
 const PUBLISHER = 'io.modelcontextprotocol.registry/publisher-provided'
 const MAX_META_BYTES = 4096
+/** Deeper than any name of the schema. */
+const MAX_DEPTH = 20
 const { pattern, maxLength } = SERVER_SCHEMA.properties.name
 const NAME = new RegExp(pattern)
 
@@ -36,10 +38,10 @@ export async function problemsOf(document: unknown): Promise<string[]> {
     return place === 'name' && name !== undefined ? [] : [`${place}: ${message}`]
   })
   if (name !== undefined) faults.unshift(name)
-  if (faults.length > 0) return [...oldNames(document, ''), ...faults]
+  if (faults.length > 0) return [...oldNames(document), ...faults]
   const server = document as Document
   return [
-    ...oldNames(document, ''),
+    ...oldNames(document),
     ...versionProblems('version', server.version),
     ...(server.remotes ?? []).flatMap((remote, at) => remoteProblems(`remotes.${at}`, remote)),
     ...(server.packages ?? []).flatMap((one, at) => packageProblems(`packages.${at}`, one)),
@@ -55,15 +57,15 @@ function nameProblem(document: unknown): string | undefined {
 }
 
 /** The schema accepts names from versions before 2025-09-16, but their values would be lost. */
-function oldNames(value: unknown, path: string): string[] {
-  if (typeof value !== 'object' || value === null) return []
+function oldNames(value: unknown, path = '', depth = 0): string[] {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const place = path === '' ? name : `${path}.${name}`
     if (name === '_meta') return []
     const renamed = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
     const isOld = /^(?:registry|file|runtime|package|environment|is|value|website|mime)_[a-z\d_]+$/.test(name)
     const own = isOld ? [`${place}: the registry calls it ${renamed}`] : []
-    return [...own, ...oldNames(member, place)]
+    return [...own, ...oldNames(member, place, depth + 1)]
   })
 }
 

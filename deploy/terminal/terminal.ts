@@ -1,6 +1,7 @@
 /** Messages of a command for the user: on stderr, since scripts read stdout. */
 
-import { printableLines } from './cli-error.ts'
+import { isA } from '../../src/definition/error-text.ts'
+import { CliError, printable, printableLines } from './cli-error.ts'
 
 let isQuiet = false
 const warned = new Set<string>()
@@ -13,7 +14,7 @@ export const terminal = {
 
   /** One line about what happens or could be done. */
   note(line: string): void {
-    if (!isQuiet) process.stderr.write(`mayfly: ${printableLines(line)}\n`)
+    if (!isQuiet) process.stderr.write(`mayfly: ${printable(line)}\n`)
   },
 
   /** Several lines. Hidden like a note. */
@@ -23,7 +24,18 @@ export const terminal = {
 
   /** One line about an error or a risk. */
   warn(line: string): void {
-    process.stderr.write(`mayfly: ${printableLines(line)}\n`)
+    process.stderr.write(`mayfly: ${printable(line)}\n`)
+  },
+
+  /** An error, which has several lines if a build failed. */
+  fail(error: Error): void {
+    const lines = isA(error, CliError) ? error.lines : [error.message]
+    process.stderr.write(`mayfly: ${lines.map(printable).join('\n')}\n`)
+  },
+
+  /** One line over the one that it wrote before. Hidden like a note. */
+  redraw(line: string): void {
+    if (!isQuiet) process.stderr.write(`\r\u001b[K${printable(line)}`)
   },
 
   /** The same, only the first time in this process. */

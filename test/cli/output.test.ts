@@ -7,7 +7,9 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { CliError } from '../../deploy/terminal/cli-error.ts'
+import { terminal } from '../../deploy/terminal/terminal.ts'
 import { Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
@@ -137,4 +139,28 @@ test('what doctor quotes of a server cannot steer a terminal', async () => {
     expect(stdout).not.toMatch(STEERING)
     expect(stdout).not.toMatch(/\u{e0041}/u)
   }
+})
+
+describe('a message', () => {
+  const written = (act: () => void): string => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    try {
+      act()
+      return write.mock.calls.map(([text]) => String(text)).join('')
+    } finally {
+      write.mockRestore()
+    }
+  }
+
+  test.each(['note', 'warn', 'warnOnce', 'redraw'] as const)('%s is one line, whatever it quotes', (kind) => {
+    const text = written(() => terminal[kind](`a\nmayfly: b\r\u001b[2J${kind}`))
+    expect(text.slice(text.startsWith('\r') ? 4 : 0)).toMatch(
+      /^(?:mayfly: )?a\\u000amayfly: b\\u000d\\u001b\[2J\w+\n?$/,
+    )
+  })
+
+  test('an error has the lines that it was given', () => {
+    expect(written(() => terminal.fail(new CliError(['a\nb', 'c'])))).toBe('mayfly: a\\u000ab\nc\n')
+    expect(written(() => terminal.fail(new Error('a\nb')))).toBe('mayfly: a\\u000ab\n')
+  })
 })

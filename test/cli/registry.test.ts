@@ -181,6 +181,40 @@ export default new Hono().all('/mcp', mcp(server))`,
     expect(stderr).toMatch(why)
   })
 
+  test('--validate escapes what it prints of the file, and names no more than 50 faults', async () => {
+    await using project = arrange({
+      existing: {
+        remotes: [{ type: 'sse', url: 'https://a.example', 'is_\u001b[2J\nmayfly: it is valid': 1 }],
+      },
+    })
+    const { code, stdout, stderr } = await registry(project, '--validate')
+    expect([code, stdout]).toEqual([1, ''])
+    for (const line of stderr.trim().split('\n')) expect(line).toMatch(/^mayfly: the registry would refuse /)
+    expect(stderr).not.toContain('\u001b')
+
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`is_a${at}`, 1]))
+    project.write('server.json', JSON.stringify({ 'a\nb': { is_a: 1 }, ...many }))
+    const lines = (await registry(project, '--validate')).stderr.trim().split('\n')
+    expect(lines).toHaveLength(51)
+    expect(lines[0]).toContain('a\\u000ab.is_a')
+    expect(lines.at(-1)).toMatch(/^mayfly: and \d+ more$/)
+  })
+
+  test.each([[['--validate']], [URL_OPTION], [[...URL_OPTION, '--check']]])(
+    'a file that is nested too deeply → one line: %j',
+    async (args) => {
+      await using project = arrange()
+      for (const [open, close] of [
+        ['{"a":', '}'],
+        ['{"a":[', ']}'],
+      ] as const) {
+        project.write('server.json', `${open.repeat(50_000)}1${close.repeat(50_000)}`)
+        const { code, stderr } = await registry(project, ...args)
+        expect([code, stderr]).toEqual([1, 'mayfly: server.json: the JSON is nested too deeply.\n'])
+      }
+    },
+  )
+
   test('--validate reads any file, and one that is no JSON is left alone', async () => {
     await using project = arrange({
       existing: { $schema: SCHEMA_URL, name: 'a.b/cd', description: 'd', version: '1' },

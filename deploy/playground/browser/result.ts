@@ -58,8 +58,8 @@ function message(given: unknown): HTMLElement {
 }
 
 function block(given: unknown): HTMLElement {
-  const { type, text, mimeType, uri, resource, data, blob, name } = asObject(given)
-  if (isObject(resource)) return block(resource)
+  const outer = asObject(given)
+  const { type, text, mimeType, uri, data, blob, name } = isObject(outer.resource) ? outer.resource : outer
   const at = asText(uri) === undefined ? undefined : element('p', {}, element('code', {}, String(uri)))
   const picture = asText(data) ?? asText(blob)
   if (picture !== undefined && PICTURE.test(String(mimeType)) && BASE64.test(picture)) {
