@@ -1,7 +1,8 @@
 /** `mayfly deploy`: builds, checks, and uploads with the platform's own CLI. */
 import { join, relative } from 'node:path'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
-import { readSecrets, unsentSecrets } from '../project/secrets.ts'
+import type { Secret } from '../project/env-file.ts'
+import { readSecrets, unpublishable, unsentSecrets } from '../project/secrets.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { type DeployTool, findTool, isLoggedIn, runStep } from '../targets/deploy-tool.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
@@ -28,11 +29,14 @@ Prints the URL of the MCP endpoint on stdout, and the output of the platform's C
   mayfly deploy --target vercel --dry-run
 `
 
-/** Options of the tools that may take a variable as `NAME=value`. */
-const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var)$/
+/** Options of the tools that may take variables as `NAME=value` or `NAME:value`, one or several. */
+const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var|--define)$/
 
 /** Options of the tools whose value grants access. */
 const HIDDEN_OPTION = /^(?:-t|--?[\w-]*(?:token|auth|password|secret|key))$/i
+
+/** A parameter of a template, such as `DbPassword=value`. */
+const HIDDEN_NAME = /^(\w*(?:token|auth|passw|secret|key)\w*)[=:]/i
 
 /** Exit code 0 if everything is deployed, otherwise that of the tool that failed. Throws `CliError`. */
 export const deploy = projectCommand({
@@ -83,7 +87,7 @@ async function deployProject(
     terminal.warn(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
   for (const note of deployment.notes ?? []) terminal.note(note)
-  if (values['dry-run']) return dryRun(deployment, project)
+  if (values['dry-run']) return dryRun(deployment, project, unpublishable(project, secrets))
   const tool = requireTool(deployment, project)
   if (!(await isLoggedIn(tool, deployment, cwd))) throw new CliError(notLoggedIn(deployment))
   let told = ''
@@ -116,12 +120,13 @@ async function finish(
   return isChecked ? checkEndpoint(url, endpoint?.headers) : 0
 }
 
-async function dryRun(deployment: Deployment, project: Project): Promise<number> {
+async function dryRun(deployment: Deployment, project: Project, secrets: readonly Secret[]): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
   if (tool === undefined) terminal.warn(notInstalled(deployment))
   else if (!(await isLoggedIn(tool, deployment, project.cwd))) terminal.warn(notLoggedIn(deployment))
+  const hidden = [...secrets.map(({ value }) => value), process.env[deployment.tool.token] ?? '']
   for (const step of deployment.steps)
-    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd))}\n`)
+    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd, hidden))}\n`)
   return 0
 }
 
@@ -149,12 +154,15 @@ function notLoggedIn({ tool }: Deployment): string {
 }
 
 /** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */
-function shownStep(step: DeployStep, { tool }: Deployment, cwd: string): string {
-  const token = process.env[tool.token]
+function shownStep(step: DeployStep, { tool }: Deployment, cwd: string, hidden: readonly string[]): string {
+  let last = ''
   const words = step.args.map((word, at) => {
-    const before = step.args[at - 1] ?? ''
-    if (word === token || HIDDEN_OPTION.test(before)) return '…'
-    if (VARIABLE_OPTION.test(before) && word.includes('=')) return '…'
+    if (word.startsWith('-')) last = word
+    if (hidden.some((value) => value !== '' && word.includes(value))) return '…'
+    if (HIDDEN_OPTION.test(step.args[at - 1] ?? '')) return '…'
+    if (VARIABLE_OPTION.test(last) && /[=:]/.test(word)) return '…'
+    const [, name] = HIDDEN_NAME.exec(word) ?? []
+    if (name !== undefined) return `${name}=…`
     const [option = ''] = word.split('=', 1)
     const isHidden = HIDDEN_OPTION.test(option) || VARIABLE_OPTION.test(option)
     return option !== word && isHidden ? `${option}=…` : quoted(word)

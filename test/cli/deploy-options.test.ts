@@ -39,6 +39,24 @@ it('lambda: --region and --profile reach both tools, in each spelling; other opt
 })
 
 it.each([
+  [['--parameter-overrides', 'X=1', 'Y=2']],
+  [['--parameter-overrides=X=1', 'Y=2']],
+  [['--parameter-overrides=X=1', '--tags', 'a=b', '--parameter-overrides=Y=2']],
+])('lambda: %j and its own parameters are one option, which sam reads once', async (extra) => {
+  await using project = new Project()
+  const upload = commands(lambda, project, extra).at(-1)!
+  expect(upload.match(/--parameter-overrides/g)).toHaveLength(1)
+  expect(upload).toMatch(/--parameter-overrides X=1 Y=2 StoredVariables=shop-secrets StoredVersion=\S+$/)
+})
+
+it('lambda: a parameter that --secret sets → refused', async () => {
+  await using project = new Project()
+  expect(() => commands(lambda, project, ['--parameter-overrides=StoredVariables=mine'])).toThrow(
+    'StoredVariables and StoredVersion are set by --secret',
+  )
+})
+
+it.each([
   ['--site', 'shop-site', 'shop-site.netlify.app'],
   ['-s', '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10', '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10'],
 ])('netlify: %s %s is where the secrets go, before the environment', async (option, given, site) => {

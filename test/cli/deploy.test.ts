@@ -11,6 +11,8 @@ afterAll(stopAll)
 const TIMEOUT_MS = 180_000
 /** Of this run alone: the list of processes may hold those of another. */
 const SECRET = randomBytes(16).toString('hex')
+/** Of a file, and not sent. */
+const FILED = 'kept-in-a-file-0123456789'
 
 /** A stand-in for the tool writes down how it was called: it is the CLI around it that is under test. */
 function writeTool(project: Project, exitCodes: { whoami: number; deploy: number }): void {
@@ -153,14 +155,27 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
       `--api-key=${SECRET}`,
       '-x',
       'a-token-of-the-environment',
+      '--var',
+      `DB:${SECRET}`,
+      `OTHER:${SECRET}`,
+      `--var=DB:${SECRET}`,
+      '--define',
+      `DB:'${SECRET}'`,
+      '--parameter-overrides',
+      `DbPassword=${SECRET}`,
+      'Size=2',
+      `https://user:${FILED}@db.example`,
     ]
+    project.write('.env', `DATABASE_PASSWORD=${FILED}\n`)
     const args = ['deploy', '--target', 'cloudflare', '--dry-run', '--', ...extra]
 
     const { code, stdout, stderr } = await new MayflyProcess(args, project.folder, undefined, env).exited
 
     expect(code).toBe(0)
-    expect(stdout).toMatch(/ -t … -e … --env=… --env staging --token … --api-key=… -x …\n$/)
-    expect(stdout + stderr).not.toMatch(new RegExp(`${SECRET}|a-token-of`))
+    expect(stdout).toMatch(
+      / -t … -e … --env=… --env staging --token … --api-key=… -x … --var … … --var=… --define … --parameter-overrides DbPassword=… Size=2 …\n$/,
+    )
+    expect(stdout + stderr).not.toMatch(new RegExp(`${SECRET}|${FILED}|a-token-of`))
   })
 
   test('nobody is logged in → one line with the command, nothing uploaded', async () => {

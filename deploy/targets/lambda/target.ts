@@ -19,7 +19,7 @@ import {
   type Target,
 } from '../../contract/target.ts'
 import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
-import { CliError } from '../../terminal/cli-error.ts'
+import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { pickOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
@@ -157,6 +157,8 @@ function deployment(
   const secretId = `${name}-secrets`
   const versionId = randomUUID()
   const { overrides, others } = splitOverrides(extra)
+  if (secrets.size > 0 && overrides.some((word) => /\bStored(?:Variables|Version)\b/.test(word)))
+    throw new UsageError('StoredVariables and StoredVersion are set by --secret: remove them, or --secret')
   // Both tools must use the same account and region.
   const common = pickOptions(others, AWS_OPTIONS)
   if (secrets.size > 0) overrides.push(`StoredVariables=${secretId}`, `StoredVersion=${versionId}`)
@@ -254,9 +256,10 @@ function splitOverrides(extra: readonly string[]): { overrides: string[]; others
   const others: string[] = []
   let isOverride = false
   for (const word of extra) {
-    if (word.startsWith('-')) isOverride = word === '--parameter-overrides'
-    if (word === '--parameter-overrides') continue
-    if (isOverride) overrides.push(word)
+    const option = /^--parameter-overrides(?:=(.*))?$/s.exec(word)
+    if (word.startsWith('-')) isOverride = option !== null
+    if (option !== null) overrides.push(...option.slice(1).filter(Boolean))
+    else if (isOverride) overrides.push(word)
     else others.push(word)
   }
   return { overrides, others }
