@@ -24,9 +24,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { withLock } from '../project/lock.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { UnreadableError } from './format.ts'
-import { withLock } from './lock.ts'
 
 export interface ConfigFile {
   /** The file itself, where `path` is a link to it. */
@@ -80,10 +80,14 @@ export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, t
   const temporary = `${real}.${randomUUID()}.tmp`
   try {
     writeWhole(temporary, mark + text, stats)
-    withLock(`${real}.mayfly-lock`, (isHeld) => {
-      if (readConfig(real).text !== before || !isHeld()) throw new ChangedError()
-      renameSync(temporary, real)
-    })
+    withLock(
+      `${real}.mayfly-lock`,
+      (reason) => new UnreadableError(reason),
+      (isHeld) => {
+        if (readConfig(real).text !== before || !isHeld()) throw new ChangedError()
+        renameSync(temporary, real)
+      },
+    )
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error

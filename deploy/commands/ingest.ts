@@ -1,8 +1,10 @@
 /** `mayfly ingest`: loads documents into an index of a vector store, and updates the index when they change. */
 import { createHash } from 'node:crypto'
-import { basename, join, relative, resolve } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { toChunks } from '../ingest/chunks.ts'
 import { loadModel } from '../ingest/model.ts'
+import { type Place, pathIn, placeOf } from '../ingest/place.ts'
 import { createProgress } from '../ingest/progress.ts'
 import { findDocuments } from '../ingest/sources.ts'
 import { openStore } from '../ingest/store.ts'
@@ -21,9 +23,9 @@ const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> 
   --model       openai/<model>, or a module whose default export is an embedding model
   --urls        a file with one more URL per line; may be repeated
   --name        names this set of documents, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
-                digest if that has other characters, if there are several or if it is not in the current folder.
-                Removed documents are only looked for under the same name
-  --chunk-size  approximate characters per chunk; default 800
+                digest of the project's name and of the folders. Removed documents are only looked for under the same name
+  --remove-most allow that more than half of the chunks of this name are removed
+  --chunk-size  characters per chunk, exceeded by half at most; default 800
   --dry-run     show what would change, and change nothing
   --quiet       print only warnings and errors
 
@@ -55,6 +57,7 @@ export async function ingest(args: string[]): Promise<number> {
     urls: { type: 'string', multiple: true },
     name: { type: 'string' },
     'chunk-size': { type: 'string' },
+    'remove-most': { type: 'boolean' },
     'dry-run': { type: 'boolean' },
     quiet: { type: 'boolean' },
   })
@@ -67,14 +70,15 @@ export async function ingest(args: string[]): Promise<number> {
   for (const [option, value] of Object.entries({ store: storeName, index, model: modelName }))
     if (!value) throw new UsageError(`pass --${option}: see mayfly ingest --help`)
   const cwd = process.cwd()
-  const name = toName(values.name, positionals.length > 0 ? positionals : urls)
+  const place = placeOf(cwd)
+  const name = toName(values.name, positionals.length > 0 ? positionals : urls, place)
   const chunkSize = toSize(values['chunk-size'])
   refuseForeign(cwd)
   loadEnvFiles({ cwd, entry: join(cwd, 'ingest') })
 
   const startedAt = performance.now()
-  const { documents, failed: unread } = await findDocuments(cwd, positionals, urls)
-  const model = await loadModel(cwd, modelName!)
+  const { documents, failed: unread } = await findDocuments(place, positionals, urls)
+  const model = await loadModel(place, modelName!)
   const { chunks, failed: unsplit } = await toChunks(documents, { name, chunkSize, modelId: model.id })
   const failed = [...unread, ...unsplit]
   if (chunks.length === 0 && failed.length > 0)
@@ -88,6 +92,7 @@ export async function ingest(args: string[]): Promise<number> {
     embed: model.embed,
     // A document that could not be read still exists.
     removes: failed.length === 0,
+    mayRemoveMost: values['remove-most'] === true,
     isDryRun: values['dry-run'] === true,
     progress,
   })
@@ -105,25 +110,27 @@ export async function ingest(args: string[]): Promise<number> {
   return 1
 }
 
-/** Relative to the current folder, so that it is the same on another machine. */
-function toKey(source: string): string {
-  return URL.canParse(source) ? source : relative(process.cwd(), resolve(source))
-}
-
 /** Part of every chunk's id: at most 20 characters, since some stores limit ids to 64 bytes. */
-function toName(given: string | undefined, sources: readonly string[]): string {
+function toName(given: string | undefined, sources: readonly string[], { root, project }: Place): string {
   if (given === undefined) {
-    const [source = ''] = sources
-    const last = basename(URL.canParse(source) ? new URL(source).hostname : resolve(source))
-    const isHere = sources.length === 1 && resolve(last) === resolve(source)
-    if (isHere && NAME.test(last)) return last
-    // Other folders may have, or be shortened to, the same name: without a digest, each run would remove the other's chunks.
+    const paths = sources.map((source) => (URL.canParse(source) ? source : pathIn(root, realPath(source))))
+    const [first = ''] = paths
+    const last = URL.canParse(first) ? new URL(first).hostname : basename(first) || project
     const name = last.replaceAll(/[^\w-]+/g, '-').replace(/^-+$/, '') || 'documents'
-    const digest = createHash('sha256').update(sources.map(toKey).join('\n')).digest('hex')
+    // Folders of other projects, too, may have the same name: without a digest, each run would remove the other's chunks.
+    const digest = createHash('sha256')
+      .update([project, ...paths].join('\n'))
+      .digest('hex')
     return `${name.slice(0, 13)}-${digest.slice(0, 6)}`
   }
   if (NAME.test(given)) return given
   throw new UsageError(`"${printable(given)}" is not a name: pass 1 to 20 letters, digits, _ and -`)
+}
+
+/** `.` and `../docs` are the folder that they lead to. A missing one is reported later. */
+function realPath(source: string): string {
+  const path = resolve(source)
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 function toSize(given: string | undefined): number {

@@ -7,7 +7,7 @@ import type { SourceDocument } from './sources.ts'
 import { createSplit, type Piece } from './split.ts'
 
 export interface Chunk {
-  /** The name of the document set and a hash: at most 61 bytes. */
+  /** The name of the document set, `documentOf` its source, and a hash: at most 61 bytes. */
   readonly id: string
   /** The embedded text: the path, which often names the subject, the headings and the text. */
   readonly input: string
@@ -53,15 +53,23 @@ export async function toChunks(
         // Repeated text in one document makes separate chunks.
         const count = seen.get(content) ?? 0
         seen.set(content, count + 1)
-        const hash = createHash('sha256').update(`${count}${content}`).digest('hex').slice(0, 40)
         return {
-          id: `${options.name}:${hash}`,
+          id: `${options.name}:${documentOf(source)}${digest(`${count}${content}`).slice(0, 32)}`,
           input: [source, heading, text].filter((part) => part !== '').join('\n'),
           metadata: { text, source, heading },
         }
       }),
   )
   return { chunks, failed }
+}
+
+/** The part of a chunk's id, after the name, that tells its document. */
+export function documentOf(source: string): string {
+  return digest(source).slice(0, 8)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** The parsers are recursive, so a document that is nested too deeply overflows the stack. */

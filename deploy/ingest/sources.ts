@@ -1,18 +1,19 @@
 /** The documents to ingest: files of a folder, single files, and pages. */
 
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { extname, join, relative, resolve, sep } from 'node:path'
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { textOf } from '../../src/definition/error-text.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { fetchPage } from './page.ts'
+import { type Place, pathIn } from './place.ts'
 import { checkBytes, toText } from './text.ts'
 
 export type DocumentKind = 'markdown' | 'html' | 'text'
 
 export interface SourceDocument {
-  /** The path relative to the current folder, with `/`, or the URL. */
+  /** The path relative to the project, with `/`, or the URL. */
   readonly source: string
   readonly kind: DocumentKind
   readonly text: string
@@ -37,7 +38,7 @@ const PAGES_AT_ONCE = 4
 
 /** Throws `CliError` if a file does not exist, or if there are no documents. */
 export async function findDocuments(
-  cwd: string,
+  { cwd, root }: Place,
   given: readonly string[],
   urlFiles: readonly string[],
 ): Promise<Found> {
@@ -51,7 +52,7 @@ export async function findDocuments(
     terminal.warn(`${printable(source)}: ${printable(textOf(error))}`)
   }
   for (const file of [...new Set(files)].sort()) {
-    const document = readDocument(cwd, file, warn)
+    const document = readDocument(root, file, warn)
     if (document !== undefined) documents.push(document)
   }
   const queue = [...new Set(urls)]
@@ -79,10 +80,10 @@ function filesOf(cwd: string, given: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined)
     throw new CliError(`${printable(given)} does not exist: pass a folder, a file or a URL`)
-  if (stats.isDirectory()) return filesIn(path)
+  if (stats.isDirectory()) return filesIn(realpathSync(path))
   if (kindOf(path) === undefined)
     throw new CliError(`${printable(given)} is not a document: ingest reads ${Object.keys(KINDS).join(', ')}`)
-  return [path]
+  return [join(realpathSync(dirname(path)), basename(path))]
 }
 
 /** Does not follow links to folders, which could form a cycle. */
@@ -102,11 +103,11 @@ function kindOf(path: string): DocumentKind | undefined {
 
 /** Undefined for a file without text, after a warning. Throws the system's error for a file that cannot be read. */
 function readDocument(
-  cwd: string,
+  root: string,
   path: string,
   warn: (source: string, error: unknown) => void,
 ): SourceDocument | undefined {
-  const source = relative(cwd, path).split(sep).join('/')
+  const source = pathIn(root, path)
   try {
     checkBytes(statSync(path).size)
     return { source, kind: kindOf(path)!, text: toText(readFileSync(path)) }

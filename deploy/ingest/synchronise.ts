@@ -5,7 +5,8 @@ import { isA, memberOf, textOf } from '../../src/definition/error-text.ts'
 import { EmbeddingError } from '../../src/retrieval/embed.ts'
 import { VectorStoreError } from '../../src/retrieval/store.ts'
 import { CliError } from '../terminal/cli-error.ts'
-import type { Chunk } from './chunks.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { type Chunk, documentOf } from './chunks.ts'
 import type { Progress } from './progress.ts'
 import type { IngestStore } from './vectorize.ts'
 
@@ -15,6 +16,8 @@ export interface SynchroniseOptions {
   readonly prefix: string
   readonly embed: (texts: readonly string[]) => Promise<number[][]>
   readonly removes: boolean
+  /** Whether more than half of the index may belong to documents that are gone. */
+  readonly mayRemoveMost: boolean
   readonly isDryRun: boolean
   readonly progress: Progress
   /** Milliseconds before the first retry. Default 1000. */
@@ -30,6 +33,7 @@ export interface Changes {
 /** Chunks that are embedded and added together. If interrupted, added chunks stay. */
 const BATCH = 64
 const ATTEMPTS = 4
+const DOCUMENT_LENGTH = documentOf('').length
 
 /** Throws `CliError` if the model or the store keeps failing. */
 export async function synchronise(
@@ -43,6 +47,14 @@ export async function synchronise(
   const wanted = new Set(chunks.map(({ id }) => id))
   const missing = chunks.filter(({ id }) => existing?.has(id) !== true)
   const gone = options.removes ? [...(existing ?? [])].filter((id) => !wanted.has(id)) : []
+  const documents = new Set(chunks.map(({ metadata }) => documentOf(metadata.source)))
+  // A chunk of a document that is still there is replaced.
+  const lost = gone.filter((id) => !documents.has(id.slice(prefix.length, prefix.length + DOCUMENT_LENGTH)))
+  if (lost.length > (existing?.size ?? 0) / 2 && !options.mayRemoveMost) {
+    const why = `${lost.length} of the ${existing?.size} chunks named ${prefix.slice(0, -1)} are of documents that are not here, and would be removed: pass --remove-most if they may go, or another --name to keep them`
+    if (!options.isDryRun) throw new CliError(why)
+    terminal.warn(why)
+  }
   const changes = { added: missing.length, removed: gone.length, kept: chunks.length - missing.length }
   if (options.isDryRun) return changes
   let isCreated = existing !== undefined

@@ -62,7 +62,7 @@ export function refusePlanted(path: string): void {
 
 /**
  * Throws `CliError` if one of these files belongs to another user, or is in a folder of another user, by its real path. Root, this user and
- * the owners of the `starts` are trusted. An installed package belongs to whoever owns its node_modules.
+ * the owners of the `starts` are trusted. An installed package counts as of the owner of its node_modules.
  */
 export function refuseForeignSources(files: readonly string[], starts: readonly string[]): void {
   const trusted = [ROOT, process.geteuid?.() ?? ROOT, ...starts.flatMap(ownersOf)]

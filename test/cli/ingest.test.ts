@@ -1,6 +1,15 @@
 /** `mayfly ingest` as a user runs it, into a snapshot and into a store of the user's own. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -35,8 +44,13 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text)
 }
 
-async function ingest(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const options = { cwd: folder, env: { ...process.env, MAYFLY_TEST: '1' } }
+const ingest = (...args: string[]) => ingestIn('.', ...args)
+
+async function ingestIn(
+  at: string,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = { cwd: join(folder, at), env: { ...process.env, MAYFLY_TEST: '1' } }
   const child = run(process.execPath, [CLI, 'ingest', ...args], options)
   return child.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -129,8 +143,125 @@ describe('mayfly ingest', () => {
     await ingest('one', ...INTO)
     await ingest('two', ...INTO)
     expect((await rows()).map(({ source }) => source).sort()).toEqual(['one/a.md', 'two/b.md'])
-    await ingest('two', '--name', 'one', ...INTO)
-    expect((await rows()).map(({ source }) => source).sort()).toEqual(['two/b.md', 'two/b.md'])
+    await ingest('two', '--name', 'three', ...INTO)
+    await ingest('one', '--name', 'three', '--remove-most', ...INTO)
+    expect((await rows()).map(({ source }) => source).sort()).toEqual(['one/a.md', 'one/a.md', 'two/b.md'])
+  })
+
+  it('more than half of what is there is only removed with --remove-most', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) write(`docs/${name}.md`, `# ${name}\n`)
+    await ingest('docs', '--name', 'docs', ...INTO)
+    for (const name of ['a', 'b', 'c']) rmSync(join(folder, `docs/${name}.md`))
+    write('docs/new.md', '# New\n')
+    expect(embedded()).toBe(4)
+
+    const refused = await ingest('docs', '--name', 'docs', ...INTO)
+    const dry = await ingest('docs', '--name', 'docs', '--dry-run', ...INTO)
+
+    const why =
+      /^mayfly: 3 of the 4 chunks named docs are of documents that are not here[^\n]+--remove-most[^\n]+\n$/
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(why)])
+    expect([dry.code, dry.stderr]).toEqual([0, expect.stringMatching(why)])
+    expect([embedded(), (await rows()).length]).toEqual([0, 4])
+    const allowed = await ingest('docs', '--name', 'docs', '--remove-most', ...INTO)
+    expect(allowed.stdout).toContain('1 new, 3 removed, 1 unchanged')
+    // A changed document is replaced.
+    write('docs/d.md', '# Other\n')
+    write('docs/new.md', '# Another\n')
+    expect((await ingest('docs', '--name', 'docs', ...INTO)).stdout).toContain(
+      '2 new, 2 removed, 0 unchanged',
+    )
+  })
+
+  it('folders with the same name in two projects are two sets of documents', async () => {
+    for (const project of ['one', 'two']) {
+      write(`${project}/package.json`, JSON.stringify({ name: `@shop/${project}` }))
+      write(`${project}/docs/${project}.md`, `# ${project}\n`)
+    }
+    const into = ['--store', '../index.json', '--index', 'docs', '--model', '../embed.mjs']
+    for (const project of ['one', 'two', 'one'])
+      expect((await ingestIn(project, 'docs', ...into)).stdout).toMatch(/, 0 removed,/)
+    expect((await rows()).map(({ source }) => source).sort()).toEqual(['docs/one.md', 'docs/two.md'])
+  })
+
+  it('the same folder and the same model are the same, however they are spelled and wherever it runs', async () => {
+    write('package.json', '{ "name": "shop" }')
+    write('handbook/a.md', '# A\n')
+    write('work/model.mjs', "export { default } from '../embed.mjs'\n")
+    symlinkSync('handbook', join(folder, 'linked'))
+    const into = (up: string, model: string) => [
+      '--store',
+      `${up}index.json`,
+      '--index',
+      'docs',
+      '--model',
+      model,
+    ]
+    expect((await ingest('handbook', ...into('', 'work/model.mjs'))).stdout).toContain('1 new')
+    for (const [at, given, up, model] of [
+      ['.', './handbook/', './', './work/model.mjs'],
+      ['.', 'linked', '', join(folder, 'work/model.mjs')],
+      ['handbook', '.', '../', '../work/model.mjs'],
+      ['work', '../handbook', '../', 'model.mjs'],
+    ] as const)
+      expect((await ingestIn(at, given, ...into(up, model))).stdout).toContain(
+        '0 new, 0 removed, 1 unchanged',
+      )
+    expect((await rows()).map(({ source }) => source)).toEqual(['handbook/a.md'])
+  })
+
+  it('of many at once into one file none loses the chunks of another', async () => {
+    write('kept/a.md', '# Kept\n')
+    await ingest('kept', ...INTO)
+    const names = Array.from({ length: 8 }, (_, at) => `set${at}`)
+    for (const name of names) write(`${name}/a.md`, `# ${name}\n`)
+    write(
+      'slow.mjs',
+      `import { existsSync, appendFileSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+export default async (texts) => {
+  appendFileSync('ready.txt', 'x')
+  while (readFileSync('ready.txt', 'utf8').length < ${names.length}) await delay(5)
+  return texts.map((text) => [text.length, 1, 1])
+}`,
+    )
+    const into = ['--store', 'index.json', '--index', 'docs', '--model', 'slow.mjs']
+    const ended = await Promise.all(names.map((name) => ingest(name, ...into)))
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(names.map(() => [0, '']))
+    expect((await rows()).map(({ source }) => source).sort()).toEqual(
+      ['kept', ...names].map((name) => `${name}/a.md`).sort(),
+    )
+    expect(readdirSync(folder).filter((name) => /tmp|lock/.test(name))).toEqual([])
+  })
+
+  it.each([
+    ['a line.txt', (size: number) => '😀'.repeat(size)],
+    ['a line.md', (size: number) => `x${'😀'.repeat(size)}`],
+    ['code.md', (size: number) => `\`\`\`\n${'const x = 1\n'.repeat(size)}\`\`\``],
+    ['table.md', (size: number) => `| a | b |\n|---|---|\n${'| 😀 | 😀 |\n'.repeat(size)}`],
+    ['list.md', (size: number) => '- item 😀\n'.repeat(size)],
+    [
+      'nested.md',
+      (size: number) =>
+        Array.from({ length: 90 }, (_, at) => `${' '.repeat(2 * at)}- 😀\n`)
+          .join('')
+          .repeat(size / 500),
+    ],
+    ['links.md', (size: number) => '[a](b)[\n'.repeat(size)],
+    ['half.html', (size: number) => `<p>${'&#xD83D;x'.repeat(size)}</p>`],
+    ['heading.md', (size: number) => `# ${'😀'.repeat(size)}\n\n${'text 😀\n\n'.repeat(size)}`],
+    ['bytes.html', (size: number) => `<pre>${'😀x'.repeat(size)}</pre>`],
+  ])('no chunk of %s is longer than its limit, or ends within a character', async (file, text) => {
+    write(`docs/${file}`, text(2000))
+    expect((await ingest('docs', '--chunk-size', '301', ...INTO)).code).toBe(0)
+    const all = await rows()
+    expect(all.length).toBeGreaterThan(3)
+    for (const { text: chunk, heading } of all) {
+      expect(chunk.length).toBeLessThanOrEqual(301 * 1.5)
+      expect(heading.length).toBeLessThanOrEqual(200)
+      expect(chunk + heading).not.toMatch(/\p{Cs}/u)
+    }
+    if (file.endsWith('.txt')) expect(all.map(({ text: chunk }) => chunk).join('')).toBe(text(2000))
   })
 
   it.each([
@@ -151,7 +282,7 @@ describe('mayfly ingest', () => {
 
   it.each([
     ['page.html', `${'<div>'.repeat(5000)}x${'</div>'.repeat(5000)}`],
-    ['quote.md', `${'>'.repeat(1900)} x`],
+    ['quote.html', '<blockquote>a'.repeat(101)],
   ])('a document that is nested too deeply is named, and the others are ingested: %s', async (file, text) => {
     write('docs/a.md', '# A\n')
     write('docs/old.md', '# Old\n')
@@ -174,11 +305,11 @@ describe('mayfly ingest', () => {
   })
 
   it('only a document that is nested too deeply → one line, and nothing is changed', async () => {
-    write('docs/quote.md', `${'>'.repeat(1900)} x`)
+    write('docs/quote.html', '<ul><li>'.repeat(1900))
     const { code, stderr } = await ingest('docs', ...INTO)
     expect([code, stderr.trim().split('\n')]).toEqual([
       1,
-      [expect.stringContaining('docs/quote.md'), expect.stringContaining('none of the documents')],
+      [expect.stringContaining('docs/quote.html'), expect.stringContaining('none of the documents')],
     ])
     expect(existsSync(join(folder, 'index.json'))).toBe(false)
   })
@@ -189,7 +320,7 @@ describe('mayfly ingest', () => {
     const { code, stderr } = await ingest('docs', ...INTO)
     expect([code, stderr.trim()]).toEqual([
       0,
-      expect.stringMatching(/docs\/links\.md: a line has over 2000 [^\n]+$/),
+      expect.stringMatching(/docs\/links\.md: a line has over 1000 [^\n]+$/),
     ])
     expect((await rows()).filter(({ source }) => source === 'docs/links.md').length).toBeGreaterThan(400)
   })
@@ -306,6 +437,7 @@ export default {
       'i',
       '--model',
       'embed.mjs',
+      ...['--name', 'docs', '--remove-most'],
     )
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 new, 2 removed')])
     expect(JSON.parse(readFileSync(join(folder, 'upserted.json'), 'utf8'))).toEqual({
@@ -354,7 +486,7 @@ export default {
     ])
     expect(JSON.parse(received[1]![1])).toEqual({ name: 'i', config: { dimensions: 3, metric: 'cosine' } })
     expect(received[2]![1]).toMatch(
-      /name="vectors"; filename="vectors.ndjson"[\s\S]*\{"id":"docs:[\da-f]{40}","values":\[14,1,1\],"metadata":\{"text":"One."/,
+      /name="vectors"; filename="vectors.ndjson"[\s\S]*\{"id":"docs-[\da-f]{6}:[\da-f]{40}","values":\[14,1,1\],"metadata":\{"text":"One."/,
     )
   })
 

@@ -5,6 +5,7 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
+import { createSplit } from '../../deploy/ingest/split.ts'
 import { paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
 import { toField } from '../../deploy/playground/browser/schema.ts'
 import { expand, variablesOf } from '../../deploy/playground/browser/uri-template.ts'
@@ -55,6 +56,13 @@ const TEXTS: { readonly [shape: string]: (size: number) => string } = {
   data: (size) => 'data:x\n'.repeat(size / 7),
   'blanks and quotes': (size) => `${' '.repeat(size)}"a"b`,
   base64url: (size) => 'QUJD'.repeat(size / 4),
+  'lines of a quote': (size) => `> ${'y\n'.repeat(size / 2)}`,
+  'quotes within each other': (size) => `${'>'.repeat(40)} x\n\n`.repeat(size / 44),
+  'lists within each other': (size) => `${'- '.repeat(40)}x\n`.repeat(size / 82),
+  links: (size) => `${'[a]('.repeat(25)}\n`.repeat(size / 101),
+  elements: (size) => '<ul><li><b>a'.repeat(size / 12),
+  'ended elements': (size) => `${'<ul><li>a'.repeat(20)}${'</ul>'.repeat(20)}`.repeat(size / 280),
+  comments: (size) => '<!--'.repeat(size / 4),
 }
 
 const template = compileUriTemplate('a://{x}/{+y}{?z,w}')
@@ -143,6 +151,21 @@ Object.assign(READERS, {
   'a template with values': (text: string) => expand(text, new Map([['x', text]])),
 })
 
+/** Of `mayfly ingest`. */
+const splitDocument = await createSplit(100, new Set(['markdown', 'html', 'text'] as const))
+for (const kind of ['markdown', 'html', 'text'] as const)
+  Object.assign(READERS, {
+    [`a document of ${kind}`]: (text: string) => {
+      try {
+        // Of several parts, from the smallest size on.
+        splitDocument(text.repeat(8), kind, () => {})
+      } catch (error) {
+        // Refused.
+        expect(error).toBeInstanceOf(RangeError)
+      }
+    },
+  })
+
 const LIMITS = { maxDepth: 64, maxMembers: 1_000_000, maxStringCharacters: 50_000_000 }
 
 const call = (method: string, params: object): string =>
@@ -170,6 +193,8 @@ function readsInput({ source }: Module): boolean {
 const SMALLEST = 1200
 /** Milliseconds from which on a run can be compared with another. */
 const MEASURABLE = 4
+/** For what leaves much garbage, whose collection counts. */
+const MEASURABLE_DOCUMENT = 30
 const LARGEST = 80_000
 
 async function cpuOf(run: () => unknown): Promise<number> {
@@ -179,18 +204,22 @@ async function cpuOf(run: () => unknown): Promise<number> {
 }
 
 /** The least time of three runs. One run is enough if it is too short to be compared. */
-async function leastOf(run: () => unknown): Promise<number> {
+async function leastOf(run: () => unknown, measurable: number): Promise<number> {
   const first = await cpuOf(run)
-  return first < MEASURABLE ? first : Math.min(first, await cpuOf(run), await cpuOf(run))
+  return first < measurable ? first : Math.min(first, await cpuOf(run), await cpuOf(run))
 }
 
 /** How many times as long the last doubling takes; 1 where nothing takes long enough to tell. */
-async function growthOf(read: (text: string) => unknown, shape: (size: number) => string): Promise<number> {
+async function growthOf(
+  read: (text: string) => unknown,
+  shape: (size: number) => string,
+  measurable: number = MEASURABLE,
+): Promise<number> {
   let before = 0
   for (let size = SMALLEST; size <= LARGEST; size *= 2) {
     const text = shape(size)
-    const time = await leastOf(() => read(text))
-    if (before >= MEASURABLE) return time / before
+    const time = await leastOf(() => read(text), measurable)
+    if (before >= measurable) return time / before
     before = time
   }
   return 1
@@ -215,7 +244,8 @@ describe.each(Object.keys(all))('%s', (reader) => {
     // A collection of garbage may fall into one of the runs: once more, before it counts.
     let growth = 0
     for (let turn = 0; turn < 3; turn++) {
-      growth = await growthOf(all[reader]!, TEXTS[shape]!)
+      const measurable = reader.startsWith('a document') ? MEASURABLE_DOCUMENT : MEASURABLE
+      growth = await growthOf(all[reader]!, TEXTS[shape]!, measurable)
       if (growth <= 2.5) break
     }
     expect(growth).toBeLessThanOrEqual(2.5)

@@ -130,6 +130,7 @@ describe.each([
         prefix: 'docs:',
         embed: async (texts) => texts.map((text) => [text.length, 1]),
         removes: true,
+        mayRemoveMost: false,
         isDryRun: false,
         progress: { show: () => {}, end: () => {} },
       })

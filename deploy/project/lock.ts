@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isSystemError } from '../terminal/system-error.ts'
-import { UnreadableError } from './format.ts'
 
 const WAIT_MS = 20_000
 const POLL_MS = 5
@@ -12,14 +11,18 @@ const STALE_MS = 5000
 
 /**
  * Runs `change`, which must be synchronous, in one process at a time. `isHeld` tells whether no other process has taken the lock meanwhile,
- * as stale. Throws `UnreadableError` if others hold it for 20 seconds, and system errors.
+ * as stale. Throws what `toError` makes of the reason if others hold it for 20 seconds, and system errors.
  */
-export function withLock(path: string, change: (isHeld: () => boolean) => void): void {
+export function withLock(
+  path: string,
+  toError: (reason: string) => Error,
+  change: (isHeld: () => boolean) => void,
+): void {
   const own = randomUUID()
   const end = Date.now() + WAIT_MS
   while (!take(path, own)) {
     removeStale(path)
-    if (Date.now() > end) throw new UnreadableError(`is locked: remove ${path} if no other program uses it`)
+    if (Date.now() > end) throw toError(`is locked: remove ${path} if no other program uses it`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
   }
   const isHeld = (): boolean => contentOf(path) === own
