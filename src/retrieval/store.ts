@@ -122,16 +122,23 @@ export interface UpsertRow {
   readonly metadata: Record<string, unknown>
 }
 
-/** @throws VectorStoreError for another dimension, and for members that are not finite numbers. */
+/**
+ * @throws VectorStoreError for another dimension, for members that are not finite numbers, and for a vector that is longer than 32-bit
+ * floats can say: it would be infinitely near to everything.
+ */
 export function checkVector(vector: readonly number[], dimension: number): void {
   if (vector.length !== dimension)
     throw new VectorStoreError(
       'WRONG_DIMENSION',
       `The index has ${dimension} dimensions, but the vector has ${vector.length}: use the embedding model that filled the index.`,
     )
-  for (const value of vector)
-    if (!Number.isFinite(value))
-      throw new VectorStoreError('WRONG_DIMENSION', 'A vector has a value that is not a number.')
+  let sum = 0
+  for (const value of vector) sum += value * value
+  if (!Number.isFinite(Math.fround(Math.sqrt(sum))) || !vector.every(Number.isFinite))
+    throw new VectorStoreError(
+      'WRONG_DIMENSION',
+      'A vector has a value that is not a number, or is too large.',
+    )
 }
 
 /** @throws TypeError for anything but a whole number from 1. */

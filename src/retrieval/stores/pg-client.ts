@@ -46,13 +46,21 @@ function toList(result: unknown): Rows {
 
 // In a `try`, so that bundlers treat a package that is not installed as optional.
 async function connect(connectionString: string): Promise<RunSql> {
+  let postgres: typeof import('postgres')
   try {
-    const { default: postgres } = await import('postgres')
-    const client = postgres(connectionString, { onnotice: () => {} })
-    return async (sql, parameters) => toList(await client.unsafe(sql, parameters))
+    postgres = (await import('postgres')).default
   } catch (cause) {
     throw new Error('pgVector with a connection string needs the package postgres: npm install postgres', {
       cause,
     })
+  }
+  try {
+    const client = postgres(connectionString, { onnotice: () => {} })
+    return async (sql, parameters) => toList(await client.unsafe(sql, parameters))
+  } catch {
+    // Its error quotes the URL, with the password.
+    throw new TypeError(
+      '"connectionString" of pgVector is not a URL: write postgres://user:password@host:5432/database, with characters such as / and # of the password percent-encoded.',
+    )
   }
 }

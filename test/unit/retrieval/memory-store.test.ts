@@ -121,6 +121,41 @@ describe('createMemoryVectorStore', () => {
     expect(results[0]!.score).toBeCloseTo(1, 6)
   })
 
+  it.each(['cosine', 'euclidean', 'dotproduct'] as const)(
+    '%s: a vector whose product with others is no number is refused, and so is a query or a snapshot',
+    async (metric) => {
+      const store = createMemoryVectorStore()
+      await store.createIndex({ indexName, dimension: 2, metric })
+      await store.upsert({ indexName, vectors: [[1e38, -1e38]], ids: ['large'] })
+      for (const wrong of [
+        [1e39, 1],
+        [3e38, 3e38],
+        [1e200, -1e200],
+        [Number.NaN, 1],
+        [Number.POSITIVE_INFINITY, 1],
+        ['1', 1] as unknown as number[],
+      ]) {
+        const refused = { code: 'WRONG_DIMENSION' }
+        await expect(store.upsert({ indexName, vectors: [wrong], ids: ['x'] })).rejects.toMatchObject(refused)
+        await expect(store.query({ indexName, queryVector: wrong })).rejects.toMatchObject(refused)
+      }
+      for (const queryVector of [
+        [1e38, 1e38],
+        [1, 0],
+      ]) {
+        const found = await store.query({ indexName, queryVector, includeVector: true })
+        expect(found.map(({ id }) => id)).toEqual(['large'])
+        expect([found[0]!.score, ...found[0]!.vector!].every(Number.isFinite)).toBe(true)
+      }
+      const snapshot = structuredClone(store.snapshot())
+      Object.assign(snapshot.indexes[indexName]!, {
+        vectors: Buffer.from(new Float32Array([Number.NaN, 1]).buffer).toString('base64'),
+      })
+      const damaged = createMemoryVectorStore(snapshot)
+      await expect(damaged.query({ indexName, queryVector: [1, 1] })).rejects.toThrow('damaged')
+    },
+  )
+
   it('what a caller changes in a result or in its metadata changes nothing in the store', async () => {
     const metadata = { text: 'a', tags: ['x'] }
     const store = createMemoryVectorStore()
