@@ -6,6 +6,7 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
 import { createSplit } from '../../deploy/ingest/split.ts'
+import { pretty } from '../../deploy/playground/browser/json.ts'
 import { paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
 import { toField } from '../../deploy/playground/browser/schema.ts'
 import { expand, variablesOf } from '../../deploy/playground/browser/uri-template.ts'
@@ -117,6 +118,12 @@ const READERS: { readonly [reader: string]: (text: string) => unknown } = {
   'the form of a title': (text) =>
     toField({ type: 'object', properties: { a: { title: text, description: text, default: text } } }),
   'the variables of a template': variablesOf,
+  'JSON on the page': (text) => {
+    pretty(text)
+    pretty([...text.slice(0, 40_000)])
+    pretty({ [text]: text })
+    pretty(JSON.parse('['.repeat(text.length / 2) + ']'.repeat(text.length / 2)))
+  },
   'a JSON string': (text) => parseJson(JSON.stringify(text), LIMITS),
   'JSON that is none': (text) => {
     try {

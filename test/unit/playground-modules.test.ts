@@ -1,5 +1,6 @@
 /** The page of the playground loads only modules that its process serves. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { MAX_ITEMS, pretty } from '../../deploy/playground/browser/json.ts'
 import { ASSETS, readAsset } from '../../deploy/playground/page.ts'
 
 test('every module imports only others of them', () => {
@@ -9,4 +10,56 @@ test('every module imports only others of them', () => {
   )
   expect(imports.length).toBeGreaterThan(20)
   expect(imports.filter((line) => !scripts.some((script) => line.endsWith(`: ./${script}`)))).toEqual([])
+})
+
+test('JSON is formatted by one function of limited work', () => {
+  const scripts = ASSETS.filter((name) => name.endsWith('.ts'))
+  const formats = scripts.filter((name) =>
+    /JSON\.stringify\([^\n]*, (?:null|undefined), /.test(readAsset(name).body),
+  )
+  expect(formats).toEqual([])
+})
+
+describe('pretty', () => {
+  test.each([
+    [null],
+    ['a "string"\n\ud800'],
+    [0],
+    [false],
+    [[]],
+    [{}],
+    [[[], {}, [1, [2, { a: null }]]]],
+    [{ a: [undefined, 1], b: undefined, 'c\n': { d: '' }, 2: 1, 1: 2 }],
+    [JSON.parse('{ "__proto__": { "a": 1 } }')],
+  ])('%j is written as JSON.stringify does', (value) => {
+    expect(pretty(value)).toBe(JSON.stringify(value, null, 2))
+  })
+
+  test('what is not there is undefined', () => {
+    expect(pretty(undefined)).toBe('undefined')
+  })
+
+  test('large and deep values are cut while they are written', () => {
+    const deep = JSON.parse(`${'[{"a":'.repeat(50_000)}1${'}]'.repeat(50_000)}`) as unknown
+    for (const value of [
+      deep,
+      'a'.repeat(1e6),
+      Array.from({ length: 1e6 }, () => 1),
+      { ['a'.repeat(1e6)]: 1 },
+    ]) {
+      const text = pretty(value)
+      expect(text).toMatch(/\n… the rest is not shown$/)
+      expect(text.length).toBeLessThan(50_100)
+    }
+    const list = Array.from({ length: MAX_ITEMS }, () => 'abc')
+    expect(pretty(list)).toBe(JSON.stringify(list, null, 2))
+  })
+
+  test('a message of 200 KB takes no longer the deeper it is', () => {
+    const nested = JSON.parse(`${'[1,'.repeat(50_000)}1${']'.repeat(50_000)}`) as unknown
+    const before = process.cpuUsage()
+    for (let turn = 0; turn < 20; turn++) pretty(nested)
+    // It took 38 s.
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
+  })
 })

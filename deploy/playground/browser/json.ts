@@ -39,13 +39,44 @@ export function parse(text: string): unknown {
   }
 }
 
-/** JSON with indentation, or a note if the value is nested too deeply. */
+/** JSON with indentation. Reads no more of a value than it shows: the indentation of deep JSON grows with the square of its depth. */
 export function pretty(value: unknown): string {
-  try {
-    return clip(JSON.stringify(value, null, 2) ?? 'undefined')
-  } catch {
-    return '(nested too deeply to be shown)'
+  const parts: string[] = []
+  let left = MAX_SHOWN
+  const put = (text: string): void => {
+    parts.push(text.slice(0, Math.max(0, left)))
+    left -= text.length
   }
+  const putString = (text: string): void => put(JSON.stringify(text.slice(0, Math.max(0, left) + 1)))
+  // Each level takes some of what is left, which bounds the recursion, too.
+  const print = (node: unknown, indent: string): void => {
+    if (left < 0) return
+    if (typeof node === 'string') putString(node)
+    else if (typeof node === 'object' && node !== null) printMembers(node, indent)
+    else put(JSON.stringify(node) ?? 'null')
+  }
+  const printMembers = (node: object, indent: string): void => {
+    const [start, end] = Array.isArray(node) ? '[]' : '{}'
+    const inner = `${indent}  `
+    let isEmpty = true
+    put(start!)
+    for (const name in node) {
+      const member = (node as Json)[name]
+      if (!Object.hasOwn(node, name) || (member === undefined && start === '{')) continue
+      if (left < 0) return
+      put(`${isEmpty ? '' : ','}\n${inner}`)
+      if (start === '{') {
+        putString(name)
+        put(': ')
+      }
+      print(member, inner)
+      isEmpty = false
+    }
+    put(isEmpty ? end! : `\n${indent}${end}`)
+  }
+  if (value === undefined) return 'undefined'
+  print(value, '')
+  return left < 0 ? `${parts.join('')}\n… the rest is not shown` : parts.join('')
 }
 
 /** A short text for people from whatever was thrown. */
