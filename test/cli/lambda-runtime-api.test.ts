@@ -1,11 +1,13 @@
 /** The Runtime API of a local Lambda function: only the function's own process gets its calls. */
 import { execFile } from 'node:child_process'
-import { chmodSync, copyFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startEnvironment } from '../../deploy/targets/lambda/environment.ts'
 import { type RuntimeApi, startRuntimeApi } from '../../deploy/targets/lambda/runtime-api.ts'
 import { Project } from './_dev-process.ts'
 
@@ -106,5 +108,44 @@ describe.skipIf(process.platform !== 'linux' || process.geteuid?.() !== 0)('with
     const { stdout } = await promisify(execFile)(node, args, { uid, cwd: '/', env: {} })
     expect(stdout.trim()).toBe(status)
     await open.close()
+  })
+})
+
+describe('the address that a runtime client gets', () => {
+  const OWN = fileURLToPath(new URL('../../deploy/targets/lambda/runtime-client.ts', import.meta.url))
+  const HANDLER = `import { writeFileSync } from 'node:fs'
+writeFileSync('address', process.env.AWS_LAMBDA_RUNTIME_API)
+export const handler = async () => ({})
+`
+
+  test.each([
+    [
+      'our own client, by another name',
+      'bootstrap.mjs',
+      (path: string) => symlinkSync(OWN, path),
+      /^[\d.:]+\/[\w-]{43}$/,
+    ],
+    [
+      'another client with the name of ours',
+      'runtime-client.js',
+      (path: string) => writeFileSync(path, HANDLER),
+      /^127\.0\.0\.1:\d+$/,
+    ],
+  ])('%s', async (_what, name, write, address) => {
+    await using project = new Project()
+    project.write('package.json', '{ "type": "module" }')
+    project.write('index.mjs', HANDLER)
+    const ric = join(project.folder, name)
+    write(ric)
+    const environment = await startEnvironment({
+      ric,
+      taskRoot: project.folder,
+      handler: 'index.handler',
+      timeoutMs: 10_000,
+      env: process.env,
+    })
+    await environment.loaded.catch(() => {})
+    await environment.stop()
+    expect(readFileSync(join(project.folder, 'address'), 'utf8')).toMatch(address)
   })
 })

@@ -1,6 +1,8 @@
 /** One execution environment: a process of a runtime interface client, with one call at a time. */
 import { spawn } from 'node:child_process'
-import { basename } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
 export interface LambdaFunction {
@@ -34,12 +36,18 @@ export interface Run {
   readonly over: Promise<boolean>
 }
 
+/** `.ts` from source, `.js` from dist/. */
+const OWN_CLIENT = fileURLToPath(new URL(`./runtime-client${extname(import.meta.url)}`, import.meta.url))
+
+/** Whether it accepts an address with a path: AWS's client accepts only a host and a port. Its name does not tell. */
+function isOwnClient(ric: string): boolean {
+  return readFileSync(ric).equals(readFileSync(OWN_CLIENT))
+}
+
 /** Does not wait for the process to start; the first call does. */
 export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
   const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
-  // AWS's client accepts only a host and a port.
-  const hasSecret = /^runtime-client\.[jt]s$/.test(basename(ric))
-  const api = await startRuntimeApi({ hasSecret })
+  const api = await startRuntimeApi({ hasSecret: isOwnClient(ric) })
   const child = spawn(process.execPath, [ric, handler], {
     cwd: taskRoot,
     env: { ...env, ...lambdaVariables(options), AWS_LAMBDA_RUNTIME_API: api.address },
