@@ -159,8 +159,7 @@ class MemoryIndex {
       index.ids.push(id)
       index.#rows.set(id, row)
     })
-    const isWhole = index.#vectors.length === ids.length * dimension && index.#lengths.length === ids.length
-    if (!isWhole || !index.#vectors.every(Number.isFinite) || !index.#lengths.every(Number.isFinite))
+    if (index.#vectors.length !== ids.length * dimension || index.#lengths.length !== ids.length)
       throw new TypeError('The snapshot of createMemoryVectorStore is damaged: create it again.')
     return index
   }

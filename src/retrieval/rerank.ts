@@ -10,8 +10,8 @@ export type RerankFunction = (
 ) => PromiseLike<readonly number[]> | readonly number[]
 
 /**
- * A scorer of single passages, like Mastra's `RelevanceScoreProvider`. It is called for the 50 best passages of a query, 8 at a time; the
- * others count as 0.
+ * A scorer of single passages, like Mastra's `RelevanceScoreProvider`. It is called for the 50 best passages of a query; the others
+ * count as 0.
  */
 export interface RelevanceScorer {
   getRelevanceScore(query: string, text: string): PromiseLike<number>
@@ -134,7 +134,9 @@ async function scoresInTime(
 function toScores(model: RerankModel): RerankFunction {
   if (typeof model === 'function') return model
   if (typeof model === 'object' && model !== null) {
-    if ('getRelevanceScore' in model) return singleScores(model)
+    if ('getRelevanceScore' in model)
+      return (query, texts) =>
+        Promise.all(texts.map((text, at) => (at < MAX_CALLS ? model.getRelevanceScore(query, text) : 0)))
     if ('doRerank' in model) return rankingScores(model)
     if ('doGenerate' in model) return generatedScores(model)
   }
@@ -145,22 +147,6 @@ function toScores(model: RerankModel): RerankFunction {
 
 /** A model may ask for 1000 results, and each call may cost. */
 const MAX_CALLS = 50
-const CALLS_AT_ONCE = 8
-
-function singleScores(model: RelevanceScorer): RerankFunction {
-  return async (query, texts, { signal }) => {
-    const scores = texts.map(() => 0)
-    const waiting = texts.slice(0, MAX_CALLS).entries()
-    const work = async (): Promise<void> => {
-      for (const [at, text] of waiting) {
-        if (signal.aborted) return
-        scores[at] = await model.getRelevanceScore(query, text)
-      }
-    }
-    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work))
-    return scores
-  }
-}
 
 function rankingScores(model: AiSdkRerankingModel): RerankFunction {
   return async (query, texts, { signal }) => {

@@ -133,12 +133,9 @@ export function checkVector(vector: readonly number[], dimension: number): void 
       `The index has ${dimension} dimensions, but the vector has ${vector.length}: use the embedding model that filled the index.`,
     )
   let sum = 0
-  for (const value of vector) sum += value * value
-  if (!Number.isFinite(Math.fround(Math.sqrt(sum))) || !vector.every(Number.isFinite))
-    throw new VectorStoreError(
-      'WRONG_DIMENSION',
-      'A vector has a value that is not a number, or is too large.',
-    )
+  for (const value of vector) sum += Number.isFinite(value) ? value * value : Number.NaN
+  if (!Number.isFinite(Math.fround(Math.sqrt(sum))))
+    throw new VectorStoreError('WRONG_DIMENSION', 'A vector has a value that is not a number, or too large.')
 }
 
 /** @throws TypeError for anything but a whole number from 1. */

@@ -60,7 +60,7 @@ async function connect(connectionString: string): Promise<RunSql> {
   } catch {
     // Its error quotes the URL, with the password.
     throw new TypeError(
-      '"connectionString" of pgVector is not a URL: write postgres://user:password@host:5432/database, with characters such as / and # of the password percent-encoded.',
+      '"connectionString" of pgVector is not a URL: write postgres://user:password@host:5432/database.',
     )
   }
 }

@@ -122,7 +122,7 @@ describe('createMemoryVectorStore', () => {
   })
 
   it.each(['cosine', 'euclidean', 'dotproduct'] as const)(
-    '%s: a vector whose product with others is no number is refused, and so is a query or a snapshot',
+    '%s: a vector whose product with others is no number is refused, and so is a query',
     async (metric) => {
       const store = createMemoryVectorStore()
       await store.createIndex({ indexName, dimension: 2, metric })
@@ -147,12 +147,6 @@ describe('createMemoryVectorStore', () => {
         expect(found.map(({ id }) => id)).toEqual(['large'])
         expect([found[0]!.score, ...found[0]!.vector!].every(Number.isFinite)).toBe(true)
       }
-      const snapshot = structuredClone(store.snapshot())
-      Object.assign(snapshot.indexes[indexName]!, {
-        vectors: Buffer.from(new Float32Array([Number.NaN, 1]).buffer).toString('base64'),
-      })
-      const damaged = createMemoryVectorStore(snapshot)
-      await expect(damaged.query({ indexName, queryVector: [1, 1] })).rejects.toThrow('damaged')
     },
   )
 
