@@ -43,7 +43,7 @@ export interface RunningServer {
 
 interface BunGlobal {
   readonly Bun: {
-    serve(options: { fetch: BunFetch; port: number; hostname: string }): BunServer
+    serve(options: { fetch: BunFetch; development: false; port: number; hostname: string }): BunServer
   }
   readonly process: { readonly env: unknown }
 }
@@ -64,7 +64,7 @@ const CLOSE_GRACE_MS = 5000
  * export default { ...bun(server), port: 3000, hostname: '127.0.0.1' }
  * ```
  */
-export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch } {
+export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch; development: false } {
   refuseUnknown('bun', options, OPTIONS)
   return createFetch(server, options, () => {})
 }
@@ -101,9 +101,15 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
   }
 }
 
-function createFetch(server: FetchServer, options: BunOptions, track: Track): { fetch: BunFetch } {
+function createFetch(
+  server: FetchServer,
+  options: BunOptions,
+  track: Track,
+): { fetch: BunFetch; development: false } {
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(console.error))
   return {
+    // Otherwise Bun answers an error of an app with a page that shows its source, unless NODE_ENV is `production`.
+    development: false,
     fetch: (request, listener) => {
       const clientAddress = listener.requestIP(request)?.address
       // Bun closes a connection after 10 seconds without data; a call that is answered in JSON may take longer.

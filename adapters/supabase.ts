@@ -4,6 +4,7 @@
  */
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
+import { hasUrl, withUrl } from '../src/request/request-url.ts'
 
 /** Options of `supabase`. */
 export interface SupabaseOptions {
@@ -45,11 +46,11 @@ export function supabase(
   const workerStartedAt = Date.now()
   return (request) => {
     const now = Date.now()
-    const { url, prefix, vouchesForHost } = publicAddress(request.url, variables.SUPABASE_URL)
-    return serveRequest(server, new Request(url, request), {
+    // The server refuses a request without a valid URL.
+    const address = hasUrl(request) ? publicAddress(request.url, variables.SUPABASE_URL) : undefined
+    return serveRequest(server, address === undefined ? request : withUrl(request, address.url), {
       env,
-      prefix,
-      vouchesForHost,
+      ...(address !== undefined && { prefix: address.prefix, vouchesForHost: address.vouchesForHost }),
       // Plain Deno has no limit.
       deadline:
         EdgeRuntime === undefined ? now + maxDurationMs : workerEnd(workerStartedAt, now, maxDurationMs),

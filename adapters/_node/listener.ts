@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isA } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { invalidTarget } from '../../src/http/refusal.ts'
+import { toResponse } from '../../src/protocol/reply.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
@@ -59,7 +61,7 @@ export function createListener(
       // A Request cannot have these methods (Fetch standard, forbidden methods).
       if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
       // The absolute form may name another host (RFC 9112 §3.2.2), which no guard checked.
-      if (!incoming.url?.startsWith('/')) return new Response(null, { status: 400 })
+      if (!incoming.url?.startsWith('/')) return toResponse(invalidTarget({}))
       // The client disconnected while the host's code ran, and no later event would report it.
       if (outgoing.closed) return new Response(null, { status: 499 })
       const keep = (request: Request): Request => {
@@ -98,7 +100,7 @@ export function createListener(
 }
 
 function errorResponse(error: unknown): Response {
-  if (isA(error, RequestError)) return new Response(null, { status: 400 })
+  if (isA(error, RequestError)) return toResponse(invalidTarget({}))
   reportError(error)
   return new Response(null, { status: 500 })
 }

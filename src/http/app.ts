@@ -9,12 +9,14 @@ import { errorMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import { hasUrl, pathOf } from '../request/request-url.ts'
 import type { Sharing } from '../request/shares.ts'
 import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import type { LogSink } from './log.ts'
 import { createOtherMethods } from './other-methods.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
+import { invalidTarget } from './refusal.ts'
 import { createRequestChecks, type RequestCheckOptions, type RequestChecks } from './request-checks.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
@@ -79,6 +81,7 @@ export function createApp(
       try {
         const received = receive(request, platform, options.reportError)
         const { method, headers } = request
+        if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
         const isForSession =
           options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
@@ -99,8 +102,8 @@ export function createApp(
 }
 
 /** Reports an otherwise unhandled error and answers it. */
-export function faultResponse(error: unknown, { url }: Request, reportError: ReportError): Response {
-  reportError(error, { url: new URL(url).pathname })
+export function faultResponse(error: unknown, request: Request, reportError: ReportError): Response {
+  reportError(error, { url: pathOf(request) })
   const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
   return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
 }
@@ -137,6 +140,7 @@ function createEndpoint(
     sharing: options,
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
+      if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
       const admitted = await checks.admit(received)
       return admitted instanceof BufferedReply ? toResponse(log(admitted, received)) : admitted
     },

@@ -8,6 +8,7 @@ import { clip } from '../protocol/describe.ts'
 import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import { pathOf } from '../request/request-url.ts'
 import { type AuditOptions, namesOf, toAuditEntry } from './audit.ts'
 import type { LogEntry, LogSink } from './log.ts'
 import { callerAddress } from './public-url.ts'
@@ -80,7 +81,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
       requestId,
       ...(clientRequestId !== undefined && { clientRequestId }),
       httpMethod: request.method,
-      path: clip(new URL(request.url).pathname),
+      path: clip(pathOf(request)),
       status,
       durationMs,
       ...record,

@@ -5,6 +5,7 @@ import type { AuthInfo, ClientCapabilities, Implementation, LogLevel } from '../
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Access, Caller } from './access.ts'
 import { isConnection, isLoopbackPeer, peerOf } from './connection.ts'
+import { hasUrl, withUrl } from './request-url.ts'
 
 /**
  * What a platform provides for one request. Filled in by an adapter; everything is optional.
@@ -128,6 +129,8 @@ export async function serveRequest(
   platform: RequestPlatform,
 ): Promise<Response> {
   if (server.handle !== undefined) return server.handle(request, platform)
+  // An app reads the URL without expecting that it can be invalid.
+  if (!hasUrl(request)) return new Response(null, { status: 400 })
   const { env, waitUntil = () => {}, prefix = '' } = platform
   return server.fetch(withoutPrefix(request, prefix), env, { waitUntil, [PLATFORM]: platform })
 }
@@ -137,7 +140,7 @@ function withoutPrefix(request: Request, prefix: string): Request {
   const url = new URL(request.url)
   if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) return request
   url.pathname = url.pathname.slice(prefix.length)
-  return new Request(url, request)
+  return withUrl(request, url)
 }
 
 /**

@@ -735,6 +735,11 @@ export const REQUIREMENTS = {
     statement: 'A loopback listener serves local hosts alone, and a local host local origins alone.',
     source: [HTTP, `${LEGACY}/basic/transports#security-warning`],
   },
+  'guard.request-target': {
+    statement:
+      'A request whose Host or target is invalid, or missing, is refused with 400, 403 or 404, never with a 5xx.',
+    source: [`${RFC}/rfc9112#section-3.2`],
+  },
   'cors.preflight': {
     statement: 'A preflight allows the MCP headers and each Mcp-Param header that is asked for.',
     source: ['https://fetch.spec.whatwg.org/#cors-preflight-fetch', `${HTTP}#request-metadata`],

@@ -33,7 +33,8 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
       path: url.slice(PREFIX.length),
       headers: {
         ...headers,
-        'x-forwarded-host': headers.host,
+        // HTTP/1.0 needs no Host.
+        ...(headers.host !== undefined && { 'x-forwarded-host': headers.host }),
         'x-forwarded-proto': 'http',
         'x-forwarded-for': socket.remoteAddress,
       },

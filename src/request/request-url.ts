@@ -1,0 +1,26 @@
+/**
+ * The URL of a request. The runtime makes it from the Host and the target, which the client chooses; if they are not valid, Deno throws
+ * when it is read, and on Bun it is only the target.
+ */
+
+/** Whether the URL of a request can be read. */
+export function hasUrl(request: Request): boolean {
+  try {
+    return URL.canParse(request.url)
+  } catch {
+    return false
+  }
+}
+
+/** The path of a request, for a log. Empty if its URL cannot be read. */
+export function pathOf(request: Request): string {
+  return hasUrl(request) ? new URL(request.url).pathname : ''
+}
+
+/** A Request with these methods cannot be made (Fetch standard, "forbidden method"), but a runtime may pass one on. */
+const FORBIDDEN_METHOD = /^(?:CONNECT|TRAC[EK])$/i
+
+/** The same request for another URL; unchanged if its method is one that no Request may have. */
+export function withUrl(request: Request, url: string | URL): Request {
+  return FORBIDDEN_METHOD.test(request.method) ? request : new Request(url, request)
+}
