@@ -8,6 +8,8 @@ export interface UriTemplate {
   readonly variables: readonly string[]
   /** The variables of `uri`, percent-decoded; undefined if it does not match. */
   match(uri: string): Record<string, string> | undefined
+  /** A URI that matches, with a mark before each value. */
+  withMarks(uri: string, mark: string): string
 }
 
 /** Maximum characters; longer URIs match nothing. */
@@ -79,7 +81,13 @@ export function compileUriTemplate(template: string): UriTemplate {
     template,
     variables,
     match(uri) {
-      return uri.length > MAX_URI_LENGTH ? undefined : matchSteps(steps, uri)
+      const values = uri.length > MAX_URI_LENGTH ? undefined : matchSteps(steps, uri)
+      return values && decoded(values, uri)
+    },
+    withMarks(uri, mark) {
+      const values = uri.length > MAX_URI_LENGTH ? undefined : matchSteps(steps, uri)
+      const starts = (values ?? []).map(({ start }) => start)
+      return [0, ...starts].map((start, at) => uri.slice(start, starts[at])).join(mark)
     },
   }
 }
@@ -119,32 +127,45 @@ function toSteps(parts: readonly Part[]): readonly Step[] {
 /** By offset in the URI: 1 + the end of a step that begins there, or 0. An omitted step ends where it begins. */
 type Ends = Uint16Array
 
+/** A value as it is written in a URI. */
+interface Value {
+  readonly variable: string
+  readonly start: number
+  readonly end: number
+}
+
 /**
  * Finds the longest value for each variable from the left, as a regular expression would. First computes, from the last step to the
  * first, where each may end, so there is no backtracking: the time is linear in the length of the URI.
  */
-function matchSteps(steps: readonly Step[], uri: string): Record<string, string> | undefined {
+function matchSteps(steps: readonly Step[], uri: string): readonly Value[] | undefined {
   const begin = steps.at(-1)
   if (begin?.operator === undefined && !uri.startsWith(begin?.text ?? '')) return undefined
   const ends: Ends[] = [new Uint16Array(uri.length + 1).fill(1, uri.length)]
   for (const step of steps) ends.push(endsOf(step, ends, uri))
   if (ends.at(-1)![0] === 0) return undefined
-  const values: Record<string, string> = Object.create(null)
+  const values: Value[] = []
   let offset = 0
   for (let at = steps.length; at > 0; ) {
     const step = steps[at - 1]!
     const end = ends[at]![offset]! - 1
-    if (step.variable !== undefined && end > offset) {
-      try {
-        values[step.variable] = decodeURIComponent(uri.slice(valueStart(step, offset, uri), end))
-      } catch {
-        return undefined // invalid percent-encoding
-      }
-    }
+    if (step.variable !== undefined && end > offset)
+      values.push({ variable: step.variable, start: valueStart(step, offset, uri), end })
     at = end > offset ? step.next : step.without!
     offset = end
   }
   return values
+}
+
+function decoded(values: readonly Value[], uri: string): Record<string, string> | undefined {
+  const variables: Record<string, string> = Object.create(null)
+  try {
+    for (const { variable, start, end } of values)
+      variables[variable] = decodeURIComponent(uri.slice(start, end))
+  } catch {
+    return undefined // invalid percent-encoding
+  }
+  return variables
 }
 
 function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {

@@ -40,21 +40,75 @@ export function isPlainUri(uri: string): boolean {
  * of every URI.
  */
 export function foldUri(uri: string): string | undefined {
-  return fold(uri, 1)?.[0]
+  const parts = parse(uri)
+  return parts && [parts.scheme, ...namesIn(parts.rest)].join('/')
 }
 
-/** Maximum absolute paths within one URI; with more, it is refused. */
+/** Precedes each value in a URI for `spellingsOf`. In the URI of a stranger it only makes the comparison more strict. */
+export const MARK = '\uE002'
+
+/** Maximum absolute paths within one URI, and names in each of them; with more, it is refused. */
 const MAX_PATHS = 3
+const MAX_NAMES = 64
 
 /**
- * The canonical forms of all that a URI may lead to. `file:///srv//etc/passwd` leads to `/etc/passwd` as well, if a template has the
- * absolute path in a variable and its resource resolves it.
+ * The canonical forms of all that a URI may lead to, if its resource resolves a variable as a path or a URL. Such a value is absolute with a
+ * slash or backslash first, a drive (`C:`, `C:name`) or a scheme. `docs://a//srv/docs/x` may then be `docs://srv/docs/x`, or `docs://a/x`,
+ * since only the resource knows its folder.
  *
- * @returns undefined like `foldUri`, and for a URI with more than three absolute paths.
+ * @param isMarked Whether a `MARK` precedes each value. Otherwise one may also begin with the third slash of `docs:///srv/docs/x`.
+ * @returns undefined like `foldUri`, and for a URI with more than three absolute paths, or one of more than 64 names.
  */
-export function spellingsOf(uri: string): readonly string[] | undefined {
-  const forms = fold(uri, MAX_PATHS + 2)
-  return forms === undefined || forms.length > 2 * MAX_PATHS + 1 ? undefined : forms
+export function spellingsOf(uri: string, isMarked = false): readonly string[] | undefined {
+  const parts = parse(uri)
+  if (parts === undefined) return undefined
+  const { scheme, rest } = parts
+  const join = (...names: readonly string[]): string => [scheme, ...names].join('/')
+  const forms = new Set([join(...namesIn(rest))])
+  const [, host = ''] = /^[/\\]{2}([^/\\]+)/.exec(rest) ?? []
+  const places = absolutePlaces(scheme, rest, isMarked)
+  if (places.length > MAX_PATHS) return undefined
+  for (const { start, prefix } of places) {
+    const names = [...(prefix === '' ? [] : [prefix]), ...namesIn(rest.slice(start + prefix.length))]
+    if (names.length > MAX_NAMES) return undefined
+    const [, folders = '', lead = ''] = /^(.*[/\\])?(.*)$/s.exec(rest.slice(0, start)) ?? []
+    const before = namesIn(folders)
+    const beginnings = [[], namesIn(host)]
+    for (const [index] of names.entries()) {
+      const [name = '', ...others] = names.slice(index)
+      if (index === 0 || (index === 1 && prefix !== ''))
+        for (const beginning of beginnings) forms.add(join(...beginning, name, ...others))
+      forms.add(join(...before, ...namesIn(lead), name, ...others))
+      forms.add(join(...before, plain(lead) + name, ...others))
+    }
+  }
+  return [...forms]
+}
+
+/** Where an absolute path begins: with a drive or scheme as `prefix`, or with slashes. */
+interface Place {
+  readonly start: number
+  readonly prefix: string
+}
+
+/** What may begin with the first character of a value: after a slash, a mark, or what separates values; a slash also after any symbol. */
+const ABSOLUTE = /(?<=^|[/\\=,;&?#\uE002])[a-z][a-z\d+.-]*:[/\\]*|(?<=^|[^\p{L}\p{N}\p{M}.])[/\\]+/gu
+
+function absolutePlaces(scheme: string, rest: string, isMarked: boolean): Place[] {
+  // Not absolute: the two slashes before an authority, the port in it, and the third slash unless a value begins there.
+  const isFile = scheme === 'file:'
+  const begin = isFile ? /^\/\/(?:\uE002?\/)?|^\// : isMarked ? /^\/{1,3}/ : /^\/\//
+  const skipped = /^\/\/[^/\\:\uE002]{2,}:\d*(?=[/\\]|$)/.exec(rest) ?? begin.exec(rest)
+  const from = skipped?.[0].length ?? 0
+  const places: Place[] = []
+  for (const { 0: found, index } of rest.matchAll(ABSOLUTE)) {
+    const end = index + found.length
+    if (end <= from) continue
+    const [prefix = ''] = /^[^/\\]*/.exec(found) ?? []
+    places.push({ start: Math.max(index, from), prefix })
+    if (places.length > MAX_PATHS) break
+  }
+  return places
 }
 
 /** A form without query and fragment. */
@@ -62,34 +116,31 @@ export function withoutQuery(form: string): string {
   return form.replace(/\/?[?#].*/s, '')
 }
 
-function fold(uri: string, maxPaths: number): string[] | undefined {
+/** The scheme and what follows it: decoded, in lower case, without control characters. */
+function parse(uri: string): { readonly scheme: string; readonly rest: string } | undefined {
   const text = uri.length > MAX_LENGTH ? undefined : normalize(decode(decode(uri)))
   if (text === undefined) return undefined
-  const [scheme = '', ...segments] = text
-    .toLowerCase()
-    .replace(/[\p{Cc} ]/gu, '')
-    .split(/[/\\]/)
-  // The path from its first segment, and from each place where an absolute one begins: a double slash or a drive.
-  const paths: string[][] = [[]]
-  for (const written of segments) {
-    const isAbsolute = written === '' || /^[a-z]:$/.test(written)
-    if (isAbsolute && paths.at(-1)!.length > 0 && paths.length < maxPaths) paths.push([])
+  const folded = text.toLowerCase().replace(/[\p{Cc} ]/gu, '')
+  const [scheme = ''] = /^[^/\\:]*:?/.exec(folded) ?? []
+  return { scheme: plain(scheme), rest: folded.slice(scheme.length) }
+}
+
+/** The names of a path, without empty and dot segments and without what Windows ignores. */
+function namesIn(path: string): string[] {
+  const names: string[] = []
+  for (const written of plain(path).split(/[/\\]/)) {
     const segment = written.replace(STREAM, '')
-    if (segment === '..') for (const path of paths) path.pop()
+    if (segment === '..') names.pop()
     else {
       const name = segment.replace(TRAILING_DOTS, '')
-      if (name !== '') for (const path of paths) path.push(name)
+      if (name !== '') names.push(name)
     }
   }
-  const authority = segments[0] === '' && segments[1] ? [segments[1]] : []
-  const join = (path: readonly string[]): string => [scheme, ...path].join('/')
-  const [whole = [], ...others] = paths
-  return [
-    join(whole),
-    ...others
-      .filter(({ length }) => length > 0)
-      .flatMap((path) => [join(path), join([...authority, ...path])]),
-  ]
+  return names
+}
+
+function plain(text: string): string {
+  return text.replaceAll(MARK, '')
 }
 
 /** What NTFS allows after a name, for the same file or folder: `::$DATA`, `:$I30:$INDEX_ALLOCATION`. */

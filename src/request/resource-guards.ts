@@ -1,6 +1,6 @@
 /** Which scopes a caller needs to read a URI, however it is spelled. */
 import type { CompiledResources, ResourceConfig } from '../definition/resource.ts'
-import { foldUri, spellingsOf, withoutQuery } from '../definition/uri.ts'
+import { foldUri, MARK, spellingsOf, withoutQuery } from '../definition/uri.ts'
 import { compileUriPattern, type UriPattern } from '../definition/uri-pattern.ts'
 import type { Guarded } from './access.ts'
 
@@ -27,7 +27,8 @@ const compiledGuards = new WeakMap<CompiledResources, Guards>()
 export function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
   if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
   const { fixed, templates } = guardsFor(resources)
-  const forms = spellingsOf(uri)
+  const { template } = resources.templates.find((one) => one.config === config) ?? {}
+  const forms = template ? spellingsOf(template.withMarks(uri, MARK), true) : spellingsOf(uri)
   const others =
     forms === undefined
       ? [...[...fixed.values()].flat(), ...templates.map(({ item }) => item)]

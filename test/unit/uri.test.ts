@@ -123,6 +123,40 @@ describe('what a URI may lead to', () => {
     expect(spellings?.[0]).toBe(forms[0])
   })
 
+  it.each([
+    ['x:///srv/a/b', 'x:/b'],
+    ['x:/srv/a/b', 'x:/a/b'],
+    ['x:////srv/a/b', 'x:/a/b'],
+    ['x://a//srv/b', 'x:/a/b'],
+    ['x://a/%2Fsrv%2Fb', 'x:/a/b'],
+    ['x://a/%5C%5Chost%5Cshare%5Cb', 'x:/a/b'],
+    ['x://a/%5C%5C%3F%5CC:%5Csrv%5Cb', 'x:/a/b'],
+    ['x://a/c:b', 'x:/a/b'],
+    ['x://c:b', 'x:/b'],
+    ['x:c:b', 'x:/b'],
+    ['x://c:/srv/b', 'x:/b'],
+    ['x://a/file:/srv/b', 'x:/a/b'],
+    ['x://a/file:b', 'x:/a/b'],
+    ['x://a?path=/srv/b', 'x:/a?path=b'],
+    ['x://a?path=c:b', 'x:/a?path=b'],
+    ['x://a/v-/srv/b', 'x:/a/v-b'],
+    ['x://a//srv/c/../b', 'x:/a/b'],
+  ])('%j → also %j, since nobody knows the folder', (uri, form) => {
+    expect(spellingsOf(uri)).toContain(form)
+  })
+
+  it.each(['file:///srv/a/b', 'file:/srv/a/b', 'x://host:8080/a/b', 'x://a/b/c', 'x://a/v1.0/b', 'x://a./b'])(
+    '%j → nothing else',
+    (uri) => {
+      expect(spellingsOf(uri)).toHaveLength(1)
+    },
+  )
+
+  it('an absolute path of more than 64 names → anything', () => {
+    expect(spellingsOf(`x://a/${'/b'.repeat(64)}`)).toContain('x:/a/b')
+    expect(spellingsOf(`x://a/${'/b'.repeat(65)}`)).toBeUndefined()
+  })
+
   it('more than three absolute paths in one URI → anything', () => {
     expect(spellingsOf('x://a//b//c//d')).toContain('x:/d')
     expect(spellingsOf('x://a//b//c//d//e')).toBeUndefined()
