@@ -4,6 +4,7 @@
  * Exports `bun`, which returns the options of `Bun.serve` or a module's default export, and `serve`, which listens and closes
  * gracefully.
  */
+import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, serveRequest } from '../src/request/platform.ts'
@@ -92,7 +93,7 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
     port: bound,
     close: async () => {
       // Open `subscriptions/listen` streams would not end by themselves.
-      const ended = server.close?.().catch(console.error)
+      const ended = server.close?.().catch(printError)
       const drained = listener.stop().then(() => settled(running))
       const grace = new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))
       await Promise.race([drained, grace])
@@ -106,7 +107,7 @@ function createFetch(
   options: BunOptions,
   track: Track,
 ): { fetch: BunFetch; development: false } {
-  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(console.error))
+  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(printError))
   return {
     // Otherwise Bun answers an error of an app with a page that shows its source, unless NODE_ENV is `production`.
     development: false,

@@ -7,9 +7,10 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { FetchServer } from '../src/request/platform.ts'
-import { createListener, reportError, type Track } from './_node/listener.ts'
+import { createListener, type Track } from './_node/listener.ts'
 
 export type { EventStore } from './_node/event-store.ts'
 export { type NodeListenerOptions, nodeListener } from './_node/listener.ts'
@@ -86,7 +87,7 @@ async function closeGracefully(
 ): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve))
   // Open streams of sessions would not end by themselves.
-  const ended = server.close?.().catch(reportError)
+  const ended = server.close?.().catch(printError)
   let timer: NodeJS.Timeout | undefined
   const grace = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_GRACE_MS)

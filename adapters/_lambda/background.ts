@@ -1,4 +1,5 @@
 /** Work that continues after a call. Lambda freezes the process between calls, so the call waits for it. */
+import { printError } from '../../src/definition/print-error.ts'
 
 export interface Background {
   readonly waitUntil: (promise: Promise<unknown>) => void
@@ -14,7 +15,7 @@ export function createBackground(): Background {
   }
   return {
     waitUntil: (promise) => {
-      const work = promise.catch(console.error)
+      const work = promise.catch(printError)
       running.add(work)
       work.finally(() => running.delete(work))
     },

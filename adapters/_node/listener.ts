@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { isA } from '../../src/definition/error-text.ts'
+import { printError } from '../../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { invalidTarget } from '../../src/http/refusal.ts'
 import { toResponse } from '../../src/protocol/reply.ts'
@@ -51,7 +52,7 @@ export function createListener(
   mayNotify = isLongLived(process.env),
 ): NodeListener {
   const { env = process.env, hostname } = options
-  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(reportError))
+  const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(printError))
   // Undici's Request drops its abort listener when it is collected, even while its signal is in use (Node 20 and 24):
   // so the request is referenced as long as its response.
   const requests = new WeakMap<object, Request>()
@@ -74,7 +75,7 @@ export function createListener(
       const isCheap = isLean && isUntouched(incoming)
       const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
       const clientAddress = incoming.socket?.remoteAddress
-      const caller = await hostCaller(incoming, reportError)
+      const caller = await hostCaller(incoming, printError)
       const served = serveRequest(server, request, {
         env,
         waitUntil,
@@ -101,10 +102,6 @@ export function createListener(
 
 function errorResponse(error: unknown): Response {
   if (isA(error, RequestError)) return toResponse(invalidTarget({}))
-  reportError(error)
+  printError(error)
   return new Response(null, { status: 500 })
-}
-
-export function reportError(error: unknown): void {
-  console.error(error)
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission, AuthRefusal } from '../../src/auth/auth.ts'
 import { locationOf, METADATA_PATH } from '../../src/auth/location.ts'
+import { printError } from '../../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { CORS_HEADERS } from '../../src/http/cors.ts'
 import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/mastra/validate-token.ts'
@@ -110,7 +111,7 @@ function checkPaths(option: string, paths: readonly unknown[]): void {
 }
 
 function refuse(res: ServerResponse, { status, message, headers, cause }: AuthRefusal): void {
-  if (cause !== undefined) console.error(cause)
+  if (cause !== undefined) printError(cause)
   const error = status === 503 ? 'temporarily_unavailable' : 'unauthorized'
   send(res, status, { ...CORS_HEADERS, ...headers }, { error, error_description: message })
 }

@@ -2,6 +2,7 @@
 
 import { isA } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
+import { printError } from '../definition/print-error.ts'
 import {
   checkConfig,
   DEFAULT_MAX_RESPONSE_BYTES,
@@ -109,10 +110,7 @@ export class Servers<Name extends string> {
 
   report(error: MCPClientError): void {
     if (this.#isClosed) return
-    callHook(
-      () => this.#onError(error),
-      (fault) => console.error(fault),
-    )
+    callHook(() => this.#onError(error), printError)
   }
 
   /** @throws MCPClientError `DISCONNECTED` */

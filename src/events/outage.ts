@@ -1,16 +1,12 @@
 /**
  * Handles transports that fail: reports each outage once.
  */
-import { cut, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
-import { toJsonLine } from '../definition/json-line.ts'
+import { printFault } from '../definition/print-error.ts'
 import type { Names } from '../definition/unknown-option.ts'
 
 /** Milliseconds within which a bus must accept an event or a subscription. */
 export const BUS_TIMEOUT_MS = 5000
-
-/** Longer messages are truncated: a transport's errors may have any length. */
-const MAX_MESSAGE_CHARACTERS = 1000
 
 /** Options of everything that uses a transport. */
 export interface OutageOptions {
@@ -27,10 +23,7 @@ export type Report = (error: unknown) => void
 
 /** @param what The name in the line on the console. */
 export function toReport({ onError }: OutageOptions, what: string): Report {
-  const print: Report = (error) =>
-    console.error(
-      toJsonLine({ level: 'error', message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` }),
-    )
+  const print: Report = (error) => printFault(what, error)
   return onError === undefined ? print : (error) => callHook(() => onError(error), print)
 }
 

@@ -1,4 +1,5 @@
 /** One server behind: its connections, each with the credentials of one caller, and its lists. */
+
 import type {
   ClientCapabilities,
   PriorDiscovery,
@@ -13,6 +14,7 @@ import { Connection, type Relay } from '../client/connection.ts'
 import { MCPClientError } from '../client/errors.ts'
 import { digest } from '../definition/digest.ts'
 import { isObject, isPlain } from '../definition/is-object.ts'
+import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
@@ -178,7 +180,7 @@ export class Upstream {
       maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
       maxTaskMs: DEFAULT_MAX_TASK_MS,
       clientInfo: { name: 'mayfly-mcp', version: '1.0.0' },
-      report: ({ message }) => console.error(message),
+      report: printError,
       relay,
     })
   }

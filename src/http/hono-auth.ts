@@ -1,8 +1,10 @@
 /** Authorization as Hono middleware, for routes that are not an `MCPServer`: those of an official SDK transport, or of a REST API. */
+
 import type { Auth } from '../auth/auth.ts'
 import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import { callHook } from '../definition/hook.ts'
+import { printError } from '../definition/print-error.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
@@ -57,9 +59,9 @@ export function honoAuth(
   given: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   refuseUnknown('honoAuth', given, OPTIONS)
-  const { publicUrl, trustProxy = false, allowAnonymous = false, onError = console.error } = given
+  const { publicUrl, trustProxy = false, allowAnonymous = false, onError = printError } = given
   const options = { publicUrl, trustProxy, allowedHosts: undefined }
-  const watchTls = createTlsWatch((error) => callHook(() => onError(error), console.error))
+  const watchTls = createTlsWatch((error) => callHook(() => onError(error), printError))
   return async (context, next) => {
     const { env, req } = context
     const request = req.raw
@@ -77,7 +79,7 @@ export function honoAuth(
     const admission = await auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
     if (!admission.ok) {
       const { status, message, headers, cause } = admission.refusal
-      if (cause !== undefined) callHook(() => onError(cause), console.error)
+      if (cause !== undefined) callHook(() => onError(cause), printError)
       return refusal(status, message, { ...cors, ...headers })
     }
     if (admission.auth === undefined && !allowAnonymous) {

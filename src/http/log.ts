@@ -2,9 +2,9 @@
  * Lines about requests and server errors, as JSON objects without secrets: no arguments, results, tokens or query strings.
  */
 import type { Era } from '../definition/context.ts'
-import { cut, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { toJsonLine } from '../definition/json-line.ts'
+import { printError, printFault } from '../definition/print-error.ts'
 import type { ReportError } from '../request/options.ts'
 
 /** One request in the log. */
@@ -69,35 +69,14 @@ export function toLogSink(log: Log | LogSetting | undefined): LogSink | undefine
   throw new TypeError('"log" must be a function, "all", "problems" or false.')
 }
 
-/** Limited, since an error message may quote what a client sent. */
-const MAX_MESSAGE_CHARACTERS = 1000
-const MAX_STACK_CHARACTERS = 4000
-
 /** Server errors go to the console with their stack, and to `onError`, which cannot change the response. */
 export function createReportError(onError: ReportError | undefined): ReportError {
   return (error, facts) => {
-    const text = textOf(error)
-    const message = cut(text, MAX_MESSAGE_CHARACTERS)
-    // A stack begins with the message; a long one would leave no room for the frames.
-    const stack = stackOf(error)?.replace(text, () => message)
-    console.error(
-      toJsonLine({
-        level: 'error',
-        time: new Date().toISOString(),
-        ...facts,
-        message,
-        ...(stack !== undefined && { stack: cut(stack, MAX_STACK_CHARACTERS) }),
-      }),
-    )
-    if (onError !== undefined) callHook(() => onError(error, facts), reportHook)
+    printError(error, facts)
+    if (onError !== undefined)
+      callHook(
+        () => onError(error, facts),
+        (thrown) => printFault('onError threw', thrown),
+      )
   }
-}
-
-function reportHook(error: unknown): void {
-  console.error(
-    toJsonLine({
-      level: 'error',
-      message: `onError threw: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}`,
-    }),
-  )
 }

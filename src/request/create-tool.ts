@@ -4,6 +4,7 @@
 
 import { type CompiledTool, compileTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
+import { printError } from '../definition/print-error.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption } from '../definition/task-option.ts'
 import {
@@ -109,7 +110,7 @@ export function makeTool(
   let compiled: CompiledTool | undefined
   const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
     compiled ??= compileTool(config.id, source)
-    return executeCompiled(compiled, input, context, console.error)
+    return executeCompiled(compiled, input, context, printError)
   }
   return { ...config, execute: offerCall(source.execute, call) }
 }

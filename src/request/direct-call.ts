@@ -6,6 +6,7 @@ import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { isInputRequired } from '../definition/input-required.ts'
+import { printError } from '../definition/print-error.ts'
 import { describeIssues } from '../definition/schema.ts'
 import type { TaskContext } from '../definition/task-option.ts'
 import type { Interaction } from '../interaction/interaction.ts'
@@ -77,7 +78,7 @@ export async function executeCompiled(
   tool: CompiledTool,
   input: unknown,
   given: ToolCallContext = {},
-  reportError: ReportError = console.error,
+  reportError: ReportError = printError,
   extend?: (context: Context) => void,
 ): Promise<unknown> {
   const { name, source } = tool

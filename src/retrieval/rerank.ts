@@ -1,4 +1,5 @@
 /** Reranking: orders the found chunks by a weighted sum of a model's score, the similarity and the position. */
+import { printError } from '../definition/print-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { type QueryResult, textOf } from './store.ts'
 
@@ -122,7 +123,7 @@ async function scoresInTime(
     throw new TypeError(`The reranker did not return ${texts.length} scores.`)
   } catch (error) {
     signal?.throwIfAborted()
-    console.error(error)
+    printError(error)
     return 'Reranking failed: the results are ordered by similarity.'
   } finally {
     clearTimeout(timer)

@@ -5,6 +5,7 @@
 
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { isA } from '../definition/error-text.ts'
+import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { readBody } from '../http/body.ts'
@@ -159,7 +160,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
         return jsonAnswer(405, { error: 'Send a GET or a POST.' }, { allow: 'GET, POST' })
       return await runDue(request, platform)
     } catch (error) {
-      console.error(error)
+      printError(error)
       return jsonAnswer(503, { error: 'The tasks cannot be reached now: try again later.' })
     }
   }

@@ -12,64 +12,13 @@ import {
   createTool,
   type MCPServer,
   type MCPServerConfig,
-  ProtocolError,
   type RequestPlatform,
 } from '../../src/index.ts'
 import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from './_client.ts'
-
-const throwing = (): never => {
-  throw new Error('not to be looked at')
-}
-
-function revoked(target: object): object {
-  const { proxy, revoke } = Proxy.revocable(target, {})
-  revoke()
-  return proxy
-}
-
-/** An object of which nothing can be read. */
-function closed(target: object): object {
-  const trap = { get: throwing, has: throwing, ownKeys: throwing, getOwnPropertyDescriptor: throwing }
-  return new Proxy(target, { ...trap, getPrototypeOf: throwing })
-}
-
-const thenable = (then: () => unknown): object => Object.fromEntries([['then', then]])
-
-const VALUES: { readonly [what: string]: () => unknown } = {
-  'an Error': () => new Error('said'),
-  undefined: () => undefined,
-  null: () => null,
-  'a symbol': () => Symbol('said'),
-  'a bigint': () => 1n,
-  'an object without a prototype': () => Object.create(null),
-  'a revoked Proxy': () => revoked({}),
-  'a revoked Proxy of an Error': () => revoked(new Error('said')),
-  'a revoked function': () => revoked(() => {}),
-  'a closed Proxy of an Error': () => closed(new Error('said')),
-  'a Proxy of a ProtocolError that cannot be read': () =>
-    new Proxy(new ProtocolError(-32602, 'said'), { get: throwing }),
-  'a toString that throws': () => ({ toString: throwing, [Symbol.toPrimitive]: throwing }),
-  'an Error with a message that throws': () =>
-    Object.defineProperties(new Error('said'), {
-      message: { get: throwing },
-      name: { get: throwing },
-      stack: { get: throwing },
-      cause: { get: throwing },
-      code: { get: throwing },
-    }),
-  'an Error with a message that is no text': () =>
-    Object.assign(new Error('said'), { message: { toString: throwing } }),
-  'an Error that is its own cause': () => {
-    const error = new Error('said')
-    error.cause = error
-    return error
-  },
-  'a thenable': () => thenable(throwing),
-  'a thenable that never settles': () => thenable(() => {}),
-}
+import { printsLikeNode, VALUES } from './_thrown.ts'
 
 type Fail = () => never
 type Call = readonly [method: string, params?: { readonly [name: string]: unknown }]
@@ -292,7 +241,7 @@ afterAll(() => {
 
 describe.each(Object.entries(ENTRIES))('%s', (_entry, send) => {
   it.each(Object.entries(PLACES))('%s may throw anything, or reject with it', async (place, where) => {
-    vi.spyOn(console, 'error').mockImplementation(() => {})
+    printsLikeNode()
     for (const [what, make] of Object.entries(VALUES)) {
       for (const how of SYNC.has(place) ? ['throws'] : ['throws', 'rejects']) {
         const fail = (() => {
@@ -317,7 +266,7 @@ describe.each([
   ['fromNode', (fail: Fail) => fromNode(fail)],
 ] as const)('%s', (_entry, create) => {
   it.each(['modern', 'legacy', 'batch'])('%s: it may throw anything, or reject with it', async (era) => {
-    vi.spyOn(console, 'error').mockImplementation(() => {})
+    printsLikeNode()
     for (const [what, make] of Object.entries(VALUES)) {
       const fail: Fail = () => {
         throw make()

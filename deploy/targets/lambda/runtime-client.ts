@@ -14,6 +14,7 @@ import { buffer } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import type { LambdaContext, LambdaHandler, ResponseHead } from '../../../adapters/lambda.ts'
 import { isA, memberOf, textOf } from '../../../src/definition/error-text.ts'
+import { printError } from '../../../src/definition/print-error.ts'
 import { METADATA_TYPE } from './streamed.ts'
 
 /** The stream that a streaming handler writes to. */
@@ -84,7 +85,7 @@ async function whole(
   try {
     await post(`${path}/response`, (await run(event, context)) ?? null)
   } catch (error) {
-    console.error(error)
+    printError(error)
     await post(`${path}/error`, describe(error))
   }
 }
@@ -102,7 +103,7 @@ async function stream(
   try {
     await run(event, sink, context)
   } catch (error) {
-    console.error(error)
+    printError(error)
     const { errorType, ...rest } = describe(error)
     sink.addTrailers([
       ['Lambda-Runtime-Function-Error-Type', errorType],
@@ -143,6 +144,6 @@ async function post(path: string, value: unknown): Promise<void> {
 }
 
 function describe(error: unknown): { errorType: string; errorMessage: string } {
-  const errorType = isA(error, Error) ? String(memberOf(error, 'name')) : 'Error'
+  const errorType = isA(error, Error) ? textOf(memberOf(error, 'name')) : 'Error'
   return { errorType, errorMessage: textOf(error) }
 }

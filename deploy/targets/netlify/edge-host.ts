@@ -2,6 +2,13 @@
 export const EDGE_HOST = `import handler from '../netlify/edge-functions/mcp.js'
 
 globalThis.Netlify = { env: { toObject: () => Deno.env.toObject() } }
-const waitUntil = (promise) => void promise.catch(console.error)
+const waitUntil = (promise) =>
+  void promise.catch((error) => {
+    try {
+      console.error(error)
+    } catch {
+      console.error('Background work failed.')
+    }
+  })
 Deno.serve((request, info) => handler(request, { ip: info.remoteAddr.hostname, waitUntil }))
 `

@@ -1,14 +1,16 @@
 /** Runs a Netlify Function locally, called as Netlify calls it: `function-host.ts <port> <file>`. */
+
 import { pathToFileURL } from 'node:url'
 import type { NetlifyContext } from '../../../adapters/netlify.ts'
 import { serve } from '../../../adapters/node.ts'
+import { printError } from '../../../src/definition/print-error.ts'
 
 const [port = '', file = ''] = process.argv.slice(2)
 
 const outliving = new Set<Promise<unknown>>()
 const waitUntil = (promise: Promise<unknown>): void => {
   outliving.add(promise)
-  promise.catch(console.error).finally(() => outliving.delete(promise))
+  promise.catch(printError).finally(() => outliving.delete(promise))
 }
 Object.assign(globalThis, { Netlify: { env: { toObject: () => ({ ...process.env }) } } })
 
