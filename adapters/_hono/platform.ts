@@ -5,6 +5,7 @@ import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
 import { isConnection, isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
 import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
+import { executionContextOf } from './execution-context.ts'
 
 /** `env`: replaces the environment. */
 export async function platformOfApp<E extends Env>(
@@ -29,15 +30,6 @@ export async function platformOfApp<E extends Env>(
     isLongLived: isConnection(c.env) && isLongLived(runtimeEnv(c as Context)),
     loopback: isLoopbackPeer(peer),
     ...(clientAddress !== undefined && { clientAddress }),
-  }
-}
-
-/** Hono throws if there is none. */
-function executionContextOf(c: Pick<Context, 'executionCtx'>): unknown {
-  try {
-    return c.executionCtx
-  } catch {
-    return undefined
   }
 }
 

@@ -6,8 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import type { MCPServer } from '../../src/index.ts'
-import { isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
-import type { RequestPlatform } from '../../src/request/platform.ts'
+import { platformOf, type RequestPlatform } from '../../src/request/platform.ts'
+import { executionContextOf } from '../_hono/execution-context.ts'
 import { createListener, nodeListener } from './listener.ts'
 import { urlOf } from './request.ts'
 import { createSessions, SESSIONS_OPTIONS, type Sessions, type SessionsOptions } from './sessions.ts'
@@ -52,7 +52,11 @@ export interface StartSSE {
 /** The argument of `startHonoSSE`. */
 export interface StartHonoSSE extends Omit<StartSSE, 'req' | 'res'> {
   /** Hono's context. */
-  context: { readonly req: { readonly raw: Request }; readonly env?: unknown }
+  context: {
+    readonly req: { readonly raw: Request }
+    readonly env?: unknown
+    readonly executionCtx?: unknown
+  }
 }
 
 const sessionsOf = new WeakMap<MCPServer, Sessions>()
@@ -118,12 +122,8 @@ export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
   const { server, context, ssePath, messagePath } = given
   const { raw } = context.req
   const route = { url: given.url ?? new URL(raw.url), ssePath, messagePath }
-  const peer = peerOf(context.env, raw)
-  return serveSSE(server, route, raw, {
-    env: process.env,
-    loopback: isLoopbackPeer(peer),
-    ...(peer !== undefined && { clientAddress: peer }),
-  })
+  const platform = platformOf(context.env, executionContextOf(context), raw)
+  return serveSSE(server, route, raw, { ...platform, env: process.env })
 }
 
 /** Ends the sessions and streams that `startHTTP`, `startSSE` and `startHonoSSE` have opened for a server. */

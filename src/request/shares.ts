@@ -55,8 +55,8 @@ interface Caller {
 }
 
 /**
- * @param places How many there are. @param share The part of the places left by others that one caller may hold: 1 is all. The first place
- * of a caller is only limited by `places`.
+ * @param places How many there are. @param share The part of the places left by others that one caller may hold: 1 is all. A caller who
+ * holds none may always take one, if there is one.
  */
 export function createShares(places: number, share: number): Shares {
   const callers = new Map<string | undefined, Caller>()
@@ -65,11 +65,12 @@ export function createShares(places: number, share: number): Shares {
   let hasKnown = false
 
   const fullFor = (caller: Caller, amount: number): Full | undefined => {
-    if (caller.held > 0 && (caller.key !== undefined || hasKnown)) {
-      const left = places - (held - caller.held)
-      if (caller.held + amount > share * left) return 'share'
-    }
-    return held + amount > places ? 'all' : undefined
+    const isShared = caller.key !== undefined || hasKnown
+    const left = places - (held - caller.held)
+    if (isShared && caller.held > 0 && caller.held + amount > share * left) return 'share'
+    if (held + amount > places) return 'all'
+    // The others may end: it needs no more room than it would have alone.
+    return isShared && amount > 1 && caller.held + amount > share * places ? 'share' : undefined
   }
 
   const add = (caller: Caller, amount: number): void => {

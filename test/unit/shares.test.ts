@@ -1,10 +1,12 @@
 /** One caller takes no more than a share of what is for all, on every entry: another one is still served. */
+import type { ServerResponse } from 'node:http'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { createSessions } from '../../adapters/node.ts'
 import { startHonoSSE } from '../../adapters/node-mastra.ts'
-import { bearer } from '../../src/auth.ts'
+import { type Auth, bearer } from '../../src/auth.ts'
+import { fromNode } from '../../src/from-node.ts'
 import {
   createMemoryBus,
   createMemoryRendezvous,
@@ -232,6 +234,46 @@ describe('one caller takes all that it can', () => {
     })
 })
 
+interface ListenedOptions {
+  readonly auth?: Auth
+  readonly http: HttpConfig
+}
+const notes = createResource({ uriTemplate: 'note://{name}', read: () => '' })
+const everyone = bearer((token) => ({ clientId: token, scopes: [], extra: { sub: token } }))
+
+/** Servers of each kind, whose streams may together listen to 1000 characters. */
+const LISTENED: { readonly [kind: string]: (options: ListenedOptions) => Handler } = {
+  'an MCPServer': (options) => createServer({ ...options, bus: createMemoryBus(), resources: [notes] }),
+  fromSdk: (options) => fromSdk(createV2, { ...options, log: false }),
+  fromNode: (options) =>
+    fromNode(
+      (_req: unknown, res: ServerResponse) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' })
+        res.write('data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}\n\n')
+      },
+      { ...options, log: false },
+    ),
+}
+
+describe.each(Object.entries(LISTENED))('one stream of %s', (_kind, create) => {
+  it.each([
+    ['principal', { auth: everyone }, { token: 'ann' }, { token: 'bob' }],
+    ['address', {}, { address: '192.0.2.1' }, { address: '192.0.2.2' }],
+  ] as const)(
+    'of one %s takes no more than a share of the characters [shares.caller]',
+    async (_what, options, taker, other) => {
+      const server = create({ ...options, http: { maxListenCharacters: 1000 } })
+      // 100 more are counted for each URI.
+      const listen = (who: Who, length: number) =>
+        takeBy(server, listenTo(['note://'.padEnd(length, 'x')]), LISTENING)(who)
+      for (const length of [401, 900])
+        expect(await listen(taker, length)).toEqual({ status: 429, isTaken: false, retryAfter: '30' })
+      expect((await listen(taker, 400)).isTaken).toBe(true)
+      expect((await listen(other, 150)).isTaken).toBe(true)
+    },
+  )
+})
+
 /** Opens a stream of the deprecated transport. */
 function takeSse(): Take {
   const server = ours({})
@@ -307,7 +349,8 @@ describe('places', () => {
           expect(newcomer).toHaveProperty('free')
           for (const { place } of held) for (let times = 0; times < 2; times++) place.free()
           if (typeof newcomer !== 'string') newcomer.free()
-          expect(shares.take('newcomer', places)).toHaveProperty('free')
+          expect(shares.take('newcomer', Math.floor(places / 2) + 1)).toBe('share')
+          expect(shares.take('newcomer', Math.floor(places / 2))).toHaveProperty('free')
         },
       ),
     )

@@ -1,11 +1,11 @@
 /** Clients of the deprecated HTTP+SSE transport that leave, or do not read. */
 
-import { createServer, type Server } from 'node:http'
+import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { closeSessions } from '../../../adapters/node.ts'
+import { closeSessions, serve } from '../../../adapters/node.ts'
 import { startHonoSSE, startSSE } from '../../../adapters/node-mastra.ts'
 import { bearer } from '../../../src/auth.ts'
 import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
@@ -164,4 +164,25 @@ describe.each(['startSSE', 'startHonoSSE'] as const)('%s', (how) => {
     await eventually(() => expect(outcome).toBe('aborted'))
     expect(uncaught).toEqual([])
   })
+})
+
+it('startHonoSSE in an app that serve() serves → knows the connection: a foreign Host is refused', async () => {
+  const server = new MCPServer({ id: 'sse', name: 'SSE', version: '1.0.0', log: false })
+  const app = new Hono()
+  app.all('*', (context) => startHonoSSE({ server, ...PATHS, context }))
+  const running = await serve(app, { port: 0 })
+  cleanups.push(async () => {
+    await closeSessions(server)
+    await running.close()
+  })
+  const statusFor = (host: string) =>
+    new Promise((resolve, reject) => {
+      const sent = request({ port: running.port, path: '/sse', headers: { host } }, (response) => {
+        response.destroy()
+        resolve(response.statusCode)
+      })
+      sent.on('error', reject).end()
+    })
+  expect(await statusFor(`localhost:${running.port}`)).toBe(200)
+  expect(await statusFor('rebound.example')).toBe(403)
 })
