@@ -2,8 +2,10 @@
  * The unanswered requests of a session, each of which has an HTTP exchange. The transport finds the exchange for an answer by its id: a
  * second request with the same id would take the stream of the first.
  */
+import { ErrorCode } from '../../src/definition/protocol-error.ts'
 import { errorMessage, type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
 import { type Reply, toResponse } from '../../src/protocol/reply.ts'
+import { SESSION_NOT_FOUND } from './response.ts'
 import type { Endings, SdkTransport } from './transport.ts'
 
 /** The members of SDK v1's transport that are used here. */
@@ -15,6 +17,8 @@ export interface Exchanges extends Endings {
   /** Claims the ids of a message or a batch. If one is in use, the first of those is returned and no id is claimed. */
   claim(body: unknown): RpcId | undefined
   release(body: unknown): void
+  /** Answers every request with an error, since the session ends: the transport would leave a buffered exchange open for ever. */
+  end(): void
   /**
    * For a single request with a claimed id: resolves when its answer begins, with the refusal if its caller may not send it. A refusal
    * has a status and a challenge, which the transport's stream could not carry.
@@ -38,6 +42,12 @@ export function createExchanges(transport: () => ExchangeTransport, isBuffered: 
       taken.delete(id)
     }
   }
+  const fail = (id: RpcId, code: number, message: string): void => {
+    const error = errorMessage(id, { code, message })
+    transport()
+      .send(JSON.parse(error))
+      .catch(() => {})
+  }
   return {
     claim(body) {
       const ids = idsOf(body)
@@ -50,11 +60,16 @@ export function createExchanges(transport: () => ExchangeTransport, isBuffered: 
     onBegun: (id, reply) => taken.get(id)?.begin(isRefusal(reply) ? toResponse(reply).clone() : undefined),
     onSettled: release,
     onCancelled(id) {
-      const to = transport()
       // The stream ends without an answer, as the specification requires. A shared or buffered exchange needs an answer to end.
-      if (!isBuffered && taken.get(id)?.isShared === false) to.closeSSEStream?.(id)
-      const cancelled = errorMessage(id, { code: -32603, message: 'The client cancelled this request.' })
-      to.send(JSON.parse(cancelled)).catch(() => {})
+      if (!isBuffered && taken.get(id)?.isShared === false) transport().closeSSEStream?.(id)
+      fail(id, ErrorCode.internal, 'The client cancelled this request.')
+    },
+    end() {
+      for (const [id, { begin }] of taken) {
+        fail(id, SESSION_NOT_FOUND, 'The session ended before the answer: initialize again.')
+        begin(undefined)
+      }
+      taken.clear()
     },
   }
 }

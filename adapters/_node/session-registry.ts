@@ -78,6 +78,12 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
         return onsessioninitialized(id)
       },
     })
+    const { close } = transport
+    // Also called by the transport, when its client ends the session.
+    transport.close = () => {
+      exchanges.end()
+      return close.call(transport)
+    }
     // Later requests of the session reach the same process.
     const session = connect(parts, transport, platform, {
       next,

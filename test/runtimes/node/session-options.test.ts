@@ -123,6 +123,55 @@ describe('the options of sessions', () => {
     })
   })
 
+  describe.each([true, false])('enableJsonResponse: %s', (enableJsonResponse) => {
+    const ends: readonly (readonly [
+      how: string,
+      end: (sessions: Sessions, headers: Record<string, string>) => unknown,
+    ])[] = [
+      [
+        'DELETE',
+        (sessions, headers) =>
+          sessions.fetch(new Request('https://mcp.example/mcp', { method: 'DELETE', headers }), {}),
+      ],
+      ['close()', (sessions) => Promise.all([sessions.close(), vi.advanceTimersByTimeAsync(5000)])],
+    ]
+    const wait = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'wait', arguments: {} },
+    })
+
+    it.each(
+      ends.flatMap(
+        ([how, end]) =>
+          [
+            [how, 'a call', wait(7), end],
+            [how, 'a batch', [wait(7), wait(8)], end],
+          ] as const,
+      ),
+    )('%s while %s waits → it is answered with a typed error', async (_how, _what, body, end) => {
+      let started = 0
+      const never = createTool({
+        id: 'wait',
+        execute() {
+          started++
+          return new Promise(() => {})
+        },
+      })
+      const { sessions, send, id } = await start({ enableJsonResponse }, { tools: { wait: never } })
+      vi.useFakeTimers()
+      const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-03-26' }
+      const answering = send(body, headers)
+      await vi.waitFor(() => expect(started).toBe([body].flat().length))
+      await end(sessions, headers)
+      const text = await (await answering).text()
+      for (const { id: asked } of [body].flat())
+        expect(text).toContain(`"id":${asked},"error":{"code":-32001,`)
+      expect(sessions.size).toBe(0)
+    })
+  })
+
   it('an id of another process → 404, whatever is asked', async () => {
     const { sessions } = await start()
     const foreign = { ...HEADERS, 'mcp-session-id': (await start()).id, 'mcp-protocol-version': '2025-11-25' }
