@@ -17,7 +17,7 @@ export interface Exchanges extends Endings {
   /** Claims the ids of a message or a batch. If one is in use, the first of those is returned and no id is claimed. */
   claim(body: unknown): RpcId | undefined
   release(body: unknown): void
-  /** Answers every request with an error, since the session ends: the transport would leave a buffered exchange open for ever. */
+  /** Answers every request with an error, since the session ends: the transport would leave a buffered exchange open forever. */
   end(): void
   /**
    * For a single request with a claimed id: resolves when its answer begins, with the refusal if its caller may not send it. A refusal

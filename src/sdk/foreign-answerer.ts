@@ -18,9 +18,17 @@ import { jsonReply, type Reply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import { acceptedTypes, Exchange } from '../protocol/sse-response.ts'
 import { expiryOf } from '../protocol/stream-expiry.ts'
-import { isAnswerTo, noteOutcome, parseSent, type Sent, toCall, visibleAnswer } from './foreign-call.ts'
+import {
+  isAnswerTo,
+  isFailure,
+  noteOutcome,
+  parseSent,
+  type Sent,
+  toCall,
+  visibleAnswer,
+} from './foreign-call.ts'
 import { type ForeignOptions, forward } from './forward.ts'
-import { checkAccess, isServed } from './guarded.ts'
+import { checkAccess, hiddenName, isServed } from './guarded.ts'
 import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, unbroken } from './run.ts'
 
 const LISTEN = 'subscriptions/listen'
@@ -37,7 +45,12 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
     answer(message, incoming) {
       incoming.facts.isListed = () => options.names.has(message.method, message.params.name)
       checkAccess(message.method, message.params, incoming.access, options.scopes)
-      if (!isServed(message.method, options)) throw notServed(message.method, incoming.era)
+      if (!isServed(message.method, options)) {
+        throw (
+          hiddenName(message.method, message.params, incoming.access, options.scopes) ??
+          notServed(message.method, incoming.era)
+        )
+      }
       if (message.method !== LISTEN) return new ForeignRequest(message, incoming, run, options).answer()
       if (!canStream(incoming)) return jsonReply(listenEnd(message.id), 200, incoming.headers)
       const giveBack = places.take(urisOf(message), incoming, () => stream.finishWithResult())
@@ -191,12 +204,7 @@ class ForeignRequest {
     const sent = parseSent(text)
     const challenge = response.headers.get('www-authenticate')
     if (sent === undefined) return this.finish(this.withoutAnswer(), response.status)
-    this.#note(sent)
-    this.finish(
-      this.#visible(sent, text),
-      response.status,
-      challenge === null ? undefined : { 'www-authenticate': challenge },
-    )
+    this.#conclude(sent, text, response.status, challenge === null ? {} : { 'www-authenticate': challenge })
   }
 
   /** Handles an event: the answer, or a message before it. Anything else is dropped. */
@@ -207,18 +215,26 @@ class ForeignRequest {
       this.#exchange.notify(onOneLine(data, sent))
       return
     }
-    this.#note(sent)
-    this.finish(this.#visible(sent, data))
+    this.#conclude(sent, data)
   }
 
-  #note(sent: Sent): void {
-    noteOutcome(sent, this.incoming)
-    this.#options.names.learnAnswer(this.message.method, sent.result)
-  }
-
-  #visible(sent: Sent, text: string): string {
-    const visible = visibleAnswer(sent, this.message.method, this.incoming, this.#options)
-    return visible === sent ? onOneLine(text, sent) : JSON.stringify(visible)
+  #conclude(sent: Sent, text: string, status?: number, headers?: { readonly [name: string]: string }): void {
+    const { message, incoming } = this
+    const { method, params } = message
+    const { names, scopes } = this.#options
+    noteOutcome(sent, incoming)
+    names.learnAnswer(method, sent.result)
+    // An error of what may not exist.
+    const hidden =
+      isFailure(sent) && !names.has(method, params.name)
+        ? hiddenName(method, params, incoming.access, scopes)
+        : undefined
+    if (hidden !== undefined) {
+      this.#fail(hidden)
+      return
+    }
+    const visible = visibleAnswer(sent, method, incoming, this.#options)
+    this.finish(visible === sent ? onOneLine(text, sent) : JSON.stringify(visible), status, headers)
   }
 }
 

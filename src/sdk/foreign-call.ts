@@ -49,6 +49,11 @@ export function isAnswerTo(sent: Sent, id: RpcId): boolean {
   return sent.id === id && sent.method === undefined
 }
 
+/** Whether it is an error, also one of a tool. */
+export function isFailure({ error, result }: Sent): boolean {
+  return error !== undefined || (isObject(result) && result.isError === true)
+}
+
 export function noteOutcome(sent: Sent, incoming: Incoming): void {
   if (isObject(sent.error) && Number.isInteger(sent.error.code))
     incoming.record.code = sent.error.code as number

@@ -3,7 +3,7 @@
  * omitted from lists. Everything that is not explicitly open needs a valid token.
  */
 import { isObject } from '../definition/is-object.ts'
-import { invalidParams } from '../definition/protocol-error.ts'
+import { invalidParams, type ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/listen-filter.ts'
@@ -112,6 +112,22 @@ export function checkAccess(
       if (!access.allows(item)) throw access.refusal(item)
     }
   }
+}
+
+/**
+ * The refusal of a name that may not exist, for a caller that nobody has identified: it is that of a closed name. Undefined if the caller
+ * may know.
+ */
+export function hiddenName(
+  method: string,
+  params: Params,
+  access: Access | undefined,
+  scopes: GuardedNames = {},
+): ProtocolError | undefined {
+  if (access === undefined || access.isKnown || OPEN.has(method)) return undefined
+  const needed = Object.values(scopes).flatMap((names) => Object.values(names as object).flat())
+  const [named] = needed.length === 0 ? [] : namedBy(method, params)
+  return named && access.refusal({ ...named, scopes: undefined })
 }
 
 /** The methods that a server may be sent besides MCP's own: named by the operator, since whose data they show is not known. */

@@ -920,6 +920,11 @@ export const REQUIREMENTS = {
       'Scopes hold for calls, reads, subscriptions, completions and methods of a server that knows none.',
     source: ['docs/bring-your-own.md'],
   },
+  'guarded.hidden': {
+    statement:
+      'To a caller that the host does not name, a closed name and one that does not exist are answered alike.',
+    source: ['docs/bring-your-own.md'],
+  },
   'guarded.spelling': {
     statement: 'Where scopes are written for resources, no other spelling of a URI passes them.',
     source: ['docs/bring-your-own.md'],

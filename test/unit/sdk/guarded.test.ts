@@ -1,4 +1,5 @@
 /** Who may use what of a server that knows no scopes. */
+import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
@@ -39,6 +40,19 @@ function createShop(): McpServer {
   for (const method of ['orders/list', 'orders/refund']) {
     server.server.setRequestHandler(method, { params: z.looseObject({}) }, () => ({ text: SECRET }))
   }
+  return server
+}
+
+/** Some of it, as a server of SDK v1. */
+function createV1Shop(): McpServerV1 {
+  const server = new McpServerV1({ name: 'shop', version: '1.0.0' })
+  for (const name of ['look', 'refund'])
+    server.registerTool(name, {}, () => ({ content: [{ type: 'text', text: name }] }))
+  server.registerTool('fails', {}, () => ({ content: [], isError: true }))
+  server.registerPrompt('haggle', {}, () => ({ messages: [] }))
+  const contents = (uri: URL) => ({ contents: [{ uri: uri.href, text: 'pretty' }] })
+  server.registerResource('window', 'shop://window', {}, contents)
+  server.registerResource('till', 'vault://till', {}, contents)
   return server
 }
 
@@ -368,6 +382,51 @@ it('lists are private, though their server calls them public: they depend on the
       expect([method, result?.cacheScope]).toEqual([method, scope])
     }
   }
+})
+
+/** Each a message about what is closed, and the same about what does not exist. */
+const HIDDEN = [
+  ['tools/call', { name: 'refund', arguments: {} }, { name: 'unknow', arguments: {} }],
+  ['prompts/get', { name: 'haggle' }, { name: 'unknow' }],
+  ['resources/read', { uri: 'vault://till' }, { uri: 'notes://none' }],
+  ['completion/complete', complete(haggle), complete({ type: 'ref/prompt', name: 'unknow' })],
+  ['orders/refund', {}, {}],
+] as const
+
+describe.each([
+  ['v1', createV1Shop],
+  ['v2', createShop],
+] as const)('a caller that the host does not name, SDK %s', (sdk, factory) => {
+  const server = fromSdk(factory as never, { log: false, auth: 'host', scopes: SCOPES })
+
+  it.each(HIDDEN)(
+    '%s: closed and absent are answered alike [guarded.hidden]',
+    async (method, closed, absent) => {
+      const eras = sdk === 'v1' ? [legacy] : [modern, legacy]
+      for (const era of eras) {
+        const said = async (asked: string, params: object) => {
+          const { status, headers, message } = await era(server, asked, params as never)
+          const text = JSON.stringify(message).replaceAll(
+            /refund|haggle|unknow\b|vault:..till|notes:..none/g,
+            'it',
+          )
+          return { status, challenge: headers.get('www-authenticate'), text }
+        }
+        const answer = await said(method, closed)
+        expect(answer.status).toBe(401)
+        expect(await said(method === 'orders/refund' ? 'orders/unknow' : method, absent)).toEqual(answer)
+      }
+    },
+  )
+
+  it('what is open is served, with its own errors [guarded.hidden]', async () => {
+    expect((await legacy(server, 'tools/call', { name: 'look', arguments: {} })).result).toBeDefined()
+    if (sdk === 'v1')
+      expect((await legacy(server, 'tools/call', { name: 'fails', arguments: {} })).result).toMatchObject({
+        isError: true,
+      })
+    expect((await legacy(server, 'resources/read', { uri: 'shop://window' })).result).toBeDefined()
+  })
 })
 
 describe('an anonymous caller', () => {
