@@ -3,7 +3,12 @@
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
 import {
+  CHARACTERS_PER_URI,
+  checkSubscriptionOptions,
+  DEFAULT_MAX_CHARACTERS,
   DEFAULT_TTL_MS,
+  SUBSCRIPTION_OPTIONS,
+  type SubscriptionHolder,
   type SubscriptionStore,
   type SubscriptionStoreOptions,
 } from '../src/events/subscription-store.ts'
@@ -19,7 +24,7 @@ export interface DurableObjectSubscriptionsOptions
   readonly name?: string
 }
 
-const OPTIONS: Names<DurableObjectSubscriptionsOptions> = { name: 1, ttlMs: 1, timeoutMs: 1 }
+const OPTIONS: Names<DurableObjectSubscriptionsOptions> = { name: 1, timeoutMs: 1, ...SUBSCRIPTION_OPTIONS }
 
 const OBJECT_URL = 'https://subscriptions/'
 
@@ -27,16 +32,25 @@ const OBJECT_URL = 'https://subscriptions/'
 const SWEPT = 100
 
 const TABLES = `
-CREATE TABLE IF NOT EXISTS sessions (session TEXT PRIMARY KEY, expiresAt INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sessions (
+  session TEXT PRIMARY KEY, caller TEXT NOT NULL, characters INTEGER NOT NULL, expiresAt INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS byExpiry ON sessions (expiresAt);
+CREATE INDEX IF NOT EXISTS byCaller ON sessions (caller, expiresAt);
+CREATE TABLE IF NOT EXISTS held (caller TEXT PRIMARY KEY, characters INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, PRIMARY KEY (session, uri)) WITHOUT ROWID;`
+
+/** The row of all callers together. Others begin with a colon. */
+const ALL = 'all'
 
 /** A request to the object. */
 interface Asked {
   readonly what: keyof SubscriptionStore
   readonly session: string
   readonly uri?: string
+  readonly holder?: SubscriptionHolder
   readonly ttlMs: number
+  readonly maxCharacters: number
 }
 
 /**
@@ -63,28 +77,90 @@ export class MayflySubscriptions {
   /** A `POST` reads or changes a session. Every Worker with the binding may do so. */
   async fetch(request: Request): Promise<Response> {
     if (request.method !== 'POST') return new Response(null, { status: 405 })
-    const { what, session, uri = '', ttlMs } = (await request.json()) as Asked
-    if (what === 'clear') this.#forget(session)
-    if (what === 'add') this.#add(session, uri, ttlMs)
-    if (what === 'remove') this.#run('DELETE FROM subscriptions WHERE session = ? AND uri = ?', session, uri)
+    const asked = (await request.json()) as Asked
+    const { what, session, uri = '', ttlMs } = asked
+    // An expired session counts as deleted.
+    const isKnown = this.#renew(session, ttlMs)
+    if (what === 'clear' || !isKnown) this.#forget(session)
+    if (what === 'add') this.#add(asked, uri)
+    if (what === 'remove') this.#remove(session, uri)
     if (what !== 'list') return new Response(null, { status: 204 })
-    this.#run('UPDATE sessions SET expiresAt = ? WHERE session = ?', Date.now() + ttlMs, session)
     const rows = this.#run('SELECT uri FROM subscriptions WHERE session = ?', session).toArray()
     return Response.json(rows.map((row) => row.uri))
   }
 
   /** Expired sessions are deleted when a URI is added, since an alarm would be billed even for an idle object. */
-  #add(session: string, uri: string, ttlMs: number): void {
+  #add({ session, holder, ttlMs, maxCharacters }: Asked, uri: string): void {
+    const { caller, share } = holder ?? { caller: '', share: 1 }
     const now = Date.now()
     const expired = this.#run('SELECT session FROM sessions WHERE expiresAt <= ? LIMIT ?', now, SWEPT)
     for (const row of expired.toArray()) this.#forget(String(row.session))
-    this.#run('INSERT OR REPLACE INTO sessions VALUES (?, ?)', session, now + ttlMs)
     this.#run('INSERT OR IGNORE INTO subscriptions VALUES (?, ?)', session, uri)
+    this.#uncount(session)
+    this.#run(
+      'INSERT INTO sessions SELECT ?, ?, TOTAL(LENGTH(uri) + ?), ? FROM subscriptions WHERE session = ?',
+      ...[session, caller, CHARACTERS_PER_URI, now + ttlMs, session],
+    )
+    const [stored] = this.#run('SELECT characters FROM sessions WHERE session = ?', session).toArray()
+    this.#count(caller, Number(stored!.characters))
+    const isOver = (): boolean => this.#held(`:${caller}`) > share * this.#left(caller, maxCharacters)
+    while (isOver()) if (!this.#forgetOldest('caller = ?', caller, session)) break
+    while (this.#held(ALL) > maxCharacters) if (!this.#forgetOldest("'' = ?", '', session)) break
+  }
+
+  #remove(session: string, uri: string): void {
+    const query = 'DELETE FROM subscriptions WHERE session = ? AND uri = ? RETURNING uri'
+    for (const row of this.#run(query, session, uri).toArray()) {
+      const characters = String(row.uri).length + CHARACTERS_PER_URI
+      const of = 'UPDATE sessions SET characters = characters - ? WHERE session = ? RETURNING caller'
+      const [owner] = this.#run(of, characters, session).toArray()
+      if (owner !== undefined) this.#count(String(owner.caller), -characters)
+    }
+  }
+
+  /** Whether there is such a session, which has not expired. */
+  #renew(session: string, ttlMs: number): boolean {
+    const now = Date.now()
+    const query = 'UPDATE sessions SET expiresAt = ? WHERE session = ? AND expiresAt > ? RETURNING session'
+    return this.#run(query, now + ttlMs, session, now).toArray().length > 0
+  }
+
+  /** Deletes the session of these that is the longest unused, but not `kept`. */
+  #forgetOldest(which: string, value: string, kept: string): boolean {
+    const query = `SELECT session FROM sessions WHERE ${which} AND session <> ? ORDER BY expiresAt LIMIT 1`
+    const [oldest] = this.#run(query, value, kept).toArray()
+    if (oldest !== undefined) this.#forget(String(oldest.session))
+    return oldest !== undefined
+  }
+
+  #held(holder: string): number {
+    const [row] = this.#run('SELECT characters FROM held WHERE caller = ?', holder).toArray()
+    return Number(row?.characters ?? 0)
+  }
+
+  /** What the others leave to a caller. */
+  #left(caller: string, maxCharacters: number): number {
+    return maxCharacters - this.#held(ALL) + this.#held(`:${caller}`)
+  }
+
+  #count(caller: string, characters: number): void {
+    for (const holder of [ALL, `:${caller}`]) {
+      const query = `INSERT INTO held VALUES (?, ?)
+        ON CONFLICT (caller) DO UPDATE SET characters = characters + excluded.characters`
+      this.#run(query, holder, characters)
+    }
+    this.#run('DELETE FROM held WHERE caller = ? AND characters <= 0', `:${caller}`)
+  }
+
+  #uncount(session: string): void {
+    const query = 'DELETE FROM sessions WHERE session = ? RETURNING caller, characters'
+    for (const row of this.#run(query, session).toArray())
+      this.#count(String(row.caller), -Number(row.characters))
   }
 
   #forget(session: string): void {
-    for (const table of ['sessions', 'subscriptions'])
-      this.#run(`DELETE FROM ${table} WHERE session = ?`, session)
+    this.#uncount(session)
+    this.#run('DELETE FROM subscriptions WHERE session = ?', session)
   }
 }
 
@@ -107,20 +183,25 @@ export function durableObjectSubscriptions(
     )
   }
   refuseUnknown('durableObjectSubscriptions', options, OPTIONS)
-  const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS } = options
+  checkSubscriptionOptions(options)
+  const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS, maxCharacters = DEFAULT_MAX_CHARACTERS } = options
   const ask = createAsk(options, 'The Durable Object')
-  const send = (what: Asked['what'], session: string, uri?: string): Promise<Response> =>
+  const send = (
+    what: Asked['what'],
+    session: string,
+    given: Pick<Asked, 'uri' | 'holder'> = {},
+  ): Promise<Response> =>
     ask(async () => {
       const object = namespace.get(namespace.idFromName(name) as never)
-      const asked: Asked = { what, session, ttlMs, ...(uri !== undefined && { uri }) }
+      const asked: Asked = { what, session, ttlMs, maxCharacters, ...given }
       const response = await object.fetch(OBJECT_URL, { method: 'POST', body: JSON.stringify(asked) })
       if (response.ok) return response
       await response.body?.cancel()
       throw new Error(`The Durable Object answered ${response.status}.`)
     })
   return createSubscriptions({
-    add: (session, uri) => send('add', session, uri),
-    remove: (session, uri) => send('remove', session, uri),
+    add: (session, uri, holder) => send('add', session, { uri, holder }),
+    remove: (session, uri) => send('remove', session, { uri }),
     list: async (session) => (await send('list', session)).json(),
     clear: (session) => send('clear', session),
   })

@@ -5,7 +5,11 @@
 
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
-import { SUBSCRIPTION_OPTIONS, type SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
+import {
+  checkSubscriptionOptions,
+  SUBSCRIPTION_OPTIONS,
+  type SubscriptionStoreOptions,
+} from '../src/events/subscription-store.ts'
 import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
@@ -193,6 +197,7 @@ const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
  */
 export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
   refuseUnknown('redisSubscriptions', options, SUBSCRIPTIONS)
+  checkSubscriptionOptions(options)
   const { client, prefix = 'mayfly' } = options
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   return createSubscriptions(createRedisStore(client, prefix, createAsk(options, 'Redis'), options))

@@ -3,6 +3,7 @@
  */
 import { refuseUnknown } from './definition/unknown-option.ts'
 import {
+  checkSubscriptionOptions,
   createMemoryStore,
   SUBSCRIPTION_OPTIONS,
   type SubscriptionStoreOptions,
@@ -10,12 +11,17 @@ import {
 import type { Subscriptions } from './protocol/engine-options.ts'
 import { createSubscriptions } from './protocol/session-streams.ts'
 
-export type { SubscriptionStore, SubscriptionStoreOptions } from './events/subscription-store.ts'
+export type {
+  SubscriptionHolder,
+  SubscriptionStore,
+  SubscriptionStoreOptions,
+} from './events/subscription-store.ts'
 export type { Subscriptions } from './protocol/engine-options.ts'
 export { createSubscriptions } from './protocol/session-streams.ts'
 
 /** Creates subscriptions that are stored in one process. */
 export function createMemorySubscriptions(options: SubscriptionStoreOptions = {}): Subscriptions {
   refuseUnknown('createMemorySubscriptions', options, SUBSCRIPTION_OPTIONS)
+  checkSubscriptionOptions(options)
   return createSubscriptions(createMemoryStore(options))
 }

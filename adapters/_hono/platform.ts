@@ -3,9 +3,13 @@ import type { Context, Env } from 'hono'
 import { getRuntimeKey, env as runtimeEnv } from 'hono/adapter'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../../src/definition/timeout.ts'
 import { isConnection, isLoopbackPeer, peerOf } from '../../src/request/connection.ts'
-import { platformIn, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
+import {
+  executionContextOf,
+  platformIn,
+  platformOf,
+  type RequestPlatform,
+} from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
-import { executionContextOf } from './execution-context.ts'
 
 /** `env`: replaces the environment. */
 export async function platformOfApp<E extends Env>(

@@ -10,7 +10,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import { wantedBy } from '../events/coalesced-changes.ts'
 import { honoured, listsOf } from '../events/listen-filter.ts'
 import { BUS_TIMEOUT_MS, createOutage, type Outage } from '../events/outage.ts'
-import type { SubscriptionStore } from '../events/subscription-store.ts'
+import type { SubscriptionHolder, SubscriptionStore } from '../events/subscription-store.ts'
 import { advertise, type ServerCapabilities } from '../interaction/matrix.ts'
 import { mayRead, subscribable } from '../request/resources.ts'
 import { conditionsOf } from './conditions.ts'
@@ -87,10 +87,18 @@ class StoredSession {
       const known = new Set(await this.#store.list(session))
       if (!known.has(uri)) {
         checkRoom(known, uri)
-        await this.#store.add(session, uri)
+        await this.#store.add(session, uri, await this.#holder())
       }
     }
     await publish({ type: 'sessionChanged', session, uri, isSubscribed })
+  }
+
+  async #holder(): Promise<SubscriptionHolder> {
+    const { callerOf, callerShare } = this.#server.options
+    const caller = callerOf(this.#incoming)
+    return caller === undefined
+      ? { caller: '', share: 1 }
+      : { caller: await digest(caller), share: callerShare }
   }
 
   /** Ends the session: its streams, in any process, get no more changes. */
@@ -162,7 +170,7 @@ function guard(store: SubscriptionStore, outage: Outage): SubscriptionStore {
     }
   }
   return {
-    add: (session, uri) => attempt(() => store.add(session, uri)),
+    add: (session, uri, holder) => attempt(() => store.add(session, uri, holder)),
     remove: (session, uri) => attempt(() => store.remove(session, uri)),
     list: (session) => attempt(() => store.list(session)),
     clear: (session) => attempt(() => store.clear(session)),

@@ -172,3 +172,12 @@ export function platformOf(env: unknown, executionContext: unknown, request?: Re
   if (typeof context?.waitUntil !== 'function') return { env }
   return { env, waitUntil: (promise) => context.waitUntil!(promise), abandonedMs: WORKER_ABANDONED_MS }
 }
+
+/** The execution context of a Hono context. Hono throws if there is none. */
+export function executionContextOf(c: { readonly executionCtx?: unknown }): unknown {
+  try {
+    return c.executionCtx
+  } catch {
+    return undefined
+  }
+}

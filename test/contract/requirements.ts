@@ -709,6 +709,11 @@ export const REQUIREMENTS = {
       'Callers who cannot be told apart may take all, and lose what is idle longest to others: sessions at once, streams after 30 seconds.',
     source: ['docs/http.md'],
   },
+  'shares.subscriptions': {
+    statement:
+      'Every store of subscriptions keeps no more of one caller than a share of what the others leave, and forgets its oldest sessions first.',
+    source: ['docs/events-reference.md'],
+  },
   'waits.bounded': {
     statement:
       'Every wait for a verifier, a limiter, a store, a hook or any other code of the user ends by itself, with an answer and a line that names it.',

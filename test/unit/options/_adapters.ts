@@ -81,7 +81,7 @@ export const ADAPTERS: {
     },
     durableObjectSubscriptions: {
       call: (options) => durableObjectSubscriptions(namespace, options),
-      options: { name: 'a', ttlMs: 1000, timeoutMs: 1000 },
+      options: { name: 'a', ttlMs: 1000, maxCharacters: 1000, timeoutMs: 1000 },
     },
     durableObjectTaskStore: {
       call: (options) => durableObjectTaskStore(namespace, options),
@@ -150,7 +150,7 @@ export const ADAPTERS: {
     redisRendezvous: { call: redisRendezvous, options: clients },
     redisSubscriptions: {
       call: redisSubscriptions,
-      options: { client, prefix: 'a', ttlMs: 1000, ...OUTAGE },
+      options: { client, prefix: 'a', ttlMs: 1000, maxCharacters: 1000, ...OUTAGE },
     },
     redisTaskStore: over(redisTaskStore, { prefix: 'a', ...OUTAGE }),
   },

@@ -343,7 +343,10 @@ export const SERVERS: {
     },
   },
   'mayfly-mcp/subscriptions': {
-    createMemorySubscriptions: { call: createMemorySubscriptions, options: { ttlMs: 1000 } },
+    createMemorySubscriptions: {
+      call: createMemorySubscriptions,
+      options: { ttlMs: 1000, maxCharacters: 1000 },
+    },
     createSubscriptions: 'takes a store that the user implements',
   },
   'mayfly-mcp/server-card': {
