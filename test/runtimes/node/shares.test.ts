@@ -1,13 +1,21 @@
 /** On a real listener, behind a proxy of one's own: one address takes all that it can, another one is served. */
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { serve } from '../../../adapters/node.ts'
 import { createMemoryBus, createTool, MCPServer } from '../../../src/index.ts'
+import { sharesScenarios } from '../../contract/shares.ts'
+import { createSharesServer } from '../../contract/shares-server.ts'
 import { modernRequest } from '../../contract/wire.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean()
 })
+
+describe('Node', () =>
+  sharesScenarios(async () => {
+    const { url, close } = await serve(createSharesServer(), { port: 0 })
+    return { url: new URL(url), close }
+  }))
 
 it('streams of one address leave room for another [shares.caller]', async () => {
   const server = new MCPServer({
