@@ -5,7 +5,14 @@
 
 import { withTimeout } from '../src/definition/timeout.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { type Bus, type ChangeEvent, isChangeEvent } from '../src/events/bus.ts'
+import { bytesOver } from '../src/definition/utf8.ts'
+import {
+  type Bus,
+  type ChangeEvent,
+  checkEventSize,
+  isChangeEvent,
+  MAX_EVENT_BYTES,
+} from '../src/events/bus.ts'
 import { createOutage, OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { DurableObjectNamespace, SocketState, WorkerSocket } from './_cloudflare/durable-object.ts'
 import { PING, PONG, subscribeBySocket } from './_cloudflare/socket-subscription.ts'
@@ -27,9 +34,6 @@ const OPTIONS: Names<DurableObjectBusOptions> = { name: 1, pingMs: 1, ...OUTAGE_
 const NO_EVENT = 'The Durable Object sent something other than a change event.'
 
 const OBJECT_URL = 'https://bus/'
-
-/** Bytes of one event. A Worker receives WebSocket messages of at most 1 MiB. */
-const MAX_EVENT_BYTES = 1_000_000
 
 /** Cloudflare's limit for the hibernating WebSockets of one object. */
 const MAX_SUBSCRIBERS = 32_768
@@ -60,7 +64,7 @@ export class MayflyBus {
     if (request.headers.get('upgrade') === 'websocket') return this.#subscribe()
     if (request.method !== 'POST') return empty(405)
     const text = await request.text()
-    if (new TextEncoder().encode(text).byteLength > MAX_EVENT_BYTES) return empty(413)
+    if (bytesOver(text, MAX_EVENT_BYTES) !== undefined) return empty(413)
     const event = parseEvent(text)
     if (event === undefined) return empty(400)
     const message = JSON.stringify(event)
@@ -132,6 +136,7 @@ export function durableObjectBus(
   return {
     isRequestBound: true,
     async publish(event) {
+      checkEventSize(event)
       await ask({ method: 'POST', body: JSON.stringify(event) })
       outage.end()
     },

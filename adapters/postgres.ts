@@ -9,6 +9,7 @@ import type { Bus } from '../src/index.ts'
 import { outagesOf, watchConnection } from './_bus/outages.ts'
 import { createWireBus } from './_bus/wire-bus.ts'
 import { createJoiner, toPayloads } from './_postgres/chunks.ts'
+import { refuseTypeFetch } from './_postgres/fetch-types.ts'
 import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from './_postgres/receive.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
@@ -24,7 +25,7 @@ export {
 /** Options of `postgresBus`. */
 export interface PostgresBusOptions extends OutageOptions {
   /**
-   * `postgres(url)` of the library `postgres`, or a `Pool` of `pg`. While there are listeners, one connection stays open. A pooler in
+   * `postgres(url, { fetch_types: false })` of the library `postgres`, or a `Pool` of `pg`. While there are listeners, one connection stays open. A pooler in
    * transaction mode, such as PgBouncer, cannot listen: connect to Postgres itself.
    */
   readonly client: PostgresSql | PgPool
@@ -50,7 +51,7 @@ const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::
  * Creates a bus that carries change notifications between processes. Events over Postgres' limit of 8000 bytes are sent in parts. While
  * Postgres is down, publishing and subscribing reject within a time limit; when it is back, listeners get the event `gap`.
  *
- * @throws TypeError for a prefix that is too long.
+ * @throws TypeError for a prefix that is too long, and for a client of `postgres` with `fetch_types`.
  */
 export function postgresBus(options: PostgresBusOptions): Bus {
   refuseUnknown('postgresBus', options, OPTIONS)
@@ -60,6 +61,7 @@ export function postgresBus(options: PostgresBusOptions): Bus {
     throw new TypeError(
       `"prefix" of postgresBus must be at most ${MAX_CHANNEL_BYTES - 8} bytes, without quotes.`,
     )
+  refuseTypeFetch(client, 'postgresBus')
   const report = toReport(options, 'Postgres')
   const outages = outagesOf(client, report)
   const isSql = 'listen' in client

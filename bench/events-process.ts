@@ -16,7 +16,8 @@ const BUSES: { readonly [name: string]: (url: string) => Bus | Promise<Bus> } = 
     return redisBus({ publisher, subscriber: await publisher.duplicate().connect() })
   },
   'Redis (ioredis)': (url) => redisBus({ publisher: new Redis(url), subscriber: new Redis(url) }),
-  'Postgres (postgres)': (url) => postgresBus({ client: postgres(url, { onnotice: () => {} }) }),
+  'Postgres (postgres)': (url) =>
+    postgresBus({ client: postgres(url, { onnotice: () => {}, fetch_types: false }) }),
   'Postgres (pg)': (url) => postgresBus({ client: new Pool({ connectionString: url }) }),
   NATS: async (url) => natsBus({ client: await connect({ servers: url, maxReconnectAttempts: -1 }) }),
 }

@@ -4,7 +4,15 @@
  */
 
 import { withTimeout } from '../../src/definition/timeout.ts'
-import { add, type Bus, type ChangeEvent, deliver, isChangeEvent } from '../../src/events/bus.ts'
+import {
+  add,
+  type Bus,
+  type ChangeEvent,
+  checkEventSize,
+  deliver,
+  isChangeEvent,
+  MAX_EVENT_BYTES,
+} from '../../src/events/bus.ts'
 import type { OutageOptions, Report } from '../../src/events/outage.ts'
 import { type Ask, createAsk } from './ask.ts'
 import type { Outages } from './outages.ts'
@@ -33,8 +41,8 @@ export interface WireBusOptions extends OutageOptions {
   readonly firstMs?: number
 }
 
-/** Maximum characters of a message. Longer ones are neither sent nor read, since no filter can contain a URI of that length. */
-const MAX_CHARACTERS = 1_000_000
+/** Maximum characters of a message that is read: a transport may send each byte as an escape of six characters. */
+const MAX_CHARACTERS = MAX_EVENT_BYTES * 6
 
 export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
   const { name, report, outages, timeoutMs = 2000, firstMs = timeoutMs } = options
@@ -44,11 +52,8 @@ export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
   let receiver: Receiver | undefined
   return {
     async publish(event) {
+      checkEventSize(event)
       const text = JSON.stringify(event)
-      if (text.length > MAX_CHARACTERS)
-        throw new TypeError(
-          `A change event of ${text.length} characters is not sent: at most ${MAX_CHARACTERS}.`,
-        )
       const startedAt = Date.now()
       try {
         await ask(() => wire.send(text))

@@ -7,7 +7,7 @@
 /** Characters, which equal bytes, since only ASCII is sent. The rest of the 8000 is for the prefix of a part. */
 const PART_CHARACTERS = 7900
 
-/** Maximum parts of one string: far more than an event of the permitted length needs. */
+/** Maximum parts of one string: an escaped event of the permitted size needs at most 760. */
 const MAX_PARTS = 1000
 
 const PART = /^([0-9a-f-]{36}) (\d{1,4}) (\d{1,4}) (.*)$/s

@@ -9,10 +9,11 @@ import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
+import { refuseTypeFetch } from './fetch-types.ts'
 import { checkTable, toMigration } from './task-schema.ts'
 
 /**
- * `postgres(url)` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: anything with a function
+ * `postgres(url, { fetch_types: false })` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: anything with a function
  * that takes SQL and parameters.
  */
 export type PostgresClient =
@@ -52,7 +53,7 @@ type Row = { readonly [column: string]: unknown }
  * a rejected write may still succeed. The limit for an owner's open tasks holds at the isolation level `READ COMMITTED`, which is
  * the default of Postgres.
  *
- * @throws TypeError for a table whose name would need quotes.
+ * @throws TypeError for a table whose name would need quotes, and for a client of `postgres` with `fetch_types`.
  */
 export function postgresTaskStore(
   client: PostgresClient,
@@ -61,6 +62,7 @@ export function postgresTaskStore(
   refuseUnknown('postgresTaskStore', options, OPTIONS)
   const { table = 'mayfly_tasks' } = options
   checkTable(table)
+  refuseTypeFetch(client, 'postgresTaskStore')
   const sql = toStatements(table)
   // A pool emits the errors of its idle connections.
   const report = toReport(options, 'Postgres')

@@ -164,7 +164,8 @@ import postgres from 'postgres'
 export const tasks = process.env.DATABASE_URL ? await inPostgres(process.env.DATABASE_URL) : createMemoryTasks()
 
 async function inPostgres(url: string): Promise<TaskSupport> {
-  const store = postgresTaskStore(postgres(url))
+  // Without fetch_types: false, a restart of the database ends the process.
+  const store = postgresTaskStore(postgres(url, { fetch_types: false }))
   await store.migrate()
   return createTasks({ store, runner: pollingRunner() })
 }
@@ -176,9 +177,13 @@ import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
 
+// Without fetch_types: false, a restart of the database ends the process.
+const openStore = (url: string) =>
+  postgresTaskStore(postgres(url, { fetch_types: false }), { table: 'mayfly.tasks' })
+
 /** Without a database they end with the process, which is enough for trying it out. */
 export const tasks = DATABASE_URL
-  ? createTasks({ store: postgresTaskStore(postgres(DATABASE_URL), { table: 'mayfly.tasks' }) })
+  ? createTasks({ store: openStore(DATABASE_URL) })
   : createMemoryTasks()
 `
 
@@ -189,7 +194,7 @@ import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
 if (!DATABASE_URL) throw new Error('set DATABASE_URL in .env to the Postgres database for tasks')
-const sql = postgres(DATABASE_URL, { onnotice: () => {} })
+const sql = postgres(DATABASE_URL, { onnotice: () => {}, fetch_types: false })
 await sql\`CREATE SCHEMA IF NOT EXISTS mayfly\`
 await postgresTaskStore(sql, { table: 'mayfly.tasks' }).migrate()
 await sql.end()

@@ -3,6 +3,8 @@ import { postgresBus } from 'mayfly-mcp/postgres'
 import postgres from 'postgres'
 import { createNotes } from './notes.ts'
 
-const client = postgres(process.env.DATABASE_URL ?? 'postgres://127.0.0.1/postgres')
+const url = process.env.DATABASE_URL ?? 'postgres://127.0.0.1/postgres'
+// With fetch_types, a restart of Postgres would end this process.
+const client = postgres(url, { fetch_types: false })
 
 export default createNotes(postgresBus({ client }))

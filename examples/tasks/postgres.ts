@@ -4,7 +4,9 @@ import { createTasks, pollingRunner } from 'mayfly-mcp/tasks'
 import postgres from 'postgres'
 import { createReports } from './reports.ts'
 
-const store = postgresTaskStore(postgres(process.env.DATABASE_URL ?? 'postgres://127.0.0.1/postgres'))
+const url = process.env.DATABASE_URL ?? 'postgres://127.0.0.1/postgres'
+// With fetch_types, a restart of Postgres would end this process.
+const store = postgresTaskStore(postgres(url, { fetch_types: false }))
 await store.migrate()
 
 export default createReports(createTasks({ store, runner: pollingRunner() }))

@@ -41,7 +41,7 @@ export interface TaskOptions {
 export interface TaskContext extends McpContext {
   /** The id of the task, once the call is a task. */
   readonly taskId: string | undefined
-  /** Reads tasks of this server, with the interface that tools of other frameworks expect. */
+  /** Reads tasks of the same caller, with the interface that tools of other frameworks expect. */
   readonly taskStore: TaskReader
   /**
    * Waits without using resources: the tool runs again from the top when the time is over. Like a step, each name is done once.
@@ -61,7 +61,7 @@ export interface TaskContext extends McpContext {
 }
 
 export interface TaskReader {
-  /** The task as clients see it; undefined if no task has that id. */
+  /** The task as clients see it; undefined if this caller has no task with that id. */
   getTask(taskId: string): Promise<object | undefined>
 }
 

@@ -3,6 +3,7 @@
  * throws does not affect the others.
  */
 import { callHook } from '../definition/hook.ts'
+import { bytesOver } from '../definition/utf8.ts'
 import { toReport } from './outage.ts'
 
 /** A changed list, or a changed resource. */
@@ -37,11 +38,23 @@ export function isChangeEvent(value: unknown): value is ChangeEvent {
   return type === 'resourceUpdated' ? typeof uri === 'string' : TYPES.includes(type as string)
 }
 
+/** Maximum bytes of an event as JSON, on every bus. A subscription cannot name a URI that would need more. */
+export const MAX_EVENT_BYTES = 1_000_000
+
+/** @throws TypeError for an event that no bus carries. */
+export function checkEventSize(event: ChangeEvent): void {
+  const bytes = bytesOver(JSON.stringify(event), MAX_EVENT_BYTES)
+  if (bytes !== undefined)
+    throw new TypeError(
+      `A change event of ${bytes} bytes is not sent: at most ${MAX_EVENT_BYTES} are allowed. Use a shorter URI.`,
+    )
+}
+
 type Listener = (event: ChangeEvent) => void
 
 /** Publishes change events and delivers them to every subscriber it can reach. Delivery is at most once. */
 export interface Bus {
-  /** Publishes an event to all subscribers. */
+  /** Publishes an event to all subscribers. The server calls it with events of at most 1 000 000 bytes of JSON. */
   publish(event: ChangeEvent): void | Promise<void>
   /**
    * Calls `listener` for each event from now on. Returns a function that ends this. `listener` never throws and may be
@@ -62,7 +75,10 @@ export function createMemoryBus(): Bus {
   const listeners = new Set<Listener>()
   return {
     isLocal: true,
-    publish: (event) => deliver(event, listeners),
+    publish(event) {
+      checkEventSize(event)
+      deliver(event, listeners)
+    },
     subscribe: (listener) => add(listener, listeners),
   }
 }

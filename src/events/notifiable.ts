@@ -10,7 +10,7 @@ export interface NotifiableLists {
   readonly tools: Notifiable
   readonly prompts: Notifiable
   readonly resources: Notifiable & {
-    /** Notifies clients that subscribed to `uri` that it has changed. Never rejects. @throws TypeError without a URI. */
+    /** Notifies clients that subscribed to `uri` that it has changed. @throws TypeError without a URI, and for one of about a megabyte. */
     notifyUpdated(change: { uri: string }): Promise<void>
   }
 }

@@ -93,7 +93,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       () => run,
       () => own.signal,
     )
-    const own: RunContext = new RunContext(facts, ownWire, () => run, runs.taskStore)
+    const own: RunContext = new RunContext(facts, ownWire, () => run, runs.readerFor(base.principal))
     runs.options().extendContext?.(own)
     ownWire.interaction()
     const leave = (): void => run.leave(() => context.signal.reason)

@@ -1,8 +1,8 @@
 /** Input for a task: answers and events. It may use only a part of the store's limit, so that space is left for the steps. */
 
 import { isA } from '../definition/error-text.ts'
+import { utf8Length } from '../definition/utf8.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
-import { utf8Length } from './stored.ts'
 import { type Changed, TaskTooLargeError } from './task-records.ts'
 
 /** Maximum queued events of one task. */

@@ -20,7 +20,8 @@ export interface SharedByRuns {
   readonly settings: Settings
   /** The runs of this process by task, which are notified of changes by this process. */
   readonly running: Map<string, TaskRun>
-  readonly taskStore: TaskReader
+  /** Reads the tasks of one caller. */
+  readonly readerFor: (principal: string) => TaskReader
   readonly report: (error: unknown) => void
   /** @throws TypeError if the tasks do not belong to a server yet. */
   options(): ServerOptions
@@ -99,7 +100,7 @@ function createRun(
 function createContext(
   { id, record }: Task,
   platform: SlicePlatform,
-  { taskStore, report, options }: SharedByRuns,
+  { readerFor, report, options }: SharedByRuns,
   run: TaskRun,
 ): RunContext {
   const serverOptions = options()
@@ -113,7 +114,12 @@ function createContext(
     () => run,
     () => context.signal,
   )
-  const context: RunContext = new RunContext(factsOf(record, platform, report), wire, () => run, taskStore)
+  const context: RunContext = new RunContext(
+    factsOf(record, platform, report),
+    wire,
+    () => run,
+    readerFor(record.principal),
+  )
   serverOptions.extendContext?.(context)
   wire.interaction()
   return context

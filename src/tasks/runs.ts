@@ -93,12 +93,12 @@ function createShared(
     running: new Map(),
     report,
     options,
-    taskStore: {
+    readerFor: (principal) => ({
       async getTask(taskId) {
         const task = await records.read(taskId)
-        return task && describeDetails(task)
+        return task?.record.principal === principal ? describeDetails(task) : undefined
       },
-    },
+    }),
     attach(server) {
       if (host !== undefined)
         throw new TypeError('These tasks belong to another server: create tasks for each server.')

@@ -1,27 +1,12 @@
 /** Validation and expiry that all stores share. */
+import { bytesOver } from '../definition/utf8.ts'
 import type { StoredTask } from './store.ts'
 
 const ID = /^[\w-]{1,64}$/
 
-const encoder = new TextEncoder()
-
-/** Maximum UTF-8 bytes of a UTF-16 code unit. */
-const MAX_BYTES_A_UNIT = 3
-
 /** False for strings that cannot be the id of a task; a store may not even accept them. */
 export function isTaskId(id: string): boolean {
   return ID.test(id)
-}
-
-export function utf8Length(text: string): number {
-  return encoder.encode(text).length
-}
-
-/** The bytes of a state that is too large; undefined if it fits. Most states are short enough to skip the encoding. */
-export function bytesOver(state: string, maxStateBytes: number): number | undefined {
-  if (state.length * MAX_BYTES_A_UNIT <= maxStateBytes) return undefined
-  const bytes = utf8Length(state)
-  return bytes > maxStateBytes ? bytes : undefined
 }
 
 /** @throws TypeError for a task that cannot be stored. */

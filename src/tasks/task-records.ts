@@ -5,9 +5,10 @@
 import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
 import { withTimeout } from '../definition/timeout.ts'
+import { bytesOver } from '../definition/utf8.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
-import { bytesOver, isTaskId } from './stored.ts'
+import { isTaskId } from './stored.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
 const ID_BYTES = 24

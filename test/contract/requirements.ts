@@ -839,6 +839,11 @@ export const REQUIREMENTS = {
       'Every bus delivers each event, whole and in order, to each subscriber of each instance, its own included.',
     source: ['docs/events.md'],
   },
+  'bus.size': {
+    statement:
+      'Every bus carries events of up to 1 000 000 bytes of JSON, and refuses larger ones to their publisher.',
+    source: ['docs/events.md'],
+  },
   'bus.foreign': {
     statement: 'What is no change event on the channel of a bus is dropped, with one report.',
     source: ['docs/events.md'],
@@ -879,6 +884,10 @@ export const REQUIREMENTS = {
   'tasks.examples': {
     statement: 'A task with a question goes to its end on every store and runtime.',
     source: ['docs/tasks.md'],
+  },
+  'tasks.restarted': {
+    statement: 'A restart of the database ends no process, and every task goes on.',
+    source: ['docs/tasks-stores.md'],
   },
   'tasks.killed': {
     statement:

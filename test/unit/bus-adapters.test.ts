@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createJoiner, toPayloads } from '../../adapters/_postgres/chunks.ts'
 import { type NatsClient, natsBus } from '../../adapters/nats.ts'
-import { type PgPool, postgresBus } from '../../adapters/postgres.ts'
+import { type PgPool, type PostgresSql, postgresBus, postgresTaskStore } from '../../adapters/postgres.ts'
 
 describe('payloads of NOTIFY', () => {
   const joined = (payloads: readonly string[]) => {
@@ -46,6 +46,15 @@ describe('payloads of NOTIFY', () => {
 
 it.each(['x'.repeat(60), 'a"b'])('postgresBus with the prefix %j → TypeError', (prefix) => {
   expect(() => postgresBus({ client: {} as PgPool, prefix })).toThrow(/"prefix" of postgresBus/)
+})
+
+it('a client of postgres that fetches types → TypeError, since a restart of Postgres would end the process', () => {
+  const unsafe = async (): Promise<unknown> => []
+  const given = (fetch_types: boolean) => ({ unsafe, listen: vi.fn(), options: { fetch_types } })
+  for (const use of [postgresTaskStore, (client: PostgresSql) => postgresBus({ client })]) {
+    expect(() => use(given(true))).toThrow(/needs postgres\(url, \{ fetch_types: false \}\)/)
+    use(given(false))
+  }
 })
 
 it.each(['', 'a b', 'a.*', '>', '.a', 'a..b'])('natsBus with the prefix %j → TypeError', (prefix) => {

@@ -111,6 +111,16 @@ describe('a bus that is down', () => {
     },
   )
 
+  it('an event that no bus carries is refused to its publisher, whatever the bus [bus.size]', async () => {
+    const bus = createShakyBus()
+    const uri = 'é'.repeat(500_000)
+    for (const given of [{ bus }, {}])
+      await expect(createServer(given).resources.notifyUpdated({ uri })).rejects.toThrow(
+        'A change event of 1000035 bytes is not sent',
+      )
+    expect(logged).not.toHaveBeenCalled()
+  })
+
   it('one that throws at once → the same [bus.down]', async () => {
     const publish = () => {
       throw new Error('not connected')

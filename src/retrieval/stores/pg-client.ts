@@ -10,7 +10,7 @@ export interface QueryingClient {
   query(sql: string, parameters: unknown[]): PromiseLike<unknown>
 }
 
-/** `postgres(url)`. */
+/** `postgres(url, { fetch_types: false })`. */
 export interface UnsafeClient {
   unsafe(sql: string, parameters: never[]): PromiseLike<unknown>
 }
@@ -55,7 +55,7 @@ async function connect(connectionString: string): Promise<RunSql> {
     })
   }
   try {
-    const client = postgres(connectionString, { onnotice: () => {} })
+    const client = postgres(connectionString, { onnotice: () => {}, fetch_types: false })
     return async (sql, parameters) => toList(await client.unsafe(sql, parameters))
   } catch {
     // Its error quotes the URL, with the password.

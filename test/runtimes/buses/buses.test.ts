@@ -56,7 +56,7 @@ for (const [library, connect] of Object.entries(redisClients)) {
 
 const postgresClients = {
   postgres(url: string) {
-    const client = postgres(url, { onnotice: () => {} })
+    const client = postgres(url, { onnotice: () => {}, fetch_types: false })
     return { client, close: () => client.end({ timeout: 1 }) }
   },
   pg(url: string) {

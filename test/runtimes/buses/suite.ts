@@ -28,7 +28,7 @@ export interface Broker {
 
 const CHANGE: ChangeEvent = { type: 'toolsListChanged' }
 const END: ChangeEvent = { type: 'resourceUpdated', uri: 'end://' }
-const updated = (uri: string): ChangeEvent => ({ type: 'resourceUpdated', uri })
+const updated = (uri: string): { type: 'resourceUpdated'; uri: string } => ({ type: 'resourceUpdated', uri })
 
 /** None of these is a change event. */
 const HOSTILE = [
@@ -140,13 +140,26 @@ export function busSuite(name: string, startBroker: () => Promise<Broker>): void
       expect(heard.map((event) => 'uri' in event && uris.indexOf(event.uri))).toEqual([...uris.keys()])
     })
 
-    it('an event that nobody could name is refused, and harms nothing [bus.foreign]', async () => {
-      const { bus } = await connect()
-      const { heard } = await listen({ bus })
-      await Promise.resolve(bus.publish(updated('a'.repeat(2_000_000)))).catch(() => {})
-      await bus.publish(END)
-      await eventually(() => expect(heard.at(-1)).toEqual(END))
-    })
+    it.each(['x', 'é', '🦋', '\u007f'])(
+      'an event of 1 000 000 bytes arrives, of %j, too; one byte more is refused to its publisher [bus.size]',
+      async (text) => {
+        const [here, there] = [await connect(), await connect()]
+        const { heard } = await listen(there)
+        const size = 1_000_000 - Buffer.byteLength(JSON.stringify(updated('a://')))
+        const bytes = Buffer.byteLength(text)
+        const largest = updated(`a://${text.repeat(size / bytes)}${'x'.repeat(size % bytes)}`)
+        await here.bus.publish(largest)
+        await eventually(() => expect(heard).toHaveLength(1))
+        expect(JSON.stringify(heard[0]) === JSON.stringify(largest)).toBe(true)
+
+        const publish = async () => here.bus.publish(updated(`${largest.uri}x`))
+        await expect(publish()).rejects.toThrow('A change event of 1000001 bytes is not sent')
+
+        await here.bus.publish(END)
+        await eventually(() => expect(heard.at(-1)).toEqual(END))
+        expect([here.onError.mock.calls, there.onError.mock.calls]).toEqual([[], []])
+      },
+    )
 
     it('what is no event on the channel is dropped, with one report, and what follows arrives [bus.foreign]', async (context) => {
       if (broker.inject === undefined) return context.skip()

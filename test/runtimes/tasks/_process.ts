@@ -13,7 +13,7 @@ const [, , kind, url = '', log = ''] = process.argv
 
 async function openStore(): Promise<TaskStore> {
   if (kind === 'redis') return redisTaskStore(await createClient({ url }).connect())
-  const store = postgresTaskStore(postgres(url, { onnotice: () => {} }))
+  const store = postgresTaskStore(postgres(url, { onnotice: () => {}, fetch_types: false }))
   await store.migrate()
   return store
 }

@@ -16,7 +16,7 @@ function createPool(connectionString: string): Pool {
 const clients: { readonly [library: string]: (url: string) => { client: PostgresClient; close(): unknown } } =
   {
     postgres(url) {
-      const client = postgres(url)
+      const client = postgres(url, { fetch_types: false })
       return { client, close: () => client.end({ timeout: 1 }) }
     },
     pg(url) {
