@@ -3,7 +3,12 @@
  */
 export type { TaskContext, TaskMode, TaskOption, TaskOptions } from './definition/task-option.ts'
 export type { SlicePlatform, TaskControls, TaskSupport } from './request/task-support.ts'
-export { createTaskEndpoint, type TaskEndpoint, type TaskEndpointOptions } from './tasks/endpoint.ts'
+export {
+  createTaskEndpoint,
+  type TaskEndpoint,
+  type TaskEndpointOptions,
+  type TaskUrlOptions,
+} from './tasks/endpoint.ts'
 export { createMemoryTaskStore } from './tasks/memory-store.ts'
 export { createMemoryTasks } from './tasks/memory-tasks.ts'
 export type { TasksOptions } from './tasks/settings.ts'

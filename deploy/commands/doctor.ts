@@ -5,6 +5,7 @@ import { toJsonLine } from '../../src/definition/json-line.ts'
 import type { Finding, Project } from '../contract/target.ts'
 import {
   bindingFindings,
+  cronSecretFindings,
   type Degradation,
   degradations,
   publicUrlFindings,
@@ -65,6 +66,7 @@ async function examine(project: Project, targetName: string): Promise<Report> {
         ...findings,
         { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
         ...secretFindings(project, info),
+        ...cronSecretFindings(project, cronOf(project)),
         ...bindingFindings(info, target, cronOf(project)),
         ...publicUrlFindings(info, target),
       ],

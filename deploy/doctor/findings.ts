@@ -51,16 +51,38 @@ export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: De
       },
     ]
   }
-  return found.value.split(/\s*,\s*/).map((secret) => secretFinding(secret, found.from))
+  return found.value.split(/\s*,\s*/).map((secret) => secretFinding('MAYFLY_SECRET', secret, found.from))
 }
 
-function secretFinding(secret: string, from: string): Finding {
+function secretFinding(name: string, secret: string, from: string): Finding {
   const isWeak = secret.length < MIN_SECRET_CHARACTERS || new Set(secret).size < MIN_DISTINCT_CHARACTERS
-  if (!isWeak) return { level: 'ok', message: `MAYFLY_SECRET is set (${from}) and strong` }
+  if (!isWeak) return { level: 'ok', message: `${name} is set (${from}) and strong` }
   return {
     level: 'error',
-    message: `MAYFLY_SECRET (${from}) is weak: make one with openssl rand -base64 32`,
+    message: `${name} (${from}) is weak: make one with openssl rand -base64 32`,
   }
+}
+
+/** Whether the secret of the schedule is set and strong, and whether it is being rotated. */
+export function cronSecretFindings(
+  project: Pick<Project, 'cwd' | 'entry'>,
+  cron: Cron | undefined,
+): Finding[] {
+  if (cron === undefined) return []
+  const found = findSecret(project, 'CRON_SECRET')
+  if (found === undefined) {
+    const message = `CRON_SECRET is not set: the schedule calls ${cron.path} with it; put 32 or more random characters into .env, and send them with mayfly deploy --secret CRON_SECRET`
+    return [{ level: 'warning', message }]
+  }
+  const secrets = found.value.split(',')
+  const findings = secrets.map((secret) => secretFinding('CRON_SECRET', secret, found.from))
+  if (/\s/.test(found.value))
+    findings.push({ level: 'error', message: `CRON_SECRET (${found.from}) contains blanks: remove them` })
+  if (secrets.length > 1) {
+    const message = `CRON_SECRET lists ${secrets.length} secrets: remove the old ones when their event URLs have expired`
+    findings.push({ level: 'ok', message })
+  }
+  return findings
 }
 
 /** The finding for sessions on a platform without a long-lived process. */

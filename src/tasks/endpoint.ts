@@ -13,6 +13,7 @@ import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
 import { givenRequest, platformOf, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
+import { createSecrets } from './endpoint-secrets.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
@@ -25,8 +26,13 @@ export interface TaskEndpointOptions {
   readonly server: EndpointServer
   /** The public URL of this endpoint. Default: none, which disables event URLs. */
   readonly url?: string
-  /** Signs event URLs, and is the bearer token of the cron: 32 or more random characters. */
-  readonly secret: string
+  /**
+   * The bearer token of the cron: 32 or more random characters. For rotation a list, or several in a string, separated by commas: each is
+   * accepted.
+   */
+  readonly secret: string | readonly string[]
+  /** Signs event URLs, like `secret`: the first of several signs, and each verifies. Default `secret`. */
+  readonly urlSecret?: string | readonly string[]
   /** Maximum tasks per cron call. Default 20. */
   readonly limit?: number
   /** Milliseconds that one cron call may take, 3000 or more. Default: the platform's limit if known, otherwise 10 000. */
@@ -39,20 +45,29 @@ const OPTIONS: Names<TaskEndpointOptions> = {
   server: 1,
   url: 1,
   secret: 1,
+  urlSecret: 1,
   limit: 1,
   maxDurationMs: 1,
   maxBodyBytes: 1,
 }
 
+/** Options of `urlFor`. */
+export interface TaskUrlOptions {
+  /** Milliseconds for which the URL is valid. Default 2 592 000 000, 30 days. */
+  readonly ttlMs?: number
+}
+
+const URL_OPTIONS: Names<TaskUrlOptions> = { ttlMs: 1 }
+
 export interface TaskEndpoint {
   /** Never rejects. */
   fetch(request: Request, env?: unknown, executionContext?: unknown): Promise<Response>
   /**
-   * A URL whose `POST` sends its JSON body as the event `name` to the task. Anyone who has the URL may use it once.
+   * A URL whose `POST` sends its JSON body as the event `name` to the task. Anyone who has the URL may use it once, until it expires.
    *
-   * @throws TypeError without `url`.
+   * @throws TypeError without `url`, or for a `ttlMs` that is not above 0.
    */
-  urlFor(taskId: string, name: string): Promise<string>
+  urlFor(taskId: string, name: string, options?: TaskUrlOptions): Promise<string>
   /**
    * The server with this endpoint at its own path: export it instead of the server.
    *
@@ -61,19 +76,18 @@ export interface TaskEndpoint {
   mount(path?: string): MountedServer
 }
 
-const MIN_SECRET_CHARACTERS = 32
 const BODY_TIMEOUT_MS = 10_000
 const DURATION_MS = 10_000
 /** Time reserved at the end of a call for its last writes. */
 const RESERVE_MS = 1000
-const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
+const URL_TTL_MS = 30 * 86_400_000
 
 /**
  * Creates the endpoint: mount it at its own path next to the server.
  *
  * - `GET` or `POST` with `Authorization: Bearer <secret>`: runs due tasks, and answers `{ "run": 3 }`. Vercel's cron sends its
  *   `CRON_SECRET` this way.
- * - `POST` to a URL of `urlFor`: 202, or 409 if the event was sent before or the task has ended.
+ * - `POST` to a URL of `urlFor`: 202, 409 if the event was sent before or the task has ended, or 410 if the URL has expired.
  *
  * Everything else is 401, 405, 400, 408 or 413.
  *
@@ -81,33 +95,28 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
  */
 export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   refuseUnknown('createTaskEndpoint', options, OPTIONS)
-  const { server, url, secret, limit = 20, maxDurationMs, maxBodyBytes = 65_536 } = options
+  const {
+    server,
+    url,
+    secret,
+    urlSecret = secret,
+    limit = 20,
+    maxDurationMs,
+    maxBodyBytes = 65_536,
+  } = options
   if (url !== undefined && !URL.canParse(url))
     throw new TypeError(
       '"url" of createTaskEndpoint must be the URL of this endpoint, as in https://reports.example/tasks.',
     )
-  if (typeof secret !== 'string' || secret.length < MIN_SECRET_CHARACTERS || /\s/.test(secret))
-    throw new TypeError(
-      `createTaskEndpoint needs "secret": ${MIN_SECRET_CHARACTERS} or more random characters, without blanks.`,
-    )
+  const cronSecrets = createSecrets('secret', secret)
+  const urlSecrets = createSecrets('urlSecret', urlSecret)
   if (!(limit >= 1 && maxBodyBytes >= 1))
     throw new TypeError('"limit" and "maxBodyBytes" of createTaskEndpoint must be 1 or more.')
   if (maxDurationMs !== undefined) checkAtLeast('maxDurationMs', maxDurationMs, MIN_RUN_MS + RESERVE_MS)
-  let imported: Promise<CryptoKey> | undefined
-  const key = (): Promise<CryptoKey> => {
-    imported ??= crypto.subtle.importKey('raw', utf8(secret), HMAC, false, ['sign', 'verify'])
-    return imported
-  }
-  const sign = async (text: string): Promise<Uint8Array> =>
-    new Uint8Array(await crypto.subtle.sign('HMAC', await key(), utf8(text)))
 
   const isCron = async (request: Request): Promise<boolean> => {
     const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
-    // Compared by their signatures, so that the time does not reveal the secret.
-    return (
-      token !== undefined &&
-      crypto.subtle.verify('HMAC', await key(), (await sign(secret)) as never, utf8(token))
-    )
+    return token !== undefined && cronSecrets.isToken(token)
   }
 
   const runDue = async (request: Request, platform: RequestPlatform): Promise<Response> => {
@@ -129,14 +138,14 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (request.method !== 'POST') return jsonAnswer(405, { error: 'Send a POST.' }, { allow: 'POST' })
     const task = query.get('task') ?? ''
     const name = query.get('event') ?? ''
+    const expires = query.get('expires')
     const signature = fromBase64Url(query.get('signature') ?? '') ?? new Uint8Array()
-    const isOurs = await crypto.subtle.verify(
-      'HMAC',
-      await key(),
-      signature as never,
-      utf8(toText(task, name)),
-    )
-    if (!isOurs) return jsonAnswer(401, { error: 'The URL is not signed by this server.' })
+    // URLs of versions before 0.1.0 did not expire.
+    const signed = expires === null ? [task, name] : [task, name, Number(expires)]
+    if (!(await urlSecrets.isSigned(signed, signature)))
+      return jsonAnswer(401, { error: 'The URL is not signed by this server.' })
+    if (expires !== null && Number(expires) <= Date.now())
+      return jsonAnswer(410, { error: 'The URL has expired.' })
     const body = await readBody(request, maxBodyBytes, BODY_TIMEOUT_MS)
     if (!body.ok)
       return jsonAnswer(BODY_STATUS[body.fault], { error: `The body cannot be used: ${body.fault}.` })
@@ -178,13 +187,19 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
           : undefined,
       )
     },
-    async urlFor(taskId, name) {
+    async urlFor(taskId, name, options = {}) {
+      refuseUnknown('urlFor', options, URL_OPTIONS)
+      const { ttlMs = URL_TTL_MS } = options
+      if (!(ttlMs > 0 && Number.isFinite(ttlMs)))
+        throw new TypeError('"ttlMs" of urlFor must be a number of milliseconds above 0.')
       if (url === undefined)
         throw new TypeError('urlFor needs "url" of createTaskEndpoint: the URL of the endpoint.')
       const target = new URL(url)
       target.searchParams.set('task', taskId)
       target.searchParams.set('event', name)
-      target.searchParams.set('signature', toBase64Url(await sign(toText(taskId, name))))
+      const expires = Math.ceil(Date.now() + ttlMs)
+      target.searchParams.set('expires', String(expires))
+      target.searchParams.set('signature', toBase64Url(await urlSecrets.sign([taskId, name, expires])))
       return target.href
     },
   }
@@ -204,19 +219,10 @@ function isAt(url: string, path: string, prefix = ''): boolean {
   return url.includes(path) && new URL(url).pathname === `${prefix}${path}`
 }
 
-/** As JSON, since a name may contain any separator. A list, so that its signature never equals that of the secret. */
-function toText(taskId: string, name: string): string {
-  return JSON.stringify([taskId, name])
-}
-
 function parse(text: string): { readonly json: unknown } | undefined {
   try {
     return { json: text === '' ? null : JSON.parse(text) }
   } catch {
     return undefined
   }
-}
-
-function utf8(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text)
 }

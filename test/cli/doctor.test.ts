@@ -94,6 +94,22 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     expect(code).toBe(level === 'error' ? 1 : 0)
   })
 
+  test.for([
+    ['', 'warning', 'CRON_SECRET is not set: the schedule calls /tasks with it'],
+    [`CRON_SECRET=${STRONG}`, 'ok', 'CRON_SECRET is set (.env) and strong'],
+    ['CRON_SECRET=short', 'error', 'CRON_SECRET (.env) is weak'],
+    [`CRON_SECRET=${STRONG},short`, 'error', 'CRON_SECRET (.env) is weak'],
+    [`CRON_SECRET='${STRONG}, ${STRONG}'`, 'error', 'CRON_SECRET (.env) contains blanks'],
+    [`CRON_SECRET=${STRONG},${STRONG}`, 'ok', 'CRON_SECRET lists 2 secrets: remove the old ones'],
+  ] as const)('a schedule, and %s → %s', async ([line, level, message]) => {
+    await using project = arrange()
+    project.write('package.json', JSON.stringify({ type: 'module', mayfly: { cron: '/tasks' } }))
+    project.write('.env', line)
+    const { findings } = await report(project)
+    expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })
+    expect(JSON.stringify(findings)).not.toContain(STRONG)
+  })
+
   test('a Worker that asks for its bindings as it loads is examined, and nothing is held against it', async () => {
     await using project = arrange()
     project.write(

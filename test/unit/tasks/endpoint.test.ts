@@ -1,8 +1,10 @@
 /** What calls tasks from outside: the cron, and URLs for events. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createTool } from '../../../src/index.ts'
 import { createMemoryTaskStore, createTaskEndpoint, createTasks } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const secret = 'a-secret-of-thirty-two-characters!'
 const url = 'https://shop.example/tasks'
@@ -41,6 +43,78 @@ test('a signed URL delivers its event once, and the cron runs what is due', asyn
     })
     .toBe('paid 3')
 })
+
+test('two secrets, while they are rotated: each runs the cron and opens the URLs that it signed; the first signs', async () => {
+  const [older, newer] = [secret, 'b'.repeat(16).concat('c'.repeat(17))]
+  const { client, endpoint } = setUp()
+  const { server } = client
+  const { taskId } = await client.call('job')
+  await client.settle()
+  const byOlder = await endpoint.urlFor(taskId, 'paid')
+  for (const given of [[newer, older], `${newer},${older}`]) {
+    const rotating = createTaskEndpoint({ server, url, secret: given })
+    for (const token of [older, newer, `${newer},${older}`])
+      expect((await rotating.fetch(cron(token))).status).toBe(200)
+    expect((await rotating.fetch(cron('d'.repeat(34)))).status).toBe(401)
+    const byNewer = await rotating.urlFor(taskId, 'paid')
+    const alone = createTaskEndpoint({ server, url, secret: newer })
+    const post = (target: string) => alone.fetch(new Request(target, { method: 'POST', body: '{' }))
+    expect([(await post(byOlder)).status, (await post(byNewer)).status]).toEqual([401, 400])
+    expect((await rotating.fetch(new Request(byOlder, { method: 'POST', body: '{' }))).status).toBe(400)
+  }
+})
+
+test('with a secret of their own, URLs outlive that of the cron', async () => {
+  const { client } = setUp()
+  const { server } = client
+  const urlSecret = 'u'.repeat(32)
+  const before = createTaskEndpoint({ server, url, secret, urlSecret })
+  const after = createTaskEndpoint({ server, url, secret: 'n'.repeat(32), urlSecret })
+  const target = await before.urlFor('a', 'paid')
+  expect((await after.fetch(new Request(target, { method: 'POST', body: '1' }))).status).toBe(409)
+  expect((await after.fetch(cron(urlSecret))).status).toBe(401)
+})
+
+test('a URL expires: 410 afterwards, and 401 if the time is changed; one of a version without expiry is accepted', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { client, endpoint } = setUp()
+  const post = async (target: string) =>
+    (await endpoint.fetch(new Request(target, { method: 'POST', body: '1' }))).status
+  const { taskId } = await client.call('job')
+  await client.settle()
+  const short = await endpoint.urlFor(taskId, 'paid', { ttlMs: 1000 })
+  const long = await endpoint.urlFor(taskId, 'paid')
+  vi.setSystemTime(Date.now() + 1000)
+  expect(await post(short)).toBe(410)
+  const later = new URL(short)
+  later.searchParams.set('expires', String(Date.now() + 5000))
+  expect(await post(later.href)).toBe(401)
+  later.searchParams.delete('expires')
+  expect(await post(later.href)).toBe(401)
+  vi.setSystemTime(Date.now() + 30 * 86_400_000 - 2000)
+  expect(await post(long)).toBe(409)
+  vi.setSystemTime(Date.now() + 1000)
+  expect(await post(long)).toBe(410)
+
+  const key = await crypto.subtle.importKey(
+    'raw',
+    Buffer.from(secret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  )
+  const old = Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from('["a","paid"]'))).toString(
+    'base64url',
+  )
+  expect(await post(`${url}?task=a&event=paid&signature=${old}`)).toBe(409)
+})
+
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+  'urlFor with ttlMs %d → a TypeError',
+  async (ttlMs) => {
+    await expect(setUp().endpoint.urlFor('a', 'paid', { ttlMs })).rejects.toThrow(/"ttlMs" of urlFor/)
+  },
+)
 
 test.each([
   ['another secret', () => cron('b'.repeat(34))],
@@ -109,6 +183,10 @@ test.each([
   { limit: Number.NaN },
   { maxBodyBytes: Number.NaN },
   { secret: `${'a'.repeat(40)}\n` },
+  { secret: [] },
+  { secret: `${'a'.repeat(40)},` },
+  { secret: `${'a'.repeat(40)}, ${'b'.repeat(40)}` },
+  { urlSecret: 'short' },
 ])('%j → a TypeError', (options) => {
   const { client } = setUp()
   expect(() => createTaskEndpoint({ server: client.server, secret, ...options })).toThrow(TypeError)
