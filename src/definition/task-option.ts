@@ -20,8 +20,8 @@ export interface TaskOptions {
   /** With the fallback `wait`: milliseconds after which the call becomes a task. Default 50 000, since most clients give up after a minute. */
   readonly waitMs?: number
   /**
-   * Milliseconds from creation after which the task is deleted, whether or not it has ended. Null: never. Default: that of the server's
-   * `tasks`.
+   * Milliseconds from creation after which the task is deleted, whether or not it has ended; but at least half of that after each write, and
+   * after the end of each `sleep` and `timeoutMs`. Null: never. Default: that of the server's `tasks`.
    */
   readonly ttlMs?: number | null
   /** Milliseconds that clients should wait between two polls. Default: that of the server's `tasks`. */
@@ -44,7 +44,8 @@ export interface TaskContext extends McpContext {
   /** Reads tasks of the same caller, with the interface that tools of other frameworks expect. */
   readonly taskStore: TaskReader
   /**
-   * Waits without using resources: the tool runs again from the top when the time is over. Like a step, each name is done once.
+   * Waits without using resources: the tool runs again from the top when the time is over. Like a step, each name is done once. The task is
+   * kept for as long as it sleeps, whatever its `ttlMs`.
    *
    * @param ms milliseconds.
    * @throws TypeError for a name used twice in one call.

@@ -32,7 +32,10 @@ export interface TaskRecord {
   readonly caller: TaskCaller
   readonly createdAt: number
   readonly updatedAt: number
+  /** Milliseconds from creation until the task is deleted. */
   readonly ttlMs: number | null
+  /** `ttlMs` as of the task's creation, if it has grown since. */
+  readonly keepMs?: number | undefined
   readonly pollIntervalMs: number
   readonly status: TaskStatus
   readonly statusMessage?: string | undefined

@@ -10,7 +10,10 @@ import type { TaskRunner, TaskStore } from './store.ts'
 export interface TasksOptions {
   /** Runs due tasks. Default: the store's runner, or none; then requests and `server.tasks.runDue` run them. */
   readonly runner?: TaskRunner | undefined
-  /** Milliseconds from creation after which a task is deleted, whether or not it has ended. Null: never. Default 86 400 000, a day. */
+  /**
+   * Milliseconds from creation after which a task is deleted, whether or not it has ended; but at least half of that after each write, and
+   * after the end of each `sleep` and `timeoutMs`. Null: never. Default 604 800 000, 7 days.
+   */
   readonly ttlMs?: number | null
   /** Milliseconds that clients should wait between two polls. Default 2000. */
   readonly pollIntervalMs?: number
@@ -53,7 +56,7 @@ export const MIN_RUN_MS = 2000
 
 /** @throws TypeError for a number that is not above 0, or a run that is too short for a step. */
 export function toSettings(options: TasksOptions & { readonly store: TaskStore }): Settings {
-  const { store, runner = store?.runner, ttlMs = 86_400_000, ...rest } = options
+  const { store, runner = store?.runner, ttlMs = 604_800_000, ...rest } = options
   const numbers = {
     pollIntervalMs: 2000,
     maxOpenTasks: 100,

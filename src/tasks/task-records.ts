@@ -6,6 +6,7 @@ import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { bytesOver } from '../definition/utf8.ts'
+import { withLifetime } from './lifetime.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { isTaskId } from './stored.ts'
@@ -77,7 +78,8 @@ export function createTaskRecords(
     due: (now, limit) => answered(store.due(now, limit)),
     async create(record, dueAt, { owner, maxOpen }) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
-      const task = { id, owner: await digest(owner), version: 1, dueAt, record }
+      const kept = withLifetime(record, dueAt, Date.now())
+      const task = { id, owner: await digest(owner), version: 1, dueAt, record: kept }
       const stored = toStored(task, store.maxStateBytes)
       if (!(await answered(store.create(stored, maxOpen)))) return undefined
       if (stored.dueAt !== null) await onDue(id, stored.dueAt)
@@ -88,7 +90,8 @@ export function createTaskRecords(
       for (let attempt = 0; task !== undefined && attempt < MAX_ATTEMPTS; attempt++) {
         const changed = change(task)
         if (changed === undefined) return task
-        const record = { ...changed.record, updatedAt: Date.now() }
+        const now = Date.now()
+        const record = { ...withLifetime(changed.record, changed.dueAt, now), updatedAt: now }
         const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
         const stored = toStored(next, store.maxStateBytes)
         if (await answered(store.replace(stored))) {

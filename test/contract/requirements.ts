@@ -889,6 +889,11 @@ export const REQUIREMENTS = {
     statement: 'A restart of the database ends no process, and every task goes on.',
     source: ['docs/tasks-stores.md'],
   },
+  'tasks.kept': {
+    statement:
+      'A task is kept for as long as it sleeps or waits with a timeout, and half of its ttlMs longer.',
+    source: ['docs/tasks-stores.md'],
+  },
   'tasks.killed': {
     statement:
       'A task whose process is killed at any moment ends, and no step that is in the store runs again.',

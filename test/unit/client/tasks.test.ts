@@ -283,7 +283,7 @@ describe('client.tasks', () => {
     const long = createTool({
       id: 'long',
       task: 'required',
-      execute: (_input, ctx) => ctx.sleep('long', 60_000),
+      execute: (_input, ctx) => ctx.waitFor('never'),
     })
     const tasks = createMemoryTasks({ ttlMs: 400, pollIntervalMs: 100 })
     const client = createClient({ servers: { m: { url: await startMayfly({ tools: { long }, tasks }) } } })

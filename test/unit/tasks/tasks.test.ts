@@ -21,7 +21,7 @@ test('a required task → created first, run after the response, its result in t
   })
   const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks() })
   const created = await client.call('job', { n: 4 })
-  expect(created).toMatchObject({ resultType: 'task', status: 'working', ttlMs: 86_400_000 })
+  expect(created).toMatchObject({ resultType: 'task', status: 'working', ttlMs: 604_800_000 })
   expect(created).not.toHaveProperty('result')
   await client.settle()
   expect(await client.get(created.taskId)).toMatchObject({
