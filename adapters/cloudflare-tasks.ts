@@ -9,9 +9,10 @@ import type { TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isTaskId } from '../src/tasks/stored.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
 import { MayflyTaskObject } from './_cloudflare/task-object.ts'
-import type { Answers, Order } from './_cloudflare/task-wire.ts'
+import { type Answers, CLOCK_HEADER, type Order } from './_cloudflare/task-wire.ts'
 import { createInSlot, type Slots, updateSlot } from './_tasks/slots.ts'
 import { STORE_TIMEOUT_MS } from './_tasks/store-ask.ts'
+import { createMeasuredClock } from './_tasks/store-clock.ts'
 
 export { MayflyTaskObject } from './_cloudflare/task-object.ts'
 
@@ -79,15 +80,21 @@ export function durableObjectTaskStore(
   }
   refuseUnknown('durableObjectTaskStore', options, OPTIONS)
   const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options
+  const clock = createMeasuredClock()
   const ask = async <Kind extends Order['do']>(
     object: string,
     order: Order & { readonly do: Kind },
   ): Promise<Answers[Kind]> => {
     const over = new AbortController()
+    const sentAt = Date.now()
     try {
       const stub = namespace.get(namespace.idFromName(`${name}/${object}`) as never)
       const init = { method: 'POST', body: JSON.stringify(order), signal: over.signal }
-      return await withTimeout(stub.fetch(OBJECT_URL, init).then(toAnswer<Kind>), timeoutMs, 'Durable Object')
+      const answered = stub.fetch(OBJECT_URL, init).then((response) => {
+        clock.heard(Number(response.headers.get(CLOCK_HEADER) ?? Number.NaN), sentAt)
+        return toAnswer<Kind>(response)
+      })
+      return await withTimeout(answered, timeoutMs, 'Durable Object')
     } catch (error) {
       over.abort()
       throw error
@@ -98,28 +105,29 @@ export function durableObjectTaskStore(
 
   const slots: Slots = {
     take: ({ id, owner, expiresAt }, maxOpen) =>
-      ask(ownerOf(owner), { do: 'take', task: { id, expiresAt }, maxOpen, now: Date.now() }),
+      ask(ownerOf(owner), { do: 'take', task: { id, expiresAt }, maxOpen, now: clock.now() }),
     keep: ({ id, owner, expiresAt }) =>
-      ask(ownerOf(owner), { do: 'keep', task: { id, expiresAt }, now: Date.now() }),
+      ask(ownerOf(owner), { do: 'keep', task: { id, expiresAt }, now: clock.now() }),
     free: (owner, ids) => ask(ownerOf(owner), { do: 'free', ids }),
   }
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
+    clockOffsetMs: clock.offsetMs,
     // The objects' alarms.
     runner: { isPrompt: true, wake() {} },
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
       const create = async (): Promise<boolean> =>
-        (await ask(taskOf(task.id), { do: 'create', task, now: Date.now() })).isDone
+        (await ask(taskOf(task.id), { do: 'create', task, now: clock.now() })).isDone
       return createInSlot(task, maxOpen, slots, create, store.read)
     },
     async read(id) {
       if (!isTaskId(id)) return undefined
-      return (await ask(taskOf(id), { do: 'read', now: Date.now() })).task
+      return (await ask(taskOf(id), { do: 'read', now: clock.now() })).task
     },
     async replace(task) {
       checkTask(task, MAX_STATE_BYTES)
-      const { isDone, before } = await ask(taskOf(task.id), { do: 'replace', task, now: Date.now() })
+      const { isDone, before } = await ask(taskOf(task.id), { do: 'replace', task, now: clock.now() })
       if (before !== undefined) await updateSlot(before, task, slots)
       return isDone
     },

@@ -8,6 +8,7 @@ import { createSlots } from './_dynamodb/slots.ts'
 import { type Due, openTable, type Table } from './_dynamodb/table.ts'
 import { createInSlot, type Slot, updateSlot } from './_tasks/slots.ts'
 import { createStoreAsk } from './_tasks/store-ask.ts'
+import { createMeasuredClock } from './_tasks/store-clock.ts'
 
 export type { DynamoClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
 export { dynamoTaskTable } from './_dynamodb/table.ts'
@@ -39,7 +40,12 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
   const { prefix = 'mayfly' } = options
   const ask = createStoreAsk(options, 'DynamoDB')
   const table = openTable(client, options.table, prefix, ask)
-  const slots = createSlots(table)
+  // DynamoDB has no clock that an expression could use, but its client compares the time of each answer: it notes 5 minutes and more.
+  const clock = createMeasuredClock(async () => {
+    await table.get('clock')
+    return Date.now() + (client.config?.systemClockOffset ?? 0)
+  })
+  const slots = createSlots(table, clock.now)
 
   /** Resolves with the previous attributes; false if the condition does not hold. */
   const write = async (
@@ -50,7 +56,7 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
   ): Promise<Slot | false> => {
     // The client repeats a request without an answer. The condition then fails although the first request succeeded.
     const writer = crypto.randomUUID()
-    const values = { ':now': { N: String(Date.now()) }, ...more }
+    const values = { ':now': { N: String(clock.now()) }, ...more }
     const allNames = { '#expiresAt': 'expiresAt', ...names }
     const before = await table.put(keyOf(task.id), toItem(task, prefix, writer), condition, allNames, values)
     if (before !== false) return toSlot(before)
@@ -59,6 +65,7 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
   }
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
+    clockOffsetMs: clock.offsetMs,
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
       const condition = 'attribute_not_exists(#pk) OR #expiresAt <= :now'
@@ -68,7 +75,7 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
     async read(id) {
       const item = isTaskId(id) ? await table.get(keyOf(id)) : undefined
       const task = item && toTask(id, item)
-      return task === undefined || isExpired(task, Date.now()) ? undefined : task
+      return task === undefined || isExpired(task, clock.now()) ? undefined : task
     },
     async replace(task) {
       checkTask(task, MAX_STATE_BYTES)

@@ -8,7 +8,7 @@ import type { StoredTask } from '../../src/tasks/store.ts'
 import { isExpired } from '../../src/tasks/stored.ts'
 import type { StorageState } from './durable-object.ts'
 import { createOpenTasks, type OpenTasks } from './open-tasks.ts'
-import type { Answers, Order } from './task-wire.ts'
+import { type Answers, CLOCK_HEADER, type Order } from './task-wire.ts'
 
 /** An alarm that fires early is set again. */
 const LATEST_ALARM_MS = 365 * 86_400_000
@@ -47,7 +47,8 @@ export class MayflyTaskObject {
   /** Handles the store's requests. Every Worker with the binding may send them. */
   async fetch(request: Request): Promise<Response> {
     const order = (await request.json()) as Order
-    return Response.json(await this.#answer(order), { headers: { 'x-mayfly': 'task' } })
+    const answer = await this.#answer(order)
+    return Response.json(answer, { headers: { 'x-mayfly': 'task', [CLOCK_HEADER]: String(Date.now()) } })
   }
 
   /** Runs the task at `dueAt`, and deletes all data at `expiresAt`. Never throws, since workerd would give up after a few attempts. */

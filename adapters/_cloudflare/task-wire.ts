@@ -2,6 +2,9 @@
 import type { StoredTask } from '../../src/tasks/store.ts'
 import type { Slot, Taken } from '../_tasks/slots.ts'
 
+/** The header with the object's time, in milliseconds since the epoch. */
+export const CLOCK_HEADER = 'x-mayfly-now'
+
 export type Order =
   /** Requests to the object of a task. */
   | { readonly do: 'create' | 'replace'; readonly task: StoredTask; readonly now: number }

@@ -25,6 +25,8 @@ interface Conditional extends Names {
 
 /** `new DynamoDB({})` of `@aws-sdk/client-dynamodb`, or an object with these of its methods. */
 export interface DynamoClient {
+  /** Milliseconds by which AWS's clock is ahead of this machine's, which the client measures. */
+  readonly config?: { readonly systemClockOffset?: number }
   getItem(input: {
     TableName: string
     Key: Record<string, DynamoValue>

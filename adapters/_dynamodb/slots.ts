@@ -12,7 +12,8 @@ const MAX_SLOTS = 3000
 
 const PREFIX = 'task#'
 
-export function createSlots(table: Table): Slots {
+/** @param time The store's, in milliseconds since the epoch. */
+export function createSlots(table: Table, time: () => number): Slots {
   const keyOf = (owner: string): string => `owner#${owner}`
   const write = (owner: string, id: string, expression: string, condition: string, values: Values) =>
     table.update(
@@ -25,7 +26,7 @@ export function createSlots(table: Table): Slots {
 
   const keep = async (task: StoredTask): Promise<void> => {
     const { owner, id } = task
-    const slot = { ':slot': toSlot(task) }
+    const slot = { ':slot': toSlot(task, time()) }
     if (
       await write(
         owner,
@@ -57,7 +58,7 @@ export function createSlots(table: Table): Slots {
     if (maxOpen <= 0) return { isTaken: false, suspects: [] }
     const condition = 'attribute_not_exists(#slot) AND (attribute_not_exists(#count) OR #count < :max)'
     const values = {
-      ':slot': toSlot(task),
+      ':slot': toSlot(task, time()),
       ':one': { N: '1' },
       ':max': { N: String(Math.min(maxOpen, MAX_SLOTS)) },
     }
@@ -68,7 +69,7 @@ export function createSlots(table: Table): Slots {
       await keep(task)
       return { isTaken: true, isNew: false }
     }
-    const now = Date.now()
+    const now = time()
     const expired = slots.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now)
     if (expired.length === 0 || isLast) return { isTaken: false, suspects: toSuspects(slots, now) }
     await free(
@@ -88,8 +89,8 @@ interface KeptSlot {
   readonly takenAt: number
 }
 
-function toSlot({ expiresAt }: StoredTask): DynamoValue {
-  return { S: `${expiresAt ?? ''}/${Date.now()}` }
+function toSlot({ expiresAt }: StoredTask, now: number): DynamoValue {
+  return { S: `${expiresAt ?? ''}/${now}` }
 }
 
 function toSlots(item: KeptItem = {}): KeptSlot[] {

@@ -9,6 +9,7 @@ import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
+import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
 import { checkTable, toMigration } from './task-schema.ts'
 
@@ -46,6 +47,9 @@ const PURGED_AT_ONCE = 1000
 /** Error codes for a missing table, function or schema. */
 const MISSING = new Set(['42P01', '42883', '3F000'])
 
+/** Not `now()`, which is when a transaction began. */
+const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'
+
 type Row = { readonly [column: string]: unknown }
 
 /**
@@ -68,7 +72,7 @@ export function postgresTaskStore(
   const report = toReport(options, 'Postgres')
   watchConnection(client, outagesOf(client, report))
   const ask = createStoreAsk(options, 'Postgres')
-  let purgedAt = 0
+  let purgedAt = Number.NEGATIVE_INFINITY
 
   /** Parameters are text, which libraries do not convert. */
   const query = async (text: string, ...parameters: (string | number | boolean | null)[]): Promise<Row[]> => {
@@ -86,10 +90,12 @@ export function postgresTaskStore(
       )
     }
   }
+  const clock = createMeasuredClock(async () => Number((await query(NOW))[0]!.now))
   const purge = async (): Promise<number> => {
-    purgedAt = Date.now()
+    purgedAt = performance.now()
+    const now = clock.now()
     for (let deleted = 0; ; ) {
-      const { length } = await query(sql.purge, purgedAt)
+      const { length } = await query(sql.purge, now)
       deleted += length
       if (length < PURGED_AT_ONCE) return deleted
     }
@@ -97,31 +103,32 @@ export function postgresTaskStore(
   return {
     maxStateBytes: MAX_STATE_BYTES,
     purge,
+    clockOffsetMs: clock.offsetMs,
     async migrate() {
       await query(toMigration(table))
     },
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
       const limit = Math.min(maxOpen, Number.MAX_SAFE_INTEGER)
-      const [row] = await query(sql.create, ...toValues(task), limit, Date.now())
+      const [row] = await query(sql.create, ...toValues(task), limit, clock.now())
       const result = Number(row!.result)
       if (result < 0) throw createDuplicateError()
       return result === 1
     },
     async read(id) {
       if (!isTaskId(id)) return undefined
-      const [row] = await query(sql.read, id, Date.now())
+      const [row] = await query(sql.read, id, clock.now())
       return row && toTask(row)
     },
     async replace(task) {
       checkTask(task, MAX_STATE_BYTES)
-      const { length } = await query(sql.replace, ...toValues(task), Date.now())
+      const { length } = await query(sql.replace, ...toValues(task), clock.now())
       return length === 1
     },
     async due(now, limit) {
       const ids = (await query(sql.due, now, limit)).map(({ id }) => String(id))
       // Errors are ignored, since a later purge tries again.
-      if (Date.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
+      if (performance.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
       return ids
     },
   }

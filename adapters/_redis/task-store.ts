@@ -8,6 +8,7 @@ import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
+import { createMeasuredClock } from '../_tasks/store-clock.ts'
 
 /** The used members of a client or cluster client for scripts, from either library. */
 export type RedisScripts = NodeRedisScripts | IoRedisScripts
@@ -34,6 +35,9 @@ const OPTIONS: Names<RedisTaskStoreOptions> = { prefix: 1, ...OUTAGE_OPTIONS }
 
 /** Maximum bytes of one task: a script blocks all others while it copies them. */
 const MAX_STATE_BYTES = 1_000_000
+
+/** With a key, which a cluster needs. */
+const NOW = `return redis.call('TIME')`
 
 const READ = `return redis.call('HMGET', KEYS[1], 'owner', 'version', 'open', 'due', 'expires', 'state')`
 
@@ -124,13 +128,18 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
         ? client.eval(script, { keys, arguments: args })
         : client.eval(script, keys.length, ...keys, ...args),
     )
+  const clock = createMeasuredClock(async () => {
+    const [seconds, microseconds] = (await run(NOW, [keyOf('due')], [])) as string[]
+    return Number(seconds) * 1000 + Number(microseconds) / 1000
+  })
   const write = (script: string, task: StoredTask, ...more: string[]): Promise<unknown> => {
     checkTask(task, MAX_STATE_BYTES)
     const keys = [keyOf('task', task.id), keyOf('due'), keyOf('expiring'), keyOf('open', task.owner)]
-    return run(script, keys, [...toArguments(task), crypto.randomUUID(), String(Date.now()), ...more])
+    return run(script, keys, [...toArguments(task), crypto.randomUUID(), String(clock.now()), ...more])
   }
   return {
     maxStateBytes: MAX_STATE_BYTES,
+    clockOffsetMs: clock.offsetMs,
     async create(task, maxOpen) {
       const reply = Number(await write(CREATE, task, String(Math.min(maxOpen, Number.MAX_SAFE_INTEGER))))
       if (reply < 0) throw createDuplicateError()
@@ -139,13 +148,13 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
     async read(id) {
       if (!isTaskId(id)) return undefined
       const task = fromReply(id, await run(READ, [keyOf('task', id)], []))
-      return task === undefined || isExpired(task, Date.now()) ? undefined : task
+      return task === undefined || isExpired(task, clock.now()) ? undefined : task
     },
     async replace(task) {
       return Number(await write(REPLACE, task)) === 1
     },
     async due(now, limit) {
-      const present = Math.min(now, Date.now())
+      const present = Math.min(now, clock.now())
       return (await run(
         DUE,
         [keyOf('due'), keyOf('expiring')],

@@ -87,6 +87,8 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       asksAsTask: !declared && (fallback === 'handle' || !context.can('elicitation.form').available),
       abort: (reason) => own.abort(reason),
     }
+    // Not awaited: a call that stays one does not need the store.
+    void records.clock.sync().catch(() => {})
     const run = new TaskRun(options)
     const ownWire = callWire(
       wire,

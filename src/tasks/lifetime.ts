@@ -8,7 +8,7 @@ import type { TaskRecord } from './record.ts'
 export function withLifetime(record: TaskRecord, dueAt: number | null, now: number): TaskRecord {
   const { createdAt, ttlMs, keepMs = ttlMs, run } = record
   if (ttlMs === null || keepMs === null) return record
-  // A running task is due when its lease ends, which is no wait.
+  // A running task is due when its lease ends, and does not wait.
   const until = run === undefined ? Math.max(now, dueAt ?? 0) : now
   if (until + keepMs / 2 <= createdAt + ttlMs) return record
   const latest = Number.MAX_SAFE_INTEGER - createdAt

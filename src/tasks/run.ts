@@ -78,6 +78,10 @@ export class TaskRun implements ReplayHooks {
     return this.#isOver
   }
 
+  get clockOffsetMs(): number {
+    return this.#options.records.clock.offsetMs
+  }
+
   get waitsInside(): boolean {
     return this.#options.waitsInside
   }

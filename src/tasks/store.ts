@@ -35,6 +35,11 @@ export interface TaskStore {
   /** The runner of a store with its own clock. Default: none. */
   readonly runner?: TaskRunner
   /**
+   * Milliseconds by which the clock of the store is ahead of this machine's. Called before each operation, so it must answer from memory
+   * mostly. All times of tasks are then those of the store. Default: none; then the machines' clocks must agree to within a few seconds.
+   */
+  clockOffsetMs?(): Promise<number>
+  /**
    * Stores a new task. Resolves with false, without storing it, if its owner has `maxOpen` open tasks that have not expired.
    *
    * @throws Error if the id exists.

@@ -9,6 +9,7 @@ import { bytesOver } from '../definition/utf8.ts'
 import { withLifetime } from './lifetime.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
+import { createStoreClock, type StoreClock, toOwnTime, toStoreTime } from './store-time.ts'
 import { isTaskId } from './stored.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
@@ -44,6 +45,7 @@ export class TaskTooLargeError extends Error {
 }
 
 export interface TaskRecords {
+  readonly clock: StoreClock
   /** Undefined if `owner`, a digest of which is stored, has too many open tasks. */
   create(
     record: TaskRecord,
@@ -65,24 +67,30 @@ export function createTaskRecords(
   onDue: (id: string, at: number | null) => Promise<void>,
   onChange: (id: string) => void,
 ): TaskRecords {
+  const clock = createStoreClock(store, answered)
   const read = async (id: string): Promise<Task | undefined> => {
     if (!isTaskId(id)) return undefined
+    const offsetMs = await clock.sync()
     const stored = await answered(store.read(id))
     if (stored === undefined) return undefined
     const { owner, version, dueAt, state } = stored
-    return { id, owner, version, dueAt, record: JSON.parse(state) as TaskRecord }
+    return toOwnTime({ id, owner, version, dueAt, record: JSON.parse(state) as TaskRecord }, offsetMs)
   }
 
   return {
+    clock,
     read,
-    due: (now, limit) => answered(store.due(now, limit)),
+    async due(now, limit) {
+      const offsetMs = await clock.sync()
+      return answered(store.due(now + offsetMs, limit))
+    },
     async create(record, dueAt, { owner, maxOpen }) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
       const kept = withLifetime(record, dueAt, Date.now())
       const task = { id, owner: await digest(owner), version: 1, dueAt, record: kept }
-      const stored = toStored(task, store.maxStateBytes)
+      const stored = toStored(toStoreTime(task, await clock.sync()), store.maxStateBytes)
       if (!(await answered(store.create(stored, maxOpen)))) return undefined
-      if (stored.dueAt !== null) await onDue(id, stored.dueAt)
+      if (dueAt !== null && stored.dueAt !== null) await onDue(id, dueAt)
       return task
     },
     async change(id, change, known) {
@@ -93,11 +101,11 @@ export function createTaskRecords(
         const now = Date.now()
         const record = { ...withLifetime(changed.record, changed.dueAt, now), updatedAt: now }
         const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
-        const stored = toStored(next, store.maxStateBytes)
+        const stored = toStored(toStoreTime(next, await clock.sync()), store.maxStateBytes)
         if (await answered(store.replace(stored))) {
           if (isSeen(task.record, record)) onChange(id)
           if (!changed.isQuiet && (stored.dueAt !== null || task.dueAt !== null))
-            await onDue(id, stored.dueAt)
+            await onDue(id, stored.dueAt === null ? null : next.dueAt)
           return next
         }
         task = await read(id)

@@ -9,6 +9,8 @@ export interface WaitingRun {
   readonly replay: Replay
   readonly task: Task | undefined
   readonly isOver: boolean
+  /** Milliseconds by which the store's clock is ahead of this machine's. */
+  readonly clockOffsetMs: number
   /** Sleeps are awaited inside the call until it is a task. */
   readonly waitsInside: boolean
 }
@@ -71,7 +73,7 @@ export class Waits {
       throw new TypeError('ctx.sleep takes milliseconds: a number, 0 or more.')
     this.#checkOutside('ctx.sleep', name)
     const { replay } = this.#run
-    const until = Number(await replay.step(SLEEP + name, () => timeIn(ms)))
+    const until = this.#toOwnTime(Number(await replay.step(SLEEP + name, () => this.#timeIn(ms))))
     if (until <= Date.now()) return
     if (this.#run.task === undefined && this.#run.waitsInside) return this.#sleepInside(until)
     this.#sleepsUntil.push(until)
@@ -83,8 +85,9 @@ export class Waits {
       throw new TypeError('"timeoutMs" of ctx.waitFor must be a number of milliseconds, 0 or more.')
     this.#checkOutside('ctx.waitFor', name)
     const { replay } = this.#run
-    const begin = () => (timeoutMs === undefined ? null : timeIn(timeoutMs))
-    const until = (await replay.step(WAIT + name, begin)) as number | null
+    const begin = () => (timeoutMs === undefined ? null : this.#timeIn(timeoutMs))
+    const ends = (await replay.step(WAIT + name, begin)) as number | null
+    const until = ends === null ? null : this.#toOwnTime(ends)
     const { events = {} } = this.#run.task?.record.inbox ?? {}
     const event = Object.hasOwn(events, name) ? events[name] : undefined
     const isLate = until !== null && until <= Date.now()
@@ -106,6 +109,15 @@ export class Waits {
       throw new TypeError(`${what}("${name}") was called inside a step: call it before or after the step.`)
   }
 
+  /** In the store's time, like all times in the journal: another machine reads it. An integer, since stores accept no other numbers. */
+  #timeIn(ms: number): number {
+    return Math.min(Math.ceil(Date.now() + this.#run.clockOffsetMs + ms), LATEST)
+  }
+
+  #toOwnTime(at: number): number {
+    return at - this.#run.clockOffsetMs
+  }
+
   async #sleepInside(until: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const wake = (): void => {
@@ -117,9 +129,4 @@ export class Waits {
     })
     if (this.#run.isOver) await neverSettles()
   }
-}
-
-/** An integer, since stores accept no other numbers. */
-function timeIn(ms: number): number {
-  return Math.min(Math.ceil(Date.now() + ms), LATEST)
 }

@@ -34,7 +34,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/engine-options.ts': 'Subscriptions.change Subscriptions.handleStream',
       'src/request/platform.ts': 'RequestPlatform.caller',
       'src/request/telemetry.ts': 'Span.run',
-      'src/tasks/store.ts': 'TaskRunner.wake TaskStore.create TaskStore.due TaskStore.read TaskStore.replace',
+      'src/tasks/store.ts':
+        'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.read TaskStore.replace',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },
@@ -160,6 +161,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_node/stdio.ts': 'StdioServer.close',
       'adapters/_redis/channels.ts': 'Channels.add subscribeWith',
       'adapters/_tasks/slots.ts': 'Slots.free Slots.keep Slots.take createInSlot.create createInSlot.read',
+      'adapters/_tasks/store-clock.ts': 'createMeasuredClock.measure.askTime',
       'adapters/_tasks/wakes.ts': 'Delivery.send TakeMessage',
       'adapters/cloudflare-tasks.ts': 'TaskServer.tasks.run',
       'adapters/postgres.ts': 'createSender.query',
@@ -206,8 +208,11 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/telemetry.ts': 'Span.run.work',
       'src/request/wire.ts': 'ContextWire.publish',
       'src/tasks/call.ts': 'Create',
+      'src/tasks/endpoint-secrets.ts':
+        'EndpointSecrets.isSigned EndpointSecrets.isToken EndpointSecrets.sign',
       'src/tasks/run-options.ts': 'RunOptions.create',
       'src/tasks/runs.ts': 'TaskRuns.run',
+      'src/tasks/store-time.ts': 'StoreClock.sync createStoreClock.bounded',
       'src/tasks/task-records.ts':
         'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.read ' + 'createTaskRecords.onDue',
     },

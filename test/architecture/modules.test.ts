@@ -132,6 +132,7 @@ describe('loading a module', () => {
 const MADE_ONCE = [
   'src/protocol/session.ts id',
   'src/tasks/tasks.ts hasTools',
+  'src/tasks/store-time.ts offsetMs',
   'adapters/_node/session-registry.ts size',
   'adapters/_node/sessions.ts tasks',
   'adapters/_node/sessions.ts size',

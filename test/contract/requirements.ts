@@ -894,6 +894,11 @@ export const REQUIREMENTS = {
       'A task is kept for as long as it sleeps or waits with a timeout, and half of its ttlMs longer.',
     source: ['docs/tasks-stores.md'],
   },
+  'tasks.clocks': {
+    statement:
+      'With a store that has a clock, machines whose clocks differ by an hour run no step twice, and sleep as long.',
+    source: ['docs/tasks-stores.md'],
+  },
   'tasks.killed': {
     statement:
       'A task whose process is killed at any moment ends, and no step that is in the store runs again.',

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../_eventually.ts'
+import { clockScenarios } from './_clocks.ts'
 import { keepingScenarios } from './_keeping.ts'
 import { type Backend, type Instance, kept, newTask, next, type Stores, unique } from './_tasks.ts'
 import { dueScenarios, limitScenarios } from './_times.ts'
@@ -38,6 +39,7 @@ export function taskStoreSuite(name: string, startBackend: () => Promise<Backend
     keepingScenarios(stores)
     limitScenarios(stores)
     dueScenarios(stores)
+    clockScenarios(stores)
     otherScenarios(stores)
   })
 }
