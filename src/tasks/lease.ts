@@ -10,6 +10,16 @@ export function newLease(id: string, leaseMs: number): TaskLease {
   return { id, until, lookAt: until }
 }
 
+/**
+ * The lease of a run after one that lost its own without finishing a step: twice as long, up to the longest run. So a step that blocks its
+ * process for longer than a lease ends after a few runs, instead of being begun again for ever.
+ */
+function leaseAfter(lost: TaskLease | undefined, { leaseMs, maxRunMs }: Settings): number {
+  if (lost === undefined) return leaseMs
+  const lostMs = lost.leaseMs ?? leaseMs
+  return lost.hasWorked ? lostMs : Math.max(leaseMs, Math.min(2 * lostMs, maxRunMs))
+}
+
 /** Gives this run the lease of a due task. Undefined if the task is not due, or another run holds the lease. */
 export function takeLease({ record, dueAt }: Task, runId: string, settings: Settings): Changed | undefined {
   const { runner, maxIdleRuns, leaseMs } = settings
@@ -23,7 +33,8 @@ export function takeLease({ record, dueAt }: Task, runId: string, settings: Sett
   }
   if (dueAt > now) return undefined
   if (record.idleRuns >= maxIdleRuns) return { record: failedWith(record, stuck(maxIdleRuns)), dueAt: null }
-  const lease = newLease(runId, leaseMs)
+  const grownMs = leaseAfter(run, settings)
+  const lease = { ...newLease(runId, grownMs), ...(grownMs > leaseMs && { leaseMs: grownMs }) }
   return { record: { ...record, run: lease, idleRuns: record.idleRuns + 1 }, dueAt: lease.until }
 }
 

@@ -21,6 +21,10 @@ export interface TaskLease {
   readonly until: number
   /** When the runner checks whether this run is still alive. The run's own writes do not change it. */
   readonly lookAt: number
+  /** Milliseconds of this lease, if runs before it lost shorter ones. */
+  readonly leaseMs?: number | undefined
+  /** It finished a step. */
+  readonly hasWorked?: boolean | undefined
 }
 
 export interface TaskRecord {

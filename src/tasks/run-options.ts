@@ -10,8 +10,6 @@ export interface RunOptions extends WriterOptions {
   readonly seed: string
   /** The answers from before this run, by key. */
   readonly answers: { readonly [key: string]: unknown }
-  /** When the run must be over, in milliseconds since the epoch. */
-  readonly deadline: number
   /** Called for progress before the call is a task. */
   readonly onProgress: (params: Record<string, unknown>) => void
   /** Turns the call into a task. Undefined if its caller has too many; then the call continues. */

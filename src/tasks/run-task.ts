@@ -84,7 +84,7 @@ function createRun(
       records,
       seed: record.seed,
       answers: answersFor(record),
-      leaseMs: settings.leaseMs,
+      leaseMs: record.run?.leaseMs ?? settings.leaseMs,
       deadline: Math.min(deadline, Date.now() + settings.maxRunMs),
       report,
       onProgress: () => {},

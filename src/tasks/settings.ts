@@ -23,7 +23,10 @@ export interface TasksOptions {
   readonly maxIdleRuns?: number
   /** Maximum milliseconds of one run, 2000 or more. The platform's own limit applies, too. Default 900 000, 15 minutes. */
   readonly maxRunMs?: number
-  /** Milliseconds without a write after which a run counts as dead and another may start. Default 30 000. */
+  /**
+   * Milliseconds without a write after which a run counts as dead and another may start, for example because a step blocks the process.
+   * Twice as many after each such run without a finished step, up to `maxRunMs`. Default 30 000.
+   */
   readonly leaseMs?: number
 }
 

@@ -15,6 +15,8 @@ export interface WriterOptions {
   readonly records: TaskRecords
   /** Milliseconds for which a run counts as alive after its last write. */
   readonly leaseMs: number
+  /** When the run must be over, in milliseconds since the epoch. */
+  readonly deadline: number
   readonly report: (error: unknown) => void
 }
 
@@ -110,13 +112,14 @@ export class RunWriter {
   }
 
   /**
-   * Changes the task if this run still has the lease. A failed write is retried until the lease ends; it may have succeeded anyway, which
-   * is harmless.
+   * Changes the task if this run still has the lease. A failed write is retried until the run must be over, since no other run can begin while
+   * the store is down; it may have succeeded anyway, which is harmless.
    *
    * @throws as `save`.
    */
   async write(change: (record: TaskRecord) => Changed): Promise<void> {
-    const giveUpAt = Date.now() + this.#options.leaseMs
+    const { deadline, leaseMs } = this.#options
+    const giveUpAt = Math.max(deadline, Date.now() + leaseMs)
     for (let failures = 1; !this.#isClosed; failures++) {
       const waitMs = backoffMs(failures, RETRIES)
       try {
@@ -145,7 +148,12 @@ export class RunWriter {
       const isIdle = Object.keys(journal.steps).length === Object.keys(record.journal.steps).length
       const idleRuns = isIdle ? record.idleRuns : 0
       return {
-        record: { ...record, journal, idleRuns, run: record.run && { ...record.run, until } },
+        record: {
+          ...record,
+          journal,
+          idleRuns,
+          run: record.run && { ...record.run, until, ...(!isIdle && { hasWorked: true }) },
+        },
         dueAt: until,
         isQuiet: true,
       }

@@ -899,6 +899,11 @@ export const REQUIREMENTS = {
       'With a store that has a clock, machines whose clocks differ by an hour run no step twice, and sleep as long.',
     source: ['docs/tasks-stores.md'],
   },
+  'tasks.leases': {
+    statement:
+      'A step that blocks its process for longer than a lease ends after a few runs, since each lease is longer.',
+    source: ['docs/tasks.md'],
+  },
   'tasks.killed': {
     statement:
       'A task whose process is killed at any moment ends, and no step that is in the store runs again.',

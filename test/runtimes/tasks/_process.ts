@@ -38,6 +38,21 @@ const job = createTool({
   },
 })
 
+/** Nothing else runs in its process meanwhile, and no lease is renewed. */
+const block = createTool({
+  id: 'block',
+  inputSchema: z.object({ ms: z.number() }),
+  task: { mode: 'required', pollIntervalMs: 100 },
+  execute: async ({ ms }, ctx) => {
+    await ctx.step('block', () => {
+      appendFileSync(log, 'block 0\n')
+      const until = performance.now() + ms
+      while (performance.now() < until);
+    })
+    return 'blocked'
+  },
+})
+
 const tasks = createTasks({
   store: await openStore(),
   runner: pollingRunner({ everyMs: 100 }),
@@ -50,7 +65,7 @@ const server = new MCPServer({
   name: 'Killed',
   version: '1.0.0',
   log: false,
-  tools: { job },
+  tools: { job, block },
   tasks,
 })
 const { url: endpoint } = await serve(server, { port: 0 })

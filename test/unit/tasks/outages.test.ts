@@ -1,10 +1,12 @@
 /** Stores that fail, and steps that do. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createTool } from '../../../src/index.ts'
 import { createTimerRunner } from '../../../src/tasks/timer-runner.ts'
 import { createMemoryTaskStore, createTasks, type TaskStore } from '../../../src/tasks.ts'
 import { eventually } from '../../_eventually.ts'
 import { TaskClient } from './_tasks.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 /** A store that fails as long as it is told to. */
 function failing(): TaskStore & { fails: Set<string> } {
@@ -77,7 +79,7 @@ test('the store is down for longer than a run tries → the run is given up, and
       return 'done'
     },
   })
-  const tasks = createTasks({ store, runner: createTimerRunner(), leaseMs: 300 })
+  const tasks = createTasks({ store, runner: createTimerRunner(), leaseMs: 300, maxRunMs: 2000 })
   const client = new TaskClient({ tools: { job }, tasks, onError: () => {} })
   const { taskId } = await client.call('job')
   await client.settle()
@@ -85,6 +87,65 @@ test('the store is down for longer than a run tries → the run is given up, and
   store.fails.clear()
   expect((await client.until(taskId, 'completed')).result!.content[0]!.text).toBe('done')
   expect(runs).toBe(2)
+})
+
+test('the store is down for longer than the lease while a step is recorded → the step is not done twice', async () => {
+  const store = failing()
+  let runs = 0
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      await ctx.step('charge', () => {
+        runs++
+        for (const method of ['read', 'replace']) store.fails.add(method)
+        setTimeout(() => store.fails.clear(), 600)
+      })
+      return 'done'
+    },
+  })
+  const client = new TaskClient({
+    tools: { job },
+    tasks: createTasks({ store, leaseMs: 150 }),
+    onError: () => {},
+  })
+  const { taskId } = await client.call('job')
+  await client.settle()
+  expect((await client.get(taskId)).status).toBe('completed')
+  expect(runs).toBe(1)
+})
+
+test('a run that loses its lease without a step → the next has one of twice the length, up to maxRunMs', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const store = createMemoryTaskStore()
+  const leases: number[] = []
+  let isStuck = true
+  const process = () => {
+    const job = createTool({
+      id: 'job',
+      task: 'required',
+      execute: async (_input, ctx) => {
+        if (isStuck) await new Promise(() => {})
+        await ctx.step('one', () => 1)
+        return 'done'
+      },
+    })
+    const tasks = createTasks({ store, leaseMs: 30_000, maxRunMs: 100_000, runner: { wake: () => {} } })
+    return new TaskClient({ tools: { job }, tasks })
+  }
+  const { taskId } = await process().call('job')
+  for (let run = 0; run < 4; run++) {
+    const { dueAt } = (await store.read(taskId))!
+    // The clock goes on by milliseconds while the test waits.
+    leases.push(Math.round((dueAt! - Date.now()) / 1000) * 1000)
+    vi.setSystemTime(dueAt!)
+    isStuck = run < 3
+    const { server } = process()
+    void server.tasks.run(taskId)
+    await vi.waitFor(async () => expect((await store.read(taskId))!.dueAt).not.toBe(dueAt))
+  }
+  expect(leases).toEqual([30_000, 60_000, 100_000, 100_000])
+  await vi.waitFor(async () => expect(await store.read(taskId)).toMatchObject({ isOpen: false }))
 })
 
 test('a step that fails may be tried again, with the same key; so may one in another run', async () => {
