@@ -12,7 +12,7 @@ export function newLease(id: string, leaseMs: number): TaskLease {
 
 /**
  * The lease of a run after one that lost its own without finishing a step: twice as long, up to the longest run. So a step that blocks its
- * process for longer than a lease ends after a few runs, instead of being begun again for ever.
+ * process for longer than a lease ends after a few runs, instead of being begun again forever.
  */
 function leaseAfter(lost: TaskLease | undefined, { leaseMs, maxRunMs }: Settings): number {
   if (lost === undefined) return leaseMs
