@@ -50,7 +50,7 @@ interface BunGlobal {
 }
 
 const OPTIONS: Names<BunOptions> = { env: 1 }
-const SERVE_OPTIONS: Names<ServeOptions> = { ...OPTIONS, port: 1, hostname: 1 }
+const SERVE_OPTIONS: Names<ServeOptions> = { ...OPTIONS, port: [0, 65535], hostname: 'string' }
 
 type BunFetch = (request: Request, server: BunServer) => Promise<Response>
 type Track = (work: Promise<unknown>) => void

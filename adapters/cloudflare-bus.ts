@@ -29,7 +29,7 @@ export interface DurableObjectBusOptions extends OutageOptions {
   readonly pingMs?: number
 }
 
-const OPTIONS: Names<DurableObjectBusOptions> = { name: 1, pingMs: 1, ...OUTAGE_OPTIONS }
+const OPTIONS: Names<DurableObjectBusOptions> = { name: 'string', pingMs: [0], ...OUTAGE_OPTIONS }
 
 const NO_EVENT = 'The Durable Object sent something other than a change event.'
 

@@ -24,7 +24,7 @@ export interface DurableObjectTaskStoreOptions {
   readonly timeoutMs?: number
 }
 
-const OPTIONS: Names<DurableObjectTaskStoreOptions> = { name: 1, timeoutMs: 1 }
+const OPTIONS: Names<DurableObjectTaskStoreOptions> = { name: 'string', timeoutMs: [0] }
 
 /** The part of a server that runs its tasks. */
 export interface TaskServer {

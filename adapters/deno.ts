@@ -20,7 +20,7 @@ export interface DenoOptions {
   hostname?: string
 }
 
-const OPTIONS: Names<DenoOptions> = { env: 1, hostname: 1 }
+const OPTIONS: Names<DenoOptions> = { env: 1, hostname: 'string' }
 
 interface DenoGlobal {
   readonly Deno: { readonly env: { toObject(): Record<string, string> } }

@@ -20,7 +20,7 @@ export interface DynamoTaskStoreOptions extends Pick<OutageOptions, 'timeoutMs'>
   readonly prefix?: string
 }
 
-const OPTIONS: NamesOf<DynamoTaskStoreOptions> = { table: 1, prefix: 1, timeoutMs: 1 }
+const OPTIONS: NamesOf<DynamoTaskStoreOptions> = { table: 'string', prefix: 'string', timeoutMs: [0] }
 
 /** Maximum bytes of one task: an item has at most 409 600, including the names of its attributes. */
 const MAX_STATE_BYTES = 400_000

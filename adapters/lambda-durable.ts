@@ -53,7 +53,7 @@ export interface DurableRunnerOptions {
   readonly env?: unknown
 }
 
-const OPTIONS: Names<DurableRunnerOptions> = { functionName: 1, env: 1 }
+const OPTIONS: Names<DurableRunnerOptions> = { functionName: 'string', env: 1 }
 
 export interface DurableRunner extends TaskRunner {
   /** The handler of the durable function, for `withDurableExecution`. */

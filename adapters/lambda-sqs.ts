@@ -34,7 +34,7 @@ export interface SqsRunnerOptions {
   readonly env?: unknown
 }
 
-const OPTIONS: Names<SqsRunnerOptions> = { queueUrl: 1, env: 1 }
+const OPTIONS: Names<SqsRunnerOptions> = { queueUrl: 'string', env: 1 }
 
 /** What Lambda passes to a function that reads from a queue. */
 export interface SqsEvent {

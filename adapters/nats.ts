@@ -29,7 +29,7 @@ export interface NatsBusOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-const OPTIONS: Names<NatsBusOptions> = { client: 1, prefix: 1, ...OUTAGE_OPTIONS }
+const OPTIONS: Names<NatsBusOptions> = { client: 'object', prefix: 'string', ...OUTAGE_OPTIONS }
 
 /** Microtask turns after the flush within which a refusal arrives. */
 const STATUS_TURNS = 12

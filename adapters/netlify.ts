@@ -25,7 +25,7 @@ export interface NetlifyOptions {
   maxDurationMs?: number
 }
 
-const OPTIONS: Names<NetlifyOptions> = { env: 1, maxDurationMs: 1 }
+const OPTIONS: Names<NetlifyOptions> = { env: 1, maxDurationMs: [0] }
 
 type Handler = (request: Request, context?: NetlifyContext) => Promise<Response>
 

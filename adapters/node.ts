@@ -42,7 +42,7 @@ export interface NodeServer {
   close(): Promise<void>
 }
 
-const OPTIONS: Names<ServeOptions> = { port: 1, hostname: 1, env: 1 }
+const OPTIONS: Names<ServeOptions> = { port: [0, 65535], hostname: 'string', env: 1 }
 
 const CLOSE_GRACE_MS = 5000
 

@@ -33,7 +33,7 @@ export interface PostgresBusOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-const OPTIONS: Names<PostgresBusOptions> = { client: 1, prefix: 1, ...OUTAGE_OPTIONS }
+const OPTIONS: Names<PostgresBusOptions> = { client: 'object', prefix: 'string', ...OUTAGE_OPTIONS }
 
 /** Postgres truncates longer names. */
 const MAX_CHANNEL_BYTES = 63

@@ -49,7 +49,12 @@ export interface RedisClients extends OutageOptions {
   readonly prefix?: string
 }
 
-const CLIENTS: Names<RedisClients> = { publisher: 1, subscriber: 1, prefix: 1, ...OUTAGE_OPTIONS }
+const CLIENTS: Names<RedisClients> = {
+  publisher: 'object',
+  subscriber: 'object',
+  prefix: 'string',
+  ...OUTAGE_OPTIONS,
+}
 
 /** The used members of a client for counting, from either library. */
 export type RedisCounter = NodeRedisCounter | IoRedisCounter
@@ -78,10 +83,10 @@ export interface RedisRateLimiterOptions extends OutageOptions {
 }
 
 const RATE_OPTIONS: Names<RedisRateLimiterOptions> = {
-  client: 1,
-  calls: 1,
-  windowMs: 1,
-  prefix: 1,
+  client: 'object',
+  calls: [1],
+  windowMs: [0],
+  prefix: 'string',
   ...OUTAGE_OPTIONS,
 }
 
@@ -182,8 +187,8 @@ export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionSt
 }
 
 const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
-  client: 1,
-  prefix: 1,
+  client: 'object',
+  prefix: 'string',
   ...OUTAGE_OPTIONS,
   ...SUBSCRIPTION_OPTIONS,
 }

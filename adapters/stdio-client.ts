@@ -28,13 +28,13 @@ export interface StdioTransportOptions {
 }
 
 const OPTIONS: Names<StdioTransportOptions> = {
-  command: 1,
-  args: 1,
-  env: 1,
-  cwd: 1,
-  stderr: 1,
-  maxLineBytes: 1,
-  tooLarge: 1,
+  command: 'string',
+  args: 'strings',
+  env: 'object',
+  cwd: 'string',
+  stderr: { inherit: 1, ignore: 1 },
+  maxLineBytes: [1],
+  tooLarge: 'function',
 }
 
 /** Milliseconds for each step of ending a process: by itself, by SIGTERM, by SIGKILL. */

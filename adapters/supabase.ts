@@ -14,7 +14,7 @@ export interface SupabaseOptions {
   maxDurationMs?: number
 }
 
-const OPTIONS: Names<SupabaseOptions> = { env: 1, maxDurationMs: 1 }
+const OPTIONS: Names<SupabaseOptions> = { env: 1, maxDurationMs: [0] }
 
 interface EdgeGlobal {
   readonly Deno: { readonly env: { toObject(): Record<string, string> } }

@@ -16,7 +16,7 @@ export interface VercelOptions {
   firstByteMs?: number
 }
 
-const OPTIONS: Names<VercelOptions> = { env: 1, maxDurationMs: 1, firstByteMs: 1 }
+const OPTIONS: Names<VercelOptions> = { env: 1, maxDurationMs: [0], firstByteMs: [0] }
 
 /** What the Edge runtime passes to a function. */
 export interface VercelContext {

@@ -121,42 +121,44 @@ export interface ToolInfo {
   toolType: 'tool' | 'agent' | 'workflow'
 }
 
-const LEGACY_POLICIES: readonly LegacyPolicy[] = ['explain', 'arguments', 'rendezvous']
-
 /** All options, since ignoring a misspelt `auth` would leave a server open. */
 export const SERVER_OPTIONS: Names<MCPServerConfig> = {
-  id: 1,
-  name: 1,
-  version: 1,
-  title: 1,
-  description: 1,
-  instructions: 1,
-  websiteUrl: 1,
-  icons: 1,
-  tools: 1,
-  agents: 1,
-  workflows: 1,
-  resources: 1,
-  prompts: 1,
-  setup: 1,
+  id: 'string',
+  name: 'string',
+  version: 'string',
+  title: 'string',
+  description: 'string',
+  instructions: 'string',
+  websiteUrl: 'string',
+  icons: 'object',
+  tools: 'object',
+  agents: 'object',
+  workflows: 'object',
+  resources: 'object',
+  prompts: 'object',
+  setup: 'function',
   bus: 1,
-  subscriptions: 1,
-  pageSize: 1,
-  cache: 1,
-  secret: 1,
-  legacy: 1,
-  rendezvous: 1,
-  stateTtlMs: 1,
-  askTimeoutMs: 1,
-  singleUse: 1,
-  tasks: 1,
-  gateway: 1,
+  subscriptions: 'object',
+  pageSize: [1],
+  cache: 'object',
+  secret: 'string object',
+  legacy: { explain: 1, arguments: 1, rendezvous: 1 },
+  rendezvous: 'object',
+  stateTtlMs: [0],
+  askTimeoutMs: [0],
+  singleUse: 'object',
+  tasks: 'object',
+  gateway: 'object',
   ...HOSTING_OPTIONS,
 }
-const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = { ttlMs: 1, scope: 1 }
+const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = {
+  ttlMs: [0],
+  scope: { public: 1, private: 1 },
+}
 
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
+  refuseUnknown('MCPServer', given, SERVER_OPTIONS)
   const config = {
     ...given,
     id:
@@ -182,29 +184,23 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
         `Tool "${name}" has "task", but the server has no "tasks": pass a store, such as createMemoryTasks().`,
       )
   }
-  refuseUnknown('MCPServer', config, SERVER_OPTIONS)
   refuseUnknown('"cache"', config.cache, CACHE_OPTIONS)
   checkPrompts(config.prompts)
   checkResources(config.resources)
   for (const [key, agent] of Object.entries(config.agents ?? {})) agentTool(key, agent)
   for (const [key, workflow] of Object.entries(config.workflows ?? {})) workflowTool(key, workflow)
-  const { pageSize, cache, legacy, rendezvous, secret, id } = config
-  if (legacy !== undefined && !LEGACY_POLICIES.includes(legacy)) {
-    const allowed = LEGACY_POLICIES.map((policy) => `"${policy}"`).join(', ')
-    throw new TypeError(`"legacy" must be one of ${allowed}, not ${JSON.stringify(legacy)}.`)
-  }
+  const { pageSize, cache, legacy, rendezvous, secret, id, bus = false } = config
+  if (bus !== false && typeof bus?.publish !== 'function')
+    throw new TypeError('"bus" must be a bus, such as createMemoryBus(), or false.')
   if (rendezvous !== undefined && legacy === undefined) {
     const message =
       'The server has a "rendezvous", but asks legacy clients by it only where a question says so: set legacy: "rendezvous", or "explain" if that is meant.'
     warn(message)
   }
   if (secret !== undefined) createSeal([secret].flat(), id)
-  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0)) {
-    throw new TypeError('"pageSize" must be a whole number above 0.')
-  }
-  if (cache?.ttlMs !== undefined && !(Number.isInteger(cache.ttlMs) && cache.ttlMs >= 0)) {
+  if (!Number.isInteger(pageSize ?? 1)) throw new TypeError('"pageSize" must be a whole number above 0.')
+  if (!Number.isInteger(cache?.ttlMs ?? 0))
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
-  }
   checkHosting(config)
   return config
 }

@@ -60,14 +60,18 @@ export interface MCPServerConfig
   protocolVersion?: '2025-11-25' | '2026-07-28'
 }
 
-const REPOSITORY: Names<NonNullable<Publication['repository']>> = { url: 1, source: 1, id: 1 }
+const REPOSITORY: Names<NonNullable<Publication['repository']>> = {
+  url: 'string',
+  source: 'string',
+  id: 'string',
+}
 const PUBLICATION: Names<Publication> = {
-  repository: 1,
-  releaseDate: 1,
-  isLatest: 1,
-  packageCanonical: 1,
-  packages: 1,
-  remotes: 1,
+  repository: 'object',
+  releaseDate: 'string',
+  isLatest: 'boolean',
+  packageCanonical: 'string',
+  packages: 'object',
+  remotes: 'object',
 }
 
 function refuse(method: string): never {
@@ -88,7 +92,11 @@ export class MCPServer extends NativeServer<MastraContext> {
 
   /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig) {
-    const known: Names<MCPServerConfig> = { ...SERVER_OPTIONS, ...PUBLICATION, protocolVersion: 1 }
+    const known: Names<MCPServerConfig> = {
+      ...SERVER_OPTIONS,
+      ...PUBLICATION,
+      protocolVersion: { '2025-11-25': 1, '2026-07-28': 1 },
+    }
     refuseUnknown('MCPServer', given, known)
     refuseUnknown('"repository"', given.repository, REPOSITORY)
     const { protocolVersion: _, tools, resources, prompts, ...rest } = given

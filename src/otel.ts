@@ -32,7 +32,7 @@ export interface OpenTelemetryOptions {
   meter?: Meter
 }
 
-const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 1, meter: 1 }
+const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object' }
 
 /**
  * Creates a span per request, as a child of the span in the request's `_meta` (`traceparent`, `tracestate`, `baggage`) or in its headers,

@@ -23,7 +23,7 @@ export interface ServerCardOptions {
   readonly description?: string
 }
 
-const OPTIONS: Names<ServerCardOptions> = { url: 1, name: 1, description: 1 }
+const OPTIONS: Names<ServerCardOptions> = { url: 'string', name: 'string', description: 'string' }
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const CARD = { suffix: '/server-card', type: 'application/mcp-server-card+json' }

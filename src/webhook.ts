@@ -36,13 +36,13 @@ export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
 }
 
 const OPTIONS: Names<EventWebhookOptions> = {
-  bus: 1,
-  server: 1,
-  secret: 1,
-  toleranceSeconds: 1,
-  maxBodyBytes: 1,
-  store: 1,
-  onError: 1,
+  bus: 'object',
+  server: 'object',
+  secret: 'string object',
+  toleranceSeconds: [0],
+  maxBodyBytes: [0],
+  store: 'object',
+  onError: 'function',
 }
 
 /** Milliseconds within which a body must arrive. */

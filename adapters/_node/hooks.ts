@@ -16,10 +16,10 @@ export interface Hooks {
 
 /** The names of `Hooks`. */
 export const HOOKS: Names<Hooks> = {
-  sessionIdGenerator: 1,
-  onsessioninitialized: 1,
-  onsessionclosed: 1,
-  eventStore: 1,
+  sessionIdGenerator: 'function',
+  onsessioninitialized: 'function',
+  onsessionclosed: 'function',
+  eventStore: 'object',
 }
 
 /** The hooks of one session. Their errors are reported; only if no id can be created, no session is opened. */

@@ -27,7 +27,7 @@ export interface NodeListenerOptions {
   hostname?: string
 }
 
-const OPTIONS: Names<NodeListenerOptions> = { env: 1, hostname: 1 }
+const OPTIONS: Names<NodeListenerOptions> = { env: 1, hostname: 'string' }
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void
 export type Track = (work: Promise<unknown>) => void

@@ -22,7 +22,7 @@ export interface OAuthMiddlewareOptions {
   mcpPath?: string
 }
 
-const OPTIONS: Names<OAuthMiddlewareOptions> = { oauth: 1, openPaths: 1, mcpPath: 1 }
+const OPTIONS: Names<OAuthMiddlewareOptions> = { oauth: 'object', openPaths: 'strings', mcpPath: 'string' }
 
 /** The outcome of the middleware: `proceed` says whether to serve the request. */
 export interface OAuthMiddlewareResult {

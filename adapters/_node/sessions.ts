@@ -40,9 +40,9 @@ export interface SessionsOptions extends Hooks {
 /** The names of `SessionsOptions`. */
 export const SESSIONS_OPTIONS: Names<SessionsOptions> = {
   ...HOOKS,
-  enableJsonResponse: 1,
-  maxSessions: 1,
-  idleMs: 1,
+  enableJsonResponse: 'boolean',
+  maxSessions: [1, Infinity],
+  idleMs: [0],
 }
 
 /** A server with sessions, for `serve` and `nodeListener`. */

@@ -154,11 +154,21 @@ const ELSEWHERE: { readonly [option: string]: string } = {
   enableDnsRebindingProtection: 'write http: { allowedHosts } in the MCPServer',
   keepAliveMs: 'write http: { keepAliveMs } in the MCPServer',
 }
-const OPTIONS: Names<StartHTTPOptions> = { ...SESSIONS_OPTIONS, serverless: 1, serverlessStreaming: 1 }
-const COMMON = { server: 1, url: 1, req: 1, res: 1 }
-const HTTP: Names<StartHTTP> = { ...COMMON, httpPath: 1, options: 1 }
-const SSE: Names<StartSSE> = { ...COMMON, ssePath: 1, messagePath: 1 }
-const HONO_SSE: Names<StartHonoSSE> = { server: 1, url: 1, ssePath: 1, messagePath: 1, context: 1 }
+const OPTIONS: Names<StartHTTPOptions> = {
+  ...SESSIONS_OPTIONS,
+  serverless: 'boolean',
+  serverlessStreaming: 'boolean',
+}
+const COMMON = { server: 'object', url: 'object', req: 'object', res: 'object' } as const
+const HTTP: Names<StartHTTP> = { ...COMMON, httpPath: 'string', options: 'object' }
+const SSE: Names<StartSSE> = { ...COMMON, ssePath: 'string', messagePath: 'string' }
+const HONO_SSE: Names<StartHonoSSE> = {
+  server: 'object',
+  url: 'object',
+  ssePath: 'string',
+  messagePath: 'string',
+  context: 'object',
+}
 
 /** @throws TypeError for an option that would be ignored. */
 function checkOptions(options: object): void {

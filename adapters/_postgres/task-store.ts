@@ -27,7 +27,7 @@ export interface PostgresTaskStoreOptions extends OutageOptions {
   readonly table?: string
 }
 
-const OPTIONS: Names<PostgresTaskStoreOptions> = { table: 1, ...OUTAGE_OPTIONS }
+const OPTIONS: Names<PostgresTaskStoreOptions> = { table: 'string', ...OUTAGE_OPTIONS }
 
 export interface PostgresTaskStore extends TaskStore {
   /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */

@@ -31,7 +31,7 @@ export interface RedisTaskStoreOptions extends OutageOptions {
   readonly prefix?: string
 }
 
-const OPTIONS: Names<RedisTaskStoreOptions> = { prefix: 1, ...OUTAGE_OPTIONS }
+const OPTIONS: Names<RedisTaskStoreOptions> = { prefix: 'string', ...OUTAGE_OPTIONS }
 
 /** Maximum bytes of one task: a script blocks all others while it copies them. */
 const MAX_STATE_BYTES = 1_000_000

@@ -29,15 +29,19 @@ export interface GateOptions {
 
 /** The names of the options that all verifiers share. */
 export const GATE_OPTIONS: Names<GateOptions> = {
-  scopes: 1,
-  scopeHints: 1,
-  scopesSupported: 1,
-  anonymous: 1,
-  authorizationServers: 1,
-  documentationUrl: 1,
-  resourceName: 1,
+  scopes: 'strings',
+  scopeHints: 'strings',
+  scopesSupported: 'strings',
+  anonymous: 'object',
+  authorizationServers: 'strings',
+  documentationUrl: 'string',
+  resourceName: 'string',
 }
-const ANONYMOUS: Names<NonNullable<GateOptions['anonymous']>> = { tools: 1, prompts: 1, resources: 1 }
+const ANONYMOUS: Names<NonNullable<GateOptions['anonymous']>> = {
+  tools: 'strings',
+  prompts: 'strings',
+  resources: 'strings',
+}
 
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/

@@ -26,7 +26,7 @@ export type StaticTokens<E = Env> = readonly StaticToken[] | ((env: E) => readon
 
 const MIN_TOKEN_CHARACTERS = 16
 
-const TOKEN: Names<StaticToken> = { token: 1, clientId: 1, scopes: 1, extra: 1 }
+const TOKEN: Names<StaticToken> = { token: 'string', clientId: 'string', scopes: 'strings', extra: 'object' }
 
 /**
  * Accepts fixed tokens. Compares in constant time: the time reveals neither a partly correct token nor the number of tokens. An entry of a

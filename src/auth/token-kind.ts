@@ -42,13 +42,11 @@ const FOREIGN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events']
 const MAX_SHOWN_CHARACTERS = 40
 
 /** @throws TypeError naming the option. */
-export function checkKindOptions({ tokenTypes, allowBoundTokens }: TokenKindOptions): void {
+export function checkKindOptions({ tokenTypes }: TokenKindOptions): void {
   const isList = (value: unknown): boolean =>
     Array.isArray(value) && value.every((type) => typeof type === 'string' && type !== '')
   if (tokenTypes !== undefined && !isList(tokenTypes))
     throw new TypeError('"tokenTypes" must be a list of non-empty strings, such as ["JWT"].')
-  if (allowBoundTokens !== undefined && typeof allowBoundTokens !== 'boolean')
-    throw new TypeError('"allowBoundTokens" must be true or false.')
 }
 
 /** Why a verified token is refused: it is not an access token, or is bound to a key. The `cause`, for the log, says what arrived and what to set. */

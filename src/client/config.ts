@@ -107,43 +107,43 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 const KINDS = ['url', 'command', 'transport'] as const
 
 const CLIENT_OPTIONS: Names<MCPClientConfig> = {
-  id: 1,
-  servers: 1,
-  timeoutMs: 1,
-  maxResponseBytes: 1,
-  maxTaskMs: 1,
-  clientInfo: 1,
-  onError: 1,
+  id: 'string',
+  servers: 'object',
+  timeoutMs: [0],
+  maxResponseBytes: [1],
+  maxTaskMs: [0],
+  clientInfo: 'object',
+  onError: 'function',
 }
-const CLIENT_INFO: Names<NonNullable<MCPClientConfig['clientInfo']>> = { name: 1, version: 1 }
+const CLIENT_INFO: Names<NonNullable<MCPClientConfig['clientInfo']>> = { name: 'string', version: 'string' }
 const ANY_SERVER: Names<AnyServerConfig> = {
-  timeoutMs: 1,
-  maxResponseBytes: 1,
-  log: 1,
-  logLevel: 1,
-  enableProgressTracking: 1,
-  onToolError: 1,
-  tasks: 1,
-  maxTaskMs: 1,
+  timeoutMs: [0],
+  maxResponseBytes: [1],
+  log: 'function',
+  logLevel: { error: 1, debug: 1, info: 1, notice: 1, warning: 1, critical: 1, alert: 1, emergency: 1 },
+  enableProgressTracking: 'boolean',
+  onToolError: { throw: 1, return: 1 },
+  tasks: 'boolean',
+  maxTaskMs: [0],
 }
 const HTTP: Names<HttpServerConfig> = {
-  url: 1,
-  token: 1,
-  authProvider: 1,
-  headers: 1,
-  fetch: 1,
-  requestInit: 1,
+  url: 'string object',
+  token: 'string function',
+  authProvider: 'object',
+  headers: 'object',
+  fetch: 'function',
+  requestInit: 'object',
   ...ANY_SERVER,
 }
 const STDIO: Names<StdioServerConfig> = {
-  command: 1,
-  args: 1,
-  env: 1,
-  cwd: 1,
-  stderr: 1,
+  command: 'string',
+  args: 'strings',
+  env: 'object',
+  cwd: 'string',
+  stderr: { inherit: 1, ignore: 1 },
   ...ANY_SERVER,
 }
-const TRANSPORT: Names<TransportServerConfig> = { transport: 1, ...ANY_SERVER }
+const TRANSPORT: Names<TransportServerConfig> = { transport: 'function', ...ANY_SERVER }
 const SERVER_OPTIONS = { url: HTTP, command: STDIO, transport: TRANSPORT }
 
 /** @throws TypeError naming an option that cannot work or is unsafe. */
@@ -222,12 +222,6 @@ function checkBytes(label: string, bytes: number | undefined): void {
 }
 
 function checkChoices(label: string, server: ServerConfig): void {
-  const { onToolError, tasks } = server
-  if (tasks !== undefined && typeof tasks !== 'boolean')
-    throw new TypeError(`${label}.tasks must be true or false, not ${String(tasks)}.`)
-  if (onToolError !== undefined && onToolError !== 'throw' && onToolError !== 'return') {
-    throw new TypeError(`${label}.onToolError must be "throw" or "return", not ${String(onToolError)}.`)
-  }
   const stderr = 'command' in server ? server.stderr : undefined
   if (stderr === undefined || stderr === 'inherit' || stderr === 'ignore') return
   throw new TypeError(

@@ -40,7 +40,7 @@ export interface RequestSettings {
 }
 
 /** The names of `RequestSettings`. */
-export const REQUEST_SETTINGS: Names<RequestSettings> = { signal: 1, timeoutMs: 1 }
+export const REQUEST_SETTINGS: Names<RequestSettings> = { signal: 'object', timeoutMs: [0] }
 
 /** The parameters that every request has in addition to its own. */
 export interface CallParams {

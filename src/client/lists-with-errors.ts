@@ -10,7 +10,7 @@ export interface DiscoveryOptions {
   perServerTimeoutMs?: number
 }
 
-const OPTIONS: Names<DiscoveryOptions> = { perServerTimeoutMs: 1 }
+const OPTIONS: Names<DiscoveryOptions> = { perServerTimeoutMs: [0] }
 
 /** The errors of servers that are missing in a list, and how long each server took. */
 export interface DiscoveryErrors<Name extends string> {

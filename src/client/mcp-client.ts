@@ -151,13 +151,13 @@ export class MCPClient<Name extends string = string> {
    * @throws TypeError for a server that is not in `servers`, and for an invalid definition.
    */
   async toolFromDefinition(from: { serverName: Name; definition: ToolDefinition }): Promise<ClientTool> {
-    refuseUnknown('toolFromDefinition', from, { serverName: 1, definition: 1 })
+    refuseUnknown('toolFromDefinition', from, { serverName: 'string', definition: 'object' })
     return toolOf(this.#servers.of(from.serverName), from.definition)
   }
 
   /** `listTools()` from stored definitions, without requests. Servers that are no longer in `servers` are left out. */
   async toolsFromDefinitions(from: { definitions: ToolCatalog }): Promise<Record<string, ClientTool>> {
-    refuseUnknown('toolsFromDefinitions', from, { definitions: 1 })
+    refuseUnknown('toolsFromDefinitions', from, { definitions: 'object' })
     const tools = Object.entries(from.definitions).flatMap(([name, ofServer]) => {
       if (!this.#servers.has(name)) return []
       const connection = this.#servers.of(name as Name)

@@ -43,18 +43,18 @@ export interface OAuthProviderOptions {
 }
 
 const OPTIONS: Names<OAuthProviderOptions> = {
-  storage: 1,
-  redirectUrl: 1,
-  clientMetadata: 1,
-  onRedirect: 1,
-  prefix: 1,
-  clientInformation: 1,
-  clientMetadataUrl: 1,
+  storage: 'object',
+  redirectUrl: 'string object',
+  clientMetadata: 'object',
+  onRedirect: 'function',
+  prefix: 'string',
+  clientInformation: 'object',
+  clientMetadataUrl: 'string object',
 }
 const CLIENT_INFORMATION: Names<NonNullable<OAuthProviderOptions['clientInformation']>> = {
-  client_id: 1,
-  client_secret: 1,
-  issuer: 1,
+  client_id: 'string',
+  client_secret: 'string',
+  issuer: 'string',
 }
 
 /** Creates a storage in this process, for tests and scripts. */

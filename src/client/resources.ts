@@ -18,7 +18,7 @@ export interface PromptSettings extends RequestSettings {
   readonly version?: string | undefined
 }
 
-const PROMPT_SETTINGS: Names<PromptSettings> = { ...REQUEST_SETTINGS, version: 1 }
+const PROMPT_SETTINGS: Names<PromptSettings> = { ...REQUEST_SETTINGS, version: 'string' }
 
 /** `client.resources`. */
 export interface ClientResources<Name extends string> {

@@ -34,7 +34,7 @@ export interface WaitSettings extends RequestSettings {
 }
 
 /** The names of `WaitSettings`. */
-export const WAIT_SETTINGS: Names<WaitSettings> = { ...REQUEST_SETTINGS, maxTaskMs: 1, onTask: 1 }
+export const WAIT_SETTINGS: Names<WaitSettings> = { ...REQUEST_SETTINGS, maxTaskMs: [0], onTask: 'function' }
 
 /** Milliseconds between two polls: the server's value within these limits, otherwise the default. */
 const MIN_POLL_MS = 100

@@ -70,9 +70,9 @@ export interface HandleSettings extends CallSettings {
 /** The names of `CallSettings` and `HandleSettings`. */
 export const CALL_SETTINGS: Names<CallSettings & HandleSettings> = {
   ...WAIT_SETTINGS,
-  onProgress: 1,
-  progressToken: 1,
-  task: 1,
+  onProgress: 'function',
+  progressToken: 'string',
+  task: { handle: 1 },
 }
 
 /** The answer to a call with `task: 'handle'`: a result or a task. */

@@ -18,7 +18,11 @@ export interface ElicitOptions {
 }
 
 /** The names of `ElicitOptions`. */
-export const ELICIT_OPTIONS: Names<ElicitOptions> = { notSecret: 1, legacy: 1, key: 1 }
+export const ELICIT_OPTIONS: Names<ElicitOptions> = {
+  notSecret: 'strings',
+  legacy: { explain: 1, arguments: 1, rendezvous: 1 },
+  key: 'string',
+}
 
 /** Our options among those of another framework, whose other options do not apply. */
 export function elicitOptionsIn(given: object | undefined): ElicitOptions | undefined {

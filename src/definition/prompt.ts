@@ -84,16 +84,20 @@ export type PromptsConfig<Request = PromptRequest> =
   | { readonly [name: string]: AnyPrompt }
 
 const OPTIONS: Names<PromptConfig> = {
-  title: 1,
-  description: 1,
-  argsSchema: 1,
-  complete: 1,
-  icons: 1,
-  _meta: 1,
-  scopes: 1,
-  get: 1,
+  title: 'string',
+  description: 'string',
+  argsSchema: 'object',
+  complete: 'object',
+  icons: 'object',
+  _meta: 'object',
+  scopes: 'strings',
+  get: 'function',
 }
-const CALLBACKS: Names<PromptCallbacks> = { listPrompts: 1, getPromptMessages: 1, complete: 1 }
+const CALLBACKS: Names<PromptCallbacks> = {
+  listPrompts: 'function',
+  getPromptMessages: 'function',
+  complete: 'object',
+}
 
 /**
  * Declares a prompt.

@@ -108,29 +108,29 @@ export type ResourcesConfig<Request = ResourceRequest> =
   | { readonly [name: string]: ResourceConfig }
 
 const COMMON = {
-  name: 1,
-  title: 1,
-  description: 1,
-  mimeType: 1,
-  annotations: 1,
-  icons: 1,
-  _meta: 1,
-  scopes: 1,
-  canSubscribe: 1,
-  read: 1,
-}
-const FIXED: Names<FixedResourceConfig> = { uri: 1, ...COMMON, size: 1 }
-const TEMPLATE: Names<TemplateResourceConfig> = { uriTemplate: 1, ...COMMON, complete: 1 }
+  name: 'string',
+  title: 'string',
+  description: 'string',
+  mimeType: 'string',
+  annotations: 'object',
+  icons: 'object',
+  _meta: 'object',
+  scopes: 'strings',
+  canSubscribe: 'function',
+  read: 'function',
+} as const
+const FIXED: Names<FixedResourceConfig> = { uri: 'string', ...COMMON, size: [0] }
+const TEMPLATE: Names<TemplateResourceConfig> = { uriTemplate: 'string', ...COMMON, complete: 'object' }
 const CALLBACKS: Names<ResourceCallbacks> = {
-  listResources: 1,
-  getResourceContent: 1,
-  resourceTemplates: 1,
-  canSubscribe: 1,
+  listResources: 'function',
+  getResourceContent: 'function',
+  resourceTemplates: 'function',
+  canSubscribe: 'function',
 }
 
 /** @throws TypeError for an unknown option. */
 export function checkResource(where: string, config: ResourceConfig): void {
-  refuseUnknown(where, config, 'uriTemplate' in config ? TEMPLATE : FIXED)
+  refuseUnknown(where, config, Object.hasOwn(config ?? {}, 'uriTemplate') ? TEMPLATE : FIXED)
 }
 
 /** @throws TypeError for an unknown option. */

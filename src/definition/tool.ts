@@ -145,28 +145,43 @@ export type ToolCallback<
   : (context: Context) => ToolOutput<Output> | Promise<ToolOutput<Output>>
 
 const ANNOTATIONS: Names<ToolAnnotations> = {
-  title: 1,
-  readOnlyHint: 1,
-  destructiveHint: 1,
-  idempotentHint: 1,
-  openWorldHint: 1,
+  title: 'string',
+  readOnlyHint: 'boolean',
+  destructiveHint: 'boolean',
+  idempotentHint: 'boolean',
+  openWorldHint: 'boolean',
 }
-const MCP_OPTIONS: Names<NonNullable<AnyTool['mcp']>> = { annotations: 1, _meta: 1, icons: 1 }
-const COMMON = { title: 1, description: 1, inputSchema: 1, outputSchema: 1, enabled: 1, scopes: 1 }
+const MCP_OPTIONS: Names<NonNullable<AnyTool['mcp']>> = {
+  annotations: 'object',
+  _meta: 'object',
+  icons: 'object',
+}
+const COMMON = {
+  title: 'string',
+  description: 'string',
+  inputSchema: 1,
+  outputSchema: 1,
+  enabled: 'boolean',
+  scopes: 'strings',
+} as const
 const REGISTER_OPTIONS: Names<RegisterToolConfig<Schema, Schema>> = { ...COMMON, ...MCP_OPTIONS }
-const UPDATE_OPTIONS: Names<ToolUpdate> = { ...REGISTER_OPTIONS, execute: 1 }
+const UPDATE_OPTIONS: Names<ToolUpdate> = { ...REGISTER_OPTIONS, execute: 'function' }
 
 /** All options of `createTool`. */
 export const TOOL_OPTIONS: Names<ToolConfig<undefined, undefined>> = {
-  id: 1,
+  id: 'string',
   ...COMMON,
   task: 1,
-  mcp: 1,
-  execute: 1,
-  onInputAvailable: 1,
-  onOutput: 1,
+  mcp: 'object',
+  execute: 'function',
+  onInputAvailable: 'function',
+  onOutput: 'function',
 }
-const FOREIGN_OPTIONS: Names<AnyTool> = { ...TOOL_OPTIONS, onInputStart: 1, onInputDelta: 1 }
+const FOREIGN_OPTIONS: Names<AnyTool> = {
+  ...TOOL_OPTIONS,
+  onInputStart: 'function',
+  onInputDelta: 'function',
+}
 
 /** @throws TypeError for an option that does not exist under `mcp`, and for a misspelt hint: clients may have hints of their own. */
 export function checkMcp(name: string, mcp: AnyTool['mcp']): void {
@@ -215,11 +230,16 @@ export type ToolUpdate = Partial<RegisterToolConfig<Schema, Schema>> & {
   execute?: (input: any, context: any) => unknown
 }
 
-/** A tool with some members replaced. @throws TypeError for members that only the SDK has. */
-export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
+/** @throws TypeError for a member of another name or kind, such as those that only the SDK has. */
+export function checkUpdate(update: ToolUpdate): void {
   if ('callback' in update || 'paramsSchema' in update)
     throw new TypeError('update() has no callback and no paramsSchema: write execute and inputSchema.')
   refuseUnknown('update()', update, UPDATE_OPTIONS)
+}
+
+/** A tool with some members replaced. @throws TypeError for members that only the SDK has. */
+export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
+  checkUpdate(update)
   const { annotations, _meta, icons, ...rest } = update
   const mcp = { ...source.mcp, ...present({ annotations, _meta, icons }) }
   checkMcp(source.id ?? '', mcp)

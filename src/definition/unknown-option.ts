@@ -1,9 +1,21 @@
-/** Refuses options that do not exist: an ignored option, misspelt or from another framework, could leave open what it should close. */
+/**
+ * Refuses options that do not exist, or whose value is of another kind: an ignored option, misspelt or from another framework, could leave
+ * open what it should close, and so could "false" as a string.
+ */
+import { type KindOf, mismatch } from './option-kind.ts'
 
 type NameIn<Options> = Options extends unknown ? keyof Options : never
+type ValueIn<Options, Name> = Options extends unknown
+  ? Name extends keyof Options
+    ? Options[Name]
+    : never
+  : never
 
-/** All names of an options type, or of a union of them. A list with a name too few or too many does not compile. */
-export type Names<Options> = { readonly [name in NameIn<Options>]: unknown }
+/**
+ * All names of an options type, or of a union of them, with the kind of each value. A list with a name too few or too many, or with
+ * another kind, does not compile.
+ */
+export type Names<Options> = { readonly [name in NameIn<Options>]: KindOf<ValueIn<Options, name>> }
 
 /** For a generic parameter, where TypeScript does not look for excess members. */
 export type Known<Given, Options> = { readonly [name in Exclude<keyof Given, NameIn<Options>>]: never }
@@ -21,7 +33,8 @@ const ELSEWHERE: { readonly [name: string]: string } = {
 
 /**
  * @param where The function or the option that the user wrote, as in `jwt` or `"http" of MCPServer`.
- * @throws TypeError for a name that is not in `known`, and for anything but an object.
+ * @param known From `Names`.
+ * @throws TypeError for a name that is not in `known`, a value of another kind, and for anything but an object.
  */
 export function refuseUnknown(where: string, given: unknown, known: object): void {
   if (given === undefined || given === null) return
@@ -29,10 +42,24 @@ export function refuseUnknown(where: string, given: unknown, known: object): voi
   if (typeof given !== 'object' || Array.isArray(given))
     throw new TypeError(`${where} must be an object with options: ${names.join(', ')}.`)
   const name = Object.keys(given).find((one) => !Object.hasOwn(known, one))
-  if (name === undefined) return
+  if (name === undefined) {
+    refuseKinds(where, given, known)
+    return
+  }
   const near = nearest(name, names)
   const remedy = near === undefined ? 'its' : `did you mean "${near}"? Its`
   throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
+}
+
+/** @throws TypeError for the first value that is not of the kind in `known`; names that are not in it may have any. */
+function refuseKinds(where: string, given: object, known: object): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const wrong = mismatch((known as { readonly [name: string]: unknown })[name], value)
+    if (wrong === undefined) continue
+    const quoted = where.replace(/^"([\w.]+)"/, `"$1.${name}"`)
+    throw new TypeError(`${quoted === where ? `"${name}" of ${where}` : quoted} must be ${wrong}.`)
+  }
 }
 
 /** Names that only a wish for access control explains. */
@@ -41,7 +68,7 @@ const GUARDING = /scope|permission|role|tenant|enabled|auth(?!ors?$)|^where$/i
 /**
  * For objects of other frameworks, which may have more members: refuses only those that look like one of ours, or like access control.
  *
- * @throws TypeError naming the member.
+ * @throws TypeError naming the member, also for a value of another kind.
  */
 export function refuseMisspelt(where: string, given: object, known: object): void {
   for (const name of Object.keys(given)) {
@@ -50,6 +77,7 @@ export function refuseMisspelt(where: string, given: object, known: object): voi
     const isOurs = name.length > 3 && closest(name, names, name.length > 7 ? 2 : 1) !== undefined
     if (isOurs || GUARDING.test(name)) refuseUnknown(where, { [name]: 1 }, known)
   }
+  refuseKinds(where, given, known)
 }
 
 /** The name that a user probably meant. */

@@ -17,7 +17,7 @@ export interface OutageOptions {
 }
 
 /** The names of these options. */
-export const OUTAGE_OPTIONS: Names<OutageOptions> = { timeoutMs: 1, onError: 1 }
+export const OUTAGE_OPTIONS: Names<OutageOptions> = { timeoutMs: [0], onError: 'function' }
 
 export type Report = (error: unknown) => void
 

@@ -34,7 +34,7 @@ export interface SubscriptionStoreOptions {
 }
 
 /** The names of these options. */
-export const SUBSCRIPTION_OPTIONS: Names<SubscriptionStoreOptions> = { ttlMs: 1, maxCharacters: 1 }
+export const SUBSCRIPTION_OPTIONS: Names<SubscriptionStoreOptions> = { ttlMs: [0], maxCharacters: [0] }
 
 export const DEFAULT_TTL_MS = 86_400_000
 export const DEFAULT_MAX_CHARACTERS = 10_000_000

@@ -69,32 +69,37 @@ export interface GatewayOptions {
 }
 
 const OPTIONS: Names<GatewayOptions> = {
-  servers: 1,
-  ttlMs: 1,
-  retryMs: 1,
-  listTimeoutMs: 1,
-  timeoutMs: 1,
-  maxCallers: 1,
+  servers: 'object',
+  ttlMs: [0],
+  retryMs: [0],
+  listTimeoutMs: [0],
+  timeoutMs: [0],
+  maxCallers: [1],
 }
-const OWN: Names<GatewayServerOptions> = { prefix: 1, scopes: 1, include: 1, rerun: 1 }
-const COMMON = { ...OWN, timeoutMs: 1, maxResponseBytes: 1 }
+const OWN: Names<GatewayServerOptions> = {
+  prefix: 'string',
+  scopes: 'object',
+  include: 'function',
+  rerun: 'boolean',
+}
+const COMMON = { ...OWN, timeoutMs: [0], maxResponseBytes: [1] } as const
 const HTTP: Names<GatewayHttpServer> = {
-  url: 1,
-  token: 1,
-  headers: 1,
-  fetch: 1,
-  requestInit: 1,
-  authProvider: 1,
+  url: 'string object',
+  token: 'string function',
+  headers: 'object',
+  fetch: 'function',
+  requestInit: 'object',
+  authProvider: 'object',
   ...COMMON,
 }
 const SHARED: Names<GatewaySharedServer> = {
-  command: 1,
-  args: 1,
-  env: 1,
-  cwd: 1,
-  stderr: 1,
-  transport: 1,
-  enableProgressTracking: 1,
+  command: 'string',
+  args: 'strings',
+  env: 'object',
+  cwd: 'string',
+  stderr: { inherit: 1, ignore: 1 },
+  transport: 'function',
+  enableProgressTracking: 'boolean',
   ...COMMON,
 }
 
@@ -145,13 +150,9 @@ export function areScopes(given: unknown): given is readonly string[] {
   return Array.isArray(given) && given.every((scope) => typeof scope === 'string')
 }
 
-function checkOwn(label: string, { prefix, scopes, include, rerun }: GatewayServerOptions): void {
-  if (prefix !== undefined && (typeof prefix !== 'string' || !/^[\w.-]*$/.test(prefix)))
+function checkOwn(label: string, { prefix, scopes }: GatewayServerOptions): void {
+  if (prefix !== undefined && !/^[\w.-]*$/.test(prefix))
     throw new TypeError(`${label}.prefix must be letters, digits, "_", "." and "-".`)
   if (scopes !== undefined && typeof scopes !== 'function' && !areScopes(scopes))
     throw new TypeError(`${label}.scopes must be a list of strings, or a function that returns one.`)
-  if (include !== undefined && typeof include !== 'function')
-    throw new TypeError(`${label}.include must be a function.`)
-  if (rerun !== undefined && typeof rerun !== 'boolean')
-    throw new TypeError(`${label}.rerun must be true or false.`)
 }

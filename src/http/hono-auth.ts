@@ -34,7 +34,12 @@ export interface HonoAuthOptions {
   onError?: (error: unknown) => void
 }
 
-const OPTIONS: Names<HonoAuthOptions> = { publicUrl: 1, trustProxy: 1, allowAnonymous: 1, onError: 1 }
+const OPTIONS: Names<HonoAuthOptions> = {
+  publicUrl: 'string',
+  trustProxy: 'boolean',
+  allowAnonymous: 'boolean',
+  onError: 'function',
+}
 
 /** The variables that the middleware sets, for `new Hono<{ Variables: HonoAuthVariables }>()`. */
 export interface HonoAuthVariables {

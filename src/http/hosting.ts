@@ -108,30 +108,22 @@ export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig
   }
   checkList('allowedHosts', http.allowedHosts, 'example.com or example.com:8443', hostOf)
   checkList('allowedOrigins', http.allowedOrigins, 'https://app.example.com', originOf)
-  for (const [option, value] of Object.entries(http)) {
-    const isLimit = OPTIONS[option as keyof HttpConfig] === LIMIT
-    if (option === 'keepAliveMs' && value === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
-    if (option === 'callerShare' && !((value as number) > 0 && (value as number) <= 1))
-      throw new TypeError('"http.callerShare" must be a number above 0 and at most 1.')
-    // setTimeout takes 32 bits: a longer time would fire at once.
-    if (isLimit && !(Number.isFinite(value) && (value as number) >= 0 && (value as number) < 2 ** 31))
-      throw new TypeError(`"http.${option}" must be a number from 0 to 2147483647.`)
-  }
+  if (http.keepAliveMs === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
+  if (http.callerShare === 0) throw new TypeError('"http.callerShare" must be above 0.')
 }
 
-/** A number. `Infinity` is refused: omit the option for no limit. */
-const LIMIT = 1
-const OTHER = 0
+/** `setTimeout` takes 32 bits: a longer time would fire at once. `Infinity` is refused: omit the option for no limit. */
+const LIMIT = [0, 2 ** 31 - 1] as const
 
 /** All options, since ignoring a misspelt `allowedHosts` would leave a server open. */
 const OPTIONS: Names<HttpConfig> = {
-  allowedHosts: OTHER,
-  allowedOrigins: OTHER,
-  publicUrl: OTHER,
-  trustProxy: OTHER,
-  rateLimiter: OTHER,
-  page: OTHER,
-  health: OTHER,
+  allowedHosts: 'strings',
+  allowedOrigins: 'strings',
+  publicUrl: 'string',
+  trustProxy: 'boolean',
+  rateLimiter: 'object',
+  page: 'boolean',
+  health: 'boolean',
   maxBodyBytes: LIMIT,
   maxHeaderBytes: LIMIT,
   bodyTimeoutMs: LIMIT,
@@ -140,7 +132,7 @@ const OPTIONS: Names<HttpConfig> = {
   maxStringCharacters: LIMIT,
   maxCallMs: LIMIT,
   maxConcurrentCalls: LIMIT,
-  callerShare: LIMIT,
+  callerShare: [0, 1],
   maxBufferedBytes: LIMIT,
   maxWaitingCalls: LIMIT,
   streamAfterMs: LIMIT,
@@ -150,17 +142,17 @@ const OPTIONS: Names<HttpConfig> = {
   maxListenCharacters: LIMIT,
   maxListenMs: LIMIT,
 }
-const AUDIT_OPTIONS: Names<AuditOptions> = { record: OTHER, arguments: OTHER }
+const AUDIT_OPTIONS: Names<AuditOptions> = { record: 'function', arguments: 'function' }
 
 /** The names of `HostingConfig`. */
 export const HOSTING_OPTIONS: Names<HostingConfig> = {
   auth: 1,
-  trustedTransport: 1,
-  http: 1,
+  trustedTransport: 'boolean',
+  http: 'object',
   log: 1,
-  audit: 1,
-  telemetry: 1,
-  onError: 1,
+  audit: 'object',
+  telemetry: 'object',
+  onError: 'function',
 }
 
 /** An invalid entry would never match, so that every request would be refused. */

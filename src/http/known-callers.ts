@@ -31,8 +31,6 @@ export function checkCallers({ auth, trustedTransport }: CallersConfig): void {
       '"auth" must be created by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
     )
   }
-  if (trustedTransport !== undefined && typeof trustedTransport !== 'boolean')
-    throw new TypeError('"trustedTransport" must be true or false.')
   if (trustedTransport && auth !== undefined)
     throw new TypeError(
       '"trustedTransport" lets every caller use everything, and "auth" does not: remove one of them.',

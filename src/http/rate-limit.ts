@@ -28,7 +28,7 @@ export interface MemoryRateLimiterOptions {
   maxKeys?: number
 }
 
-const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: 1, windowMs: 1, maxKeys: 1 }
+const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: [1], windowMs: [0], maxKeys: [1] }
 
 /**
  * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, further calls are allowed evenly over the window

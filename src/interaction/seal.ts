@@ -47,6 +47,8 @@ interface Key {
   readonly key: CryptoKey
 }
 
+const UNSET = 'is the variable that it comes from set?'
+
 /**
  * Creates a seal from secrets: the first one seals, and all of them open. Keys are derived at the first use.
  *
@@ -54,12 +56,11 @@ interface Key {
  */
 export function createSeal(secrets: readonly string[], serverId: string): Seal {
   if (secrets.length === 0) throw new TypeError('"secret" must contain at least one secret, or be omitted.')
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET_LENGTH) {
-      throw new TypeError(
-        `A secret must have at least ${MIN_SECRET_LENGTH} characters: generate one, for example with "openssl rand -base64 32".`,
-      )
-    }
+  for (const [index, secret] of secrets.entries()) {
+    if (typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH) continue
+    const which = secrets.length > 1 ? `Secret number ${index + 1}` : 'A secret'
+    const remedy = secret ? 'generate one, for example with "openssl rand -base64 32"' : UNSET
+    throw new TypeError(`${which} must have at least ${MIN_SECRET_LENGTH} characters: ${remedy}.`)
   }
   let derived: Promise<readonly Key[]> | undefined
   const keys = (): Promise<readonly Key[]> => {

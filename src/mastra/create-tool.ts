@@ -36,8 +36,8 @@ export type MastraCreatedTool<
 
 const OPTIONS: Names<MastraToolConfig<undefined, undefined>> = {
   ...TOOL_OPTIONS,
-  onInputStart: 1,
-  onInputDelta: 1,
+  onInputStart: 'function',
+  onInputDelta: 'function',
 }
 
 /**

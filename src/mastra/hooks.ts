@@ -1,5 +1,6 @@
 /** The hooks of a tool as Mastra and the AI SDK call them. */
 import type { ToolHookEvent, ToolHooks } from '../definition/tool-hooks.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { Context } from '../request/context.ts'
 import { extendForMastra, type MastraContext } from './context.ts'
 
@@ -25,8 +26,11 @@ interface Hooked {
   onOutput?: ((event: never) => unknown) | undefined
 }
 
-/** The hooks of a tool that a server calls, each with what Mastra tells it. */
+const HOOKS: Names<Hooked> = { onInputAvailable: 'function', onOutput: 'function' }
+
+/** The hooks of a tool that a server calls, each with what Mastra tells it. @throws TypeError for one that is not a function. */
 export function hooksOf({ onInputAvailable, onOutput }: Hooked): Hooked {
+  refuseUnknown('a tool', { onInputAvailable, onOutput }, HOOKS)
   return {
     ...(onInputAvailable !== undefined && { onInputAvailable: told(onInputAvailable) }),
     ...(onOutput !== undefined && { onOutput: told(onOutput) }),

@@ -51,11 +51,11 @@ export interface OAuthConfig {
 }
 
 const OPTIONS: Names<OAuthConfig> = {
-  resource: 1,
-  authorizationServers: 1,
-  scopesSupported: 1,
-  resourceName: 1,
-  validateToken: 1,
+  resource: 'string',
+  authorizationServers: 'strings',
+  scopesSupported: 'strings',
+  resourceName: 'string',
+  validateToken: 'function',
 }
 
 const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
@@ -144,7 +144,7 @@ export function createIntrospectionValidator(
   endpoint: string,
   credentials: { clientId: string; clientSecret: string },
 ): ValidateToken {
-  refuseUnknown('createIntrospectionValidator', credentials, { clientId: 1, clientSecret: 1 })
+  refuseUnknown('createIntrospectionValidator', credentials, { clientId: 'string', clientSecret: 'string' })
   const introspectors = new Map<string, (token: string) => Promise<TokenAnswer>>()
   const introspectorFor = (audience: string) => {
     const introspector =

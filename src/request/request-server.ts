@@ -7,7 +7,7 @@ import type { Definition } from '../definition/compile.ts'
 import { type CompiledTool, compileTool, updateTool } from '../definition/compiled-tool.ts'
 import type { McpContext } from '../definition/context.ts'
 import type { Schema } from '../definition/schema.ts'
-import { type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
+import { checkUpdate, type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
 import type { Access, Guarded } from './access.ts'
 import type { Context } from './context.ts'
 import { createToolHandle, type ToolHandle } from './tool-handle.ts'
@@ -147,6 +147,7 @@ export class RequestScope implements RequestServer {
     return createToolHandle(name, {
       isEnabled: () => this.findTool(name) !== undefined,
       edit: ({ enabled, ...update }) => {
+        if (enabled !== undefined) checkUpdate({ enabled })
         const overlay = this.#writable()
         const entry = overlay.get(name)
         if (entry === undefined) throw new TypeError(`Tool "${name}" was removed from this request.`)

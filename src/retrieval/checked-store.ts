@@ -4,24 +4,33 @@ import type { CreateIndexParams, QueryParams, UpsertParams, VectorStore } from '
 
 /** The names that every query has. */
 export const QUERY_OPTIONS: Names<QueryParams> = {
-  indexName: 1,
-  queryVector: 1,
-  topK: 1,
+  indexName: 'string',
+  queryVector: 'object',
+  topK: [1],
   filter: 1,
-  includeVector: 1,
+  includeVector: 'boolean',
 }
 
-const CREATE: Names<CreateIndexParams> = { indexName: 1, dimension: 1, metric: 1 }
-const UPSERT: Names<UpsertParams> = { indexName: 1, vectors: 1, metadata: 1, ids: 1 }
+const CREATE: Names<CreateIndexParams> = {
+  indexName: 'string',
+  dimension: [1],
+  metric: { cosine: 1, euclidean: 1, dotproduct: 1 },
+}
+const UPSERT: Names<UpsertParams> = {
+  indexName: 'string',
+  vectors: 'object',
+  metadata: 'object',
+  ids: 'strings',
+}
 
 const METHODS: { readonly [method in keyof VectorStore]?: object } = {
   createIndex: CREATE,
   upsert: UPSERT,
-  deleteVector: { indexName: 1, id: 1 },
-  deleteVectors: { indexName: 1, ids: 1 },
-  describeIndex: { indexName: 1 },
-  indexVersion: { indexName: 1 },
-  listIds: { indexName: 1, prefix: 1 },
+  deleteVector: { indexName: 'string', id: 'string' },
+  deleteVectors: { indexName: 'string', ids: 'strings' },
+  describeIndex: { indexName: 'string' },
+  indexVersion: { indexName: 'string' },
+  listIds: { indexName: 'string', prefix: 'string' },
 }
 
 /**

@@ -108,7 +108,7 @@ function aiSdk(model: AiSdkEmbeddingModel): EmbedFunction {
   }
 }
 
-const BOUND: Names<BoundEmbeddingModel> = { binding: 1, model: 1 }
+const BOUND: Names<BoundEmbeddingModel> = { binding: 'object', model: 'string' }
 
 function bound(options: BoundEmbeddingModel): EmbedFunction {
   refuseUnknown('"model"', options, BOUND)

@@ -44,15 +44,15 @@ export interface GraphRAGToolOptions extends Omit<RetrievalOptions, 'reranker'> 
 }
 
 const { reranker: _, ...SHARED } = RETRIEVAL_OPTIONS
-const OPTIONS: Names<GraphRAGToolOptions> = { ...SHARED, graphOptions: 1 }
+const OPTIONS: Names<GraphRAGToolOptions> = { ...SHARED, graphOptions: 'object' }
 const GRAPH_OPTIONS: Names<GraphOptions> = {
-  dimension: 1,
-  threshold: 1,
-  randomWalkSteps: 1,
-  restartProb: 1,
-  maxNodes: 1,
-  maxCacheBytes: 1,
-  maxAgeMs: 1,
+  dimension: [1],
+  threshold: [-1, 1],
+  randomWalkSteps: [1],
+  restartProb: [0, 1],
+  maxNodes: [1],
+  maxCacheBytes: [0],
+  maxAgeMs: [0],
 }
 
 const NAME = 'createGraphRAGTool'

@@ -40,10 +40,10 @@ interface IndexSnapshot {
 }
 
 interface MemoryQueryParams extends QueryParams {
-  readonly minScore?: unknown
+  readonly minScore?: number
 }
 
-const QUERY: Names<MemoryQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+const QUERY: Names<MemoryQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity] }
 
 /** A store in memory, which can also be saved. */
 export interface MemoryVectorStore extends VectorStore {

@@ -66,25 +66,33 @@ export interface RetrievalOptions {
 
 /** The names of `RetrievalOptions`. */
 export const RETRIEVAL_OPTIONS: Names<RetrievalOptions> = {
-  vectorStore: 1,
-  vectorStoreName: 1,
-  vectorStores: 1,
-  indexName: 1,
+  vectorStore: 'object',
+  vectorStoreName: 'string',
+  vectorStores: 'object',
+  indexName: 'string',
   model: 1,
-  id: 1,
-  description: 1,
-  enableFilter: 1,
+  id: 'string',
+  description: 'string',
+  enableFilter: 'boolean',
   filter: 1,
-  includeVectors: 1,
-  includeSources: 1,
-  reranker: 1,
-  databaseConfig: 1,
-  providerOptions: 1,
+  includeVectors: 'boolean',
+  includeSources: 'boolean',
+  reranker: 'object',
+  databaseConfig: 'object',
+  providerOptions: 'object',
 }
 
-const PGVECTOR: Names<NonNullable<DatabaseConfig['pgvector']>> = { minScore: 1, ef: 1, probes: 1, exact: 1 }
-const PINECONE: Names<NonNullable<DatabaseConfig['pinecone']>> = { namespace: 1, sparseVector: 1 }
-const CHROMA: Names<NonNullable<DatabaseConfig['chroma']>> = { where: 1, whereDocument: 1 }
+const PGVECTOR: Names<NonNullable<DatabaseConfig['pgvector']>> = {
+  minScore: [-Infinity],
+  ef: [1],
+  probes: [1],
+  exact: 'boolean',
+}
+const PINECONE: Names<NonNullable<DatabaseConfig['pinecone']>> = {
+  namespace: 'string',
+  sparseVector: 'object',
+}
+const CHROMA: Names<NonNullable<DatabaseConfig['chroma']>> = { where: 'object', whereDocument: 'object' }
 
 /** @throws TypeError for an unknown option of a store that this package has. */
 function checkDatabaseConfig({ pgvector, pinecone, chroma }: DatabaseConfig): void {

@@ -16,7 +16,7 @@ export interface RetrievalValues {
   readonly fromMeta?: readonly string[]
 }
 
-const VALUES: Names<RetrievalValues> = { vectorStores: 1, fromMeta: 1 }
+const VALUES: Names<RetrievalValues> = { vectorStores: 'object', fromMeta: 'strings' }
 
 /** Values that are objects of this server, never from a client. */
 const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'providerOptions', 'user']

@@ -55,9 +55,13 @@ export interface Reranked {
   readonly notice?: string
 }
 
-const CONFIG: Names<RerankerConfig> = { model: 1, options: 1 }
-const OPTIONS: Names<RerankerOptions> = { weights: 1, topK: 1, timeoutMs: 1 }
-const WEIGHTS: Names<NonNullable<RerankerOptions['weights']>> = { semantic: 1, vector: 1, position: 1 }
+const CONFIG: Names<RerankerConfig> = { model: 'object', options: 'object' }
+const OPTIONS: Names<RerankerOptions> = { weights: 'object', topK: [1], timeoutMs: [0] }
+const WEIGHTS: Names<NonNullable<RerankerOptions['weights']>> = {
+  semantic: [0, 1],
+  vector: [0, 1],
+  position: [0, 1],
+}
 
 const DEFAULT_WEIGHTS = { semantic: 0.4, vector: 0.4, position: 0.2 }
 const DEFAULT_TIMEOUT_MS = 5000

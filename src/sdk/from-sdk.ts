@@ -24,7 +24,7 @@ export interface FromSdkOptions extends HostedConfig {
   handler?: { readonly [option: string]: unknown }
 }
 
-const OPTIONS: Names<FromSdkOptions> = { ...HOSTED_OPTIONS, handler: 1 }
+const OPTIONS: Names<FromSdkOptions> = { ...HOSTED_OPTIONS, handler: 'object' }
 
 /**
  * Serves a server of an official SDK with Mayfly's guard, auth and adapters. The factory is called for each request. The version of

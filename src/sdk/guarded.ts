@@ -64,7 +64,13 @@ const KINDS = {
   prompts: 'Prompt',
   resources: 'Resource',
   methods: 'Method',
-} as const satisfies Names<GuardedNames>
+} as const satisfies { readonly [kind in keyof GuardedNames]: string }
+const NAMES: Names<GuardedNames> = {
+  tools: 'object',
+  prompts: 'object',
+  resources: 'object',
+  methods: 'object',
+}
 
 /** Maximum characters; longer URIs are refused. */
 const MAX_URI_LENGTH = 8192
@@ -79,7 +85,7 @@ const compiledKeys = new WeakMap<object, readonly ResourceKey[]>()
  * callers.
  */
 export function checkScopes(scopes: GuardedNames = {}, callers: CallersConfig): void {
-  refuseUnknown('"scopes"', scopes, KINDS)
+  refuseUnknown('"scopes"', scopes, NAMES)
   for (const [kind, names] of Object.entries(scopes)) {
     for (const [name, needed] of Object.entries(names as object)) {
       if (Array.isArray(needed) && needed.every((scope) => typeof scope === 'string')) {

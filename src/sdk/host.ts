@@ -32,7 +32,11 @@ export interface HostedConfig extends HostingConfig {
 }
 
 /** The names of `HostedConfig`. */
-export const HOSTED_OPTIONS: Names<HostedConfig> = { ...HOSTING_OPTIONS, scopes: 1, methods: 1 }
+export const HOSTED_OPTIONS: Names<HostedConfig> = {
+  ...HOSTING_OPTIONS,
+  scopes: 'object',
+  methods: 1,
+}
 
 /** A server that every adapter and the CLI accept, like an `MCPServer`. */
 export interface HostedServer {

@@ -46,7 +46,7 @@ export class RunContext extends Context implements TaskContext {
 
   // biome-ignore lint/suspicious/noExplicitAny: as in TaskContext.
   override waitFor<Value = any>(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Value> {
-    refuseUnknown('ctx.waitFor', options, { timeoutMs: 1 })
+    refuseUnknown('ctx.waitFor', options, { timeoutMs: [0] })
     return this.#run().waits.waitFor(name, options.timeoutMs) as Promise<Value>
   }
 }

@@ -42,13 +42,13 @@ export interface TaskEndpointOptions {
 }
 
 const OPTIONS: Names<TaskEndpointOptions> = {
-  server: 1,
-  url: 1,
-  secret: 1,
-  urlSecret: 1,
-  limit: 1,
-  maxDurationMs: 1,
-  maxBodyBytes: 1,
+  server: 'object',
+  url: 'string',
+  secret: 'string strings',
+  urlSecret: 'string strings',
+  limit: [1],
+  maxDurationMs: [0],
+  maxBodyBytes: [0],
 }
 
 /** Options of `urlFor`. */
@@ -57,7 +57,7 @@ export interface TaskUrlOptions {
   readonly ttlMs?: number
 }
 
-const URL_OPTIONS: Names<TaskUrlOptions> = { ttlMs: 1 }
+const URL_OPTIONS: Names<TaskUrlOptions> = { ttlMs: [0] }
 
 export interface TaskEndpoint {
   /** Never rejects. */

@@ -32,21 +32,21 @@ export interface TasksOptions {
 
 /** The names of `TasksOptions`. */
 export const TASKS_OPTIONS: Names<TasksOptions> = {
-  runner: 1,
+  runner: 'object',
   ttlMs: 1,
-  pollIntervalMs: 1,
-  maxOpenTasks: 1,
-  maxIdleRuns: 1,
-  maxRunMs: 1,
-  leaseMs: 1,
+  pollIntervalMs: [0],
+  maxOpenTasks: [1],
+  maxIdleRuns: [1],
+  maxRunMs: [0],
+  leaseMs: [0],
 }
 const TASK_OPTIONS: Names<TaskOptions> = {
-  mode: 1,
-  afterMs: 1,
-  waitMs: 1,
+  mode: { required: 1, auto: 1 },
+  afterMs: [0],
+  waitMs: [0],
   ttlMs: 1,
-  pollIntervalMs: 1,
-  fallback: 1,
+  pollIntervalMs: [0],
+  fallback: { handle: 1, wait: 1, refuse: 1 },
 }
 
 export interface Settings extends Required<Omit<TasksOptions, 'runner'>> {
@@ -88,7 +88,6 @@ export function settingsOf(option: TaskOption, { ttlMs, pollIntervalMs }: Settin
 }
 
 const MODES = ['required', 'auto']
-const FALLBACKS = ['wait', 'handle', 'refuse']
 
 /** @throws TypeError naming the tool and the value. */
 export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void {
@@ -96,18 +95,13 @@ export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void
   if (!isOption)
     throw new TypeError(`"task" of tool "${id}" must be "auto", "required" or an object with options.`)
   if (typeof task === 'object') refuseUnknown(`"task" of tool "${id}"`, task, TASK_OPTIONS)
-  const { mode, fallback, afterMs, waitMs, ttlMs, pollIntervalMs } = settingsOf(task, settings)
-  const refuse = (what: string, allowed: readonly string[], value: unknown): never => {
-    throw new TypeError(
-      `"${what}" of tool "${id}" must be one of ${allowed.join(', ')}, not ${JSON.stringify(value)}.`,
-    )
-  }
-  if (!MODES.includes(mode)) refuse('task', MODES, mode)
-  if (!FALLBACKS.includes(fallback)) refuse('task.fallback', FALLBACKS, fallback)
+  const { mode, afterMs, waitMs, ttlMs, pollIntervalMs } = settingsOf(task, settings)
+  if (!MODES.includes(mode))
+    throw new TypeError(`"task" of tool "${id}" must be one of ${MODES.join(', ')}, not "${mode}".`)
   checkNumber(`task.pollIntervalMs" of tool "${id}`, pollIntervalMs)
   if (ttlMs !== null) checkNumber(`task.ttlMs" of tool "${id}`, ttlMs)
   for (const [name, ms] of Object.entries({ afterMs, waitMs }))
-    if (!(Number.isInteger(ms) && ms >= 0))
+    if (!Number.isInteger(ms))
       throw new TypeError(`"task.${name}" of tool "${id}" must be a whole number of milliseconds, 0 or more.`)
 }
 

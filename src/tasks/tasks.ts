@@ -21,12 +21,12 @@ const DUE_LIMIT = 20
 
 type Options = TasksOptions & { readonly store: TaskStore }
 
-const OPTIONS: Names<Options> = { store: 1, ...TASKS_OPTIONS }
+const OPTIONS: Names<Options> = { store: 'object', ...TASKS_OPTIONS }
 const DUE_OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
   env: 1,
-  deadline: 1,
-  waitUntil: 1,
-  limit: 1,
+  deadline: [0],
+  waitUntil: 'function',
+  limit: [1],
 }
 
 /**

@@ -11,7 +11,7 @@ export interface PollingOptions {
   readonly limit?: number
 }
 
-const OPTIONS: Names<PollingOptions> = { everyMs: 1, limit: 1 }
+const OPTIONS: Names<PollingOptions> = { everyMs: [0], limit: [1] }
 
 /** Milliseconds after a poll that found the maximum. */
 const FULL_LOOK_MS = 50

@@ -31,13 +31,13 @@ export interface ConnectOptions {
 export type ConnectedClient = Client & AsyncDisposable
 
 const OPTIONS: Names<ConnectOptions> = {
-  era: true,
-  capabilities: true,
-  answers: true,
-  auth: true,
-  env: true,
-  url: true,
-  headers: true,
+  era: { modern: 1, legacy: 1 },
+  capabilities: 'object',
+  answers: 1,
+  auth: 1,
+  env: 1,
+  url: 'string',
+  headers: 'object',
 }
 
 const NO_CALLER = `"auth" of connect must be a token, or a caller as returned by a verifier: { token: 't', clientId: 'ada', scopes: [] }.`
@@ -45,9 +45,7 @@ const NO_CALLER = `"auth" of connect must be a token, or a caller as returned by
 /** Ignoring a misspelt `auth` would let tests of scopes pass without a caller. */
 function checkOptions(options: ConnectOptions): void {
   refuseUnknown('connect', options, OPTIONS)
-  const { era, auth, headers = {} } = options
-  if (era !== undefined && era !== 'modern' && era !== 'legacy')
-    throw new TypeError('"era" of connect must be "modern" or "legacy".')
+  const { auth, headers = {} } = options
   if (auth !== undefined && typeof auth !== 'string' && (typeof auth !== 'object' || auth === null))
     throw new TypeError(NO_CALLER)
   if (typeof auth === 'string' && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))

@@ -422,9 +422,9 @@ describe('tasks', () => {
 describe('mistakes', () => {
   it.each([
     [{ atuh: () => undefined }, 'mcp has no option "atuh": did you mean "auth"?'],
-    [{ auth: 'user' }, '"auth" of mcp must be a function of the context'],
+    [{ auth: 'user' }, '"auth" of mcp must be a function'],
     [{ basePath: 'api/' }, '"basePath" of mcp must be a path such as "/api"'],
-    [{ cors: true }, '"cors" of mcp must be "server" or "app".'],
+    [{ cors: true }, '"cors" of mcp must be one of "server", "app", not true.'],
   ])('%j → TypeError', (options, message) => {
     expect(() => mcp(create(), options as object)).toThrow(message)
   })

@@ -82,14 +82,14 @@ describe('new MCPServer', () => {
     ['allowedHosts', 'http://app.example.com:8080/mcp', '"app.example.com:8080"'],
     ['allowedHosts', '*', 'like example.com'],
     ['allowedHosts', '', 'like example.com'],
-    ['allowedHosts', 5, 'like example.com'],
+    ['allowedHosts', 5, 'a list of strings'],
     ['allowedOrigins', 'app.example.com', '"https://app.example.com"'],
     ['allowedOrigins', 'https://app.example.com/', '"https://app.example.com"'],
     ['allowedOrigins', 'https://APP.example.com:443', '"https://app.example.com"'],
     ['allowedOrigins', 'https://app.example.com/path', '"https://app.example.com"'],
     ['allowedOrigins', 'https://*.example.com', 'like https://app.example.com'],
     ['allowedOrigins', '', 'like https://app.example.com'],
-    ['allowedOrigins', /app/, 'like https://app.example.com'],
+    ['allowedOrigins', /app/, 'a list of strings'],
   ])(
     'http.%s with %j, which no request has → TypeError that says what to write [config.required]',
     (option, entry, remedy) => {

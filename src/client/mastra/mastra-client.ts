@@ -21,8 +21,13 @@ export interface PromptQuery<Name extends string = string> {
   version?: string
 }
 
-const RESOURCE_QUERY: Names<ResourceQuery> = { serverName: 1, uri: 1 }
-const PROMPT_QUERY: Names<PromptQuery> = { serverName: 1, name: 1, args: 1, version: 1 }
+const RESOURCE_QUERY: Names<ResourceQuery> = { serverName: 'string', uri: 'string' }
+const PROMPT_QUERY: Names<PromptQuery> = {
+  serverName: 'string',
+  name: 'string',
+  args: 'object',
+  version: 'string',
+}
 
 /** `client.resources`. */
 export interface MastraResources<Name extends string> extends ClientResources<Name> {

@@ -3,6 +3,7 @@
  * ones are refused with what to write instead.
  */
 import type { LoggingLevel } from '@modelcontextprotocol/client'
+import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
 import type { MCPClientConfig, ServerConfig } from '../config.ts'
 import type { ServerLogEntry } from '../server-log-entry.ts'
 
@@ -40,6 +41,13 @@ export interface MastraClientConfig<Name extends string = string> extends MCPCli
   timeout?: number
 }
 
+const OWN: Names<Omit<MastraServerOptions, 'serverLogLevel'> & Pick<ServerConfig, 'log'>> = {
+  timeout: [0],
+  logger: 'function',
+  log: 'function',
+  enableServerLogs: 'boolean',
+}
+
 const NO_VALIDATOR =
   'leave it out: this client does not compile schemas to code, so it runs on every platform as it is'
 const FORWARD = 'put what getServerInstructions() returns into the agent’s prompt, if you trust the server'
@@ -72,6 +80,7 @@ export function readSpellings<Name extends string>(config: MastraClientConfig<Na
   refuse('', config)
   if (config.servers === null || typeof config.servers !== 'object') return config
   const { timeout, ...rest } = config
+  refuseUnknown('MCPClient', { timeout: config.timeout }, OWN)
   const timeoutMs = oneOf('', 'timeoutMs', config.timeoutMs, 'timeout', timeout)
   const servers = Object.entries<MastraServerConfig>(config.servers).map(([name, server]) => [
     name,
@@ -89,6 +98,7 @@ function readServer(label: string, server: MastraServerConfig): ServerConfig {
     )
   }
   const { timeout, logger, serverLogLevel, enableServerLogs = true, log: own, ...rest } = server
+  refuseUnknown(label.slice(0, -1), { timeout, logger, log: own, enableServerLogs }, OWN)
   const timeoutMs = oneOf(label, 'timeoutMs', server.timeoutMs, 'timeout', timeout)
   const logLevel = oneOf(label, 'logLevel', server.logLevel, 'serverLogLevel', serverLogLevel)
   const listener = logger && ((entry: ServerLogEntry) => logger(toLogMessage(entry)))

@@ -81,8 +81,19 @@ const DIALECT: MongoDialect = {
 const ROWS_AT_ONCE = 100
 const LIST_ROWS = 1000
 
-const OPTIONS: Names<ChromaOptions> = { url: 1, apiKey: 1, tenant: 1, database: 1, timeoutMs: 1 }
-const QUERY: Names<ChromaQueryParams> = { ...QUERY_OPTIONS, where: 1, whereDocument: 1, minScore: 1 }
+const OPTIONS: Names<ChromaOptions> = {
+  url: 'string',
+  apiKey: 'string',
+  tenant: 'string',
+  database: 'string',
+  timeoutMs: [0],
+}
+const QUERY: Names<ChromaQueryParams> = {
+  ...QUERY_OPTIONS,
+  where: 'object',
+  whereDocument: 'object',
+  minScore: [-Infinity],
+}
 
 /**
  * Creates a store on Chroma. Metadata must be flat; the text in `metadata.text` is also the document that `whereDocument` searches.

@@ -47,8 +47,8 @@ export interface LibSqlQueryParams extends QueryParams {
 const DISTANCES = { cosine: 'vector_distance_cos', euclidean: 'vector_distance_l2' } as const
 const ROWS_AT_ONCE = 100
 
-const OPTIONS: Names<LibSqlOptions> = { client: 1, metric: 1 }
-const QUERY: Names<LibSqlQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+const OPTIONS: Names<LibSqlOptions> = { client: 'object', metric: { cosine: 1, euclidean: 1 } }
+const QUERY: Names<LibSqlQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity] }
 
 /**
  * Creates a store on libSQL. Compares every vector, which is exact, and fast up to about 100 000 rows.

@@ -67,14 +67,20 @@ const DEFAULT_EF = 40
 const ROWS_AT_ONCE = 100
 
 const OPTIONS: Names<PgVectorOptions> = {
-  client: 1,
-  connectionString: 1,
-  schema: 1,
-  metric: 1,
-  index: 1,
-  iterativeScan: 1,
+  client: 'object',
+  connectionString: 'string',
+  schema: 'string',
+  metric: { cosine: 1, euclidean: 1, dotproduct: 1 },
+  index: { hnsw: 1, ivfflat: 1, none: 1 },
+  iterativeScan: 'boolean',
 }
-const QUERY: Names<PgVectorQueryParams> = { ...QUERY_OPTIONS, minScore: 1, ef: 1, exact: 1, probes: 1 }
+const QUERY: Names<PgVectorQueryParams> = {
+  ...QUERY_OPTIONS,
+  minScore: [-Infinity],
+  ef: [1],
+  exact: 'boolean',
+  probes: [1],
+}
 
 /**
  * Creates a store on Postgres with pgvector. No statement depends on an earlier one, so it works over HTTP and behind a pooler.

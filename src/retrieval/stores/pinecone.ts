@@ -69,8 +69,19 @@ const UPSERT_ROWS = 100
 const DELETE_ROWS = 1000
 const READY_ATTEMPTS = 60
 
-const OPTIONS: Names<PineconeOptions> = { apiKey: 1, namespace: 1, serverless: 1, url: 1, timeoutMs: 1 }
-const QUERY: Names<PineconeQueryParams> = { ...QUERY_OPTIONS, namespace: 1, sparseVector: 1, minScore: 1 }
+const OPTIONS: Names<PineconeOptions> = {
+  apiKey: 'string',
+  namespace: 'string',
+  serverless: 'object',
+  url: 'string',
+  timeoutMs: [0],
+}
+const QUERY: Names<PineconeQueryParams> = {
+  ...QUERY_OPTIONS,
+  namespace: 'string',
+  sparseVector: 'object',
+  minScore: [-Infinity],
+}
 
 /**
  * Creates a store on Pinecone. Metadata must be flat: strings, numbers, booleans and lists of strings.

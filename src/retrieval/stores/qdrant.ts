@@ -64,8 +64,8 @@ const ID = '_mayfly_id'
 const UPSERT_ROWS = 100
 const LIST_ROWS = 1000
 
-const OPTIONS: Names<QdrantOptions> = { url: 1, apiKey: 1, timeoutMs: 1 }
-const QUERY: Names<QdrantQueryParams> = { ...QUERY_OPTIONS, minScore: 1, ef: 1, exact: 1 }
+const OPTIONS: Names<QdrantOptions> = { url: 'string', apiKey: 'string', timeoutMs: [0] }
+const QUERY: Names<QdrantQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity], ef: [1], exact: 'boolean' }
 
 /**
  * Creates a store on Qdrant.

@@ -50,8 +50,8 @@ const METRICS: { readonly [name: string]: Metric } = {
 const UPSERT_ROWS = 100
 const LIST_ROWS = 1000
 
-const OPTIONS: Names<UpstashOptions> = { url: 1, token: 1, timeoutMs: 1 }
-const QUERY: Names<UpstashQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+const OPTIONS: Names<UpstashOptions> = { url: 'string', token: 'string', timeoutMs: [0] }
+const QUERY: Names<UpstashQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity] }
 
 /**
  * Creates a store on Upstash Vector. The index at the URL must exist; its scores are from 0 to 1, also for `cosine`.

@@ -47,7 +47,7 @@ const MAX_FILTER_BYTES = 2048
 /** Longer strings are indexed only by their beginning. */
 const MAX_TEXT_BYTES = 64
 
-const QUERY: Names<VectorizeQueryParams> = { ...QUERY_OPTIONS, minScore: 1 }
+const QUERY: Names<VectorizeQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity] }
 
 /**
  * Creates a store on Vectorize: the bindings of its indexes by name. At most 20 results per query. Fields that filters use need a

@@ -54,7 +54,7 @@ describe('a server with scopes that cannot know its callers', () => {
 
   it.each<[object, string]>([
     [{ trustedTransport: true, auth: 'host' }, 'remove one of them'],
-    [{ trustedTransport: 'yes' }, '"trustedTransport" must be true or false'],
+    [{ trustedTransport: 'yes' }, '"trustedTransport" of MCPServer must be true or false, not "yes"'],
     [{ auth: 'express' }, '"auth" must be created by'],
   ])('%j → TypeError', (config, message) => {
     expect(() => createServer(config)).toThrow(message)

@@ -80,8 +80,12 @@ it.each<[string, object, string]>([
     { servers: { a: { url, log: () => {}, logger: () => {} } } },
     'servers.a.logger is another name for log',
   ],
-  ['a time that is none', { servers: { a: { url, timeout: -1 } } }, 'servers.a.timeoutMs must be'],
-  ['another way to fail', { servers: { a: { url, onToolError: 'retry' } } }, 'servers.a.onToolError must be'],
+  ['a time that is none', { servers: { a: { url, timeout: -1 } } }, '"timeout" of servers.a must be'],
+  [
+    'another way to fail',
+    { servers: { a: { url, onToolError: 'retry' } } },
+    '"onToolError" of servers.a must be',
+  ],
   ['error output to read', { servers: { a: { command: 'x', stderr: 'pipe' } } }, 'servers.a.stderr must be'],
 ])('%s → TypeError', (_case, config, message) => {
   expect(() => new MCPClient(config as MCPClientConfig)).toThrow(TypeError)

@@ -310,7 +310,7 @@ describe('tasks: false', () => {
 
   it('anything but a boolean is refused', () => {
     const servers = { m: { url: 'https://m.example/mcp', tasks: 'no' as never } }
-    expect(() => new MCPClient({ servers })).toThrow('servers.m.tasks must be true or false')
+    expect(() => new MCPClient({ servers })).toThrow('"tasks" of servers.m must be true or false')
     expect(() => new MCPClient({ servers: {}, maxTaskMs: Number.POSITIVE_INFINITY })).toThrow('maxTaskMs')
   })
 })

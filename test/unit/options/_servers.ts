@@ -322,11 +322,11 @@ export const SERVERS: {
     createMemoryTaskStore: 'takes nothing',
     createMemoryTasks: { call: createMemoryTasks, options: TASKS },
     createTasks: {
-      call: (options) => createTasks({ ...(options as object), store: createMemoryTaskStore() }),
+      call: (options) => createTasks({ store: createMemoryTaskStore(), ...(options as object) }),
       options: TASKS,
     },
     createTaskEndpoint: {
-      call: (options) => createTaskEndpoint({ ...(options as object), server: made(), secret: SECRET }),
+      call: (options) => createTaskEndpoint({ server: made(), secret: SECRET, ...(options as object) }),
       options: { url: 'https://shop.example/tasks', limit: 1, maxDurationMs: 3000, maxBodyBytes: 1000 },
     },
     pollingRunner: { call: pollingRunner, options: { everyMs: 1000, limit: 1 } },
@@ -335,9 +335,9 @@ export const SERVERS: {
     createEventWebhook: {
       call: (options) =>
         createEventWebhook({
-          ...(options as object),
           bus: createMemoryBus(),
           secret: `whsec_${btoa('x'.repeat(32))}`,
+          ...(options as object),
         }),
       options: { toleranceSeconds: 300, maxBodyBytes: 1000, onError() {} },
     },

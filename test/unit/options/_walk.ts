@@ -23,12 +23,12 @@ export interface Place {
   /** `http`, `tools.one.mcp`; empty for the options themselves. */
   readonly path: string
   /** The options with `name` there. */
-  with(name: string): object
+  with(name: string, value?: unknown): object
 }
 
 /** Every plain object in `options`. Objects in lists have the path of their list. */
 export function placesIn(options: object, path = ''): Place[] {
-  const own: Place = { path, with: (name) => ({ ...options, [name]: 1 }) }
+  const own: Place = { path, with: (name, value = 1) => ({ ...options, [name]: value }) }
   const inner = Object.entries(options).flatMap(([member, value]) => {
     const at = path === '' ? member : `${path}.${member}`
     const [first, ...more] = Array.isArray(value) ? (value as unknown[]) : [value]
@@ -36,9 +36,9 @@ export function placesIn(options: object, path = ''): Place[] {
     const inside = placesIn(first, at)
     return inside.map((place) => ({
       path: place.path,
-      with: (name: string) => ({
+      with: (name: string, to?: unknown) => ({
         ...options,
-        [member]: Array.isArray(value) ? [place.with(name), ...more] : place.with(name),
+        [member]: Array.isArray(value) ? [place.with(name, to), ...more] : place.with(name, to),
       }),
     }))
   })
@@ -47,6 +47,27 @@ export function placesIn(options: object, path = ''): Place[] {
 
 function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/** Names for which the error of an unknown option says that they exist: the sample need not have them all. */
+export function namesIn(message: string): string[] {
+  return /options are (.*)\.$/.exec(message)?.[1]?.split(', ') ?? []
+}
+
+/** What a careless user or an environment variable gives for an option, by what the refusal of NaN says that it must be. */
+export function wrongValues(refusal: string): unknown[] {
+  const [, expected = ''] = /^"[\w.]+"(?: of .*)? must be (.*?)(?:, not NaN)?\.$/.exec(refusal) ?? []
+  if (/^a.* or an? /.test(expected)) return [5, null, true]
+  if (expected === 'true or false') return ['false', 'no', '', 0, 1, null, {}]
+  if (/^a number from -?\d+(?: to \d+)?$/.test(expected)) return ['5', '', -1e308, null, true, [5]]
+  if (expected === 'a number') return ['5', null, [5]]
+  if (expected === 'a string') return [5, null, ['a'], {}]
+  if (expected === 'a function') return ['f', {}, null, true]
+  if (expected === 'a list of strings') return ['a', [5], [undefined], {}, null]
+  if (expected === 'an object') return ['a', 5, null]
+  if (!/^(?:one of )?(?:"[^"]+"(?:, )?)+$/.test(expected)) return []
+  const choices = Array.from(expected.matchAll(/"([^"]+)"/g), ([, choice]) => choice!)
+  return choices.flatMap((choice) => [choice.slice(1), `${choice}s`, [choice], null])
 }
 
 /** The error of a call, or undefined. */

@@ -6,7 +6,7 @@ import { AUTH } from './_auth.ts'
 import { CLIENTS } from './_clients.ts'
 import { RETRIEVAL } from './_retrieval.ts'
 import { SERVERS } from './_servers.ts'
-import { errorOf, placesIn, type Takers, UNKNOWN } from './_walk.ts'
+import { errorOf, namesIn, placesIn, type Takers, UNKNOWN, wrongValues } from './_walk.ts'
 
 const ALL: { readonly [entry: string]: Takers } = {
   ...SERVERS,
@@ -32,6 +32,9 @@ describe.each(entries)('%s', (entry) => {
     expect(Object.keys(ALL[entry] ?? {}).sort()).toEqual(Object.keys(values).sort())
   })
 })
+
+/** The bindings of a platform, which may be anything, and what the server checks that has the tool. */
+const ANYTHING = new Set(['env', 'inputSchema', 'outputSchema', 'task'])
 
 describe.each(takers)('$name', ({ taker }) => {
   const { options, open = {}, misspelt = {}, onlyRefusals = false } = taker
@@ -59,6 +62,22 @@ describe.each(takers)('$name', ({ taker }) => {
         'TypeError',
         expect.stringMatching(`has no option "${near ?? UNKNOWN}": (its options are|did you mean)[^\\n]*$`),
       ])
+    }
+  })
+
+  it('a value of another kind is refused for every option, at every depth', async () => {
+    for (const place of placesIn(options)) {
+      const unknown = await errorOf(taker, place.with(misspelt[place.path] ?? UNKNOWN))
+      for (const name of namesIn(unknown?.message ?? '')) {
+        const at = [place.path, name].join('.')
+        const refusal = await errorOf(taker, place.with(name, NaN))
+        if (!ANYTHING.has(name)) expect([at, refusal?.name]).toEqual([at, expect.stringMatching(/Error$/)])
+        for (const value of wrongValues(refusal?.message ?? '')) {
+          const error = await errorOf(taker, place.with(name, value))
+          expect([at, value, error?.name]).toEqual([at, value, 'TypeError'])
+          expect([at, value, error?.message]).toEqual([at, value, expect.stringMatching(name)])
+        }
+      }
     }
   })
 

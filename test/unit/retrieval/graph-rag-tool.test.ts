@@ -348,10 +348,10 @@ describe('createGraphRAGTool', () => {
   it.each([
     [{ dimension: 1536 }, 'The index has 1536 dimensions'],
     [{ restartProb: 0 }, '"restartProb" of a graph'],
-    [{ randomWalkSteps: 0 }, '"randomWalkSteps" of a graph'],
-    [{ threshold: 2 }, '"threshold" of a graph'],
-    [{ maxAgeMs: Number.NaN }, '"maxAgeMs" of a graph'],
-    [{ maxCacheBytes: -1 }, '"maxCacheBytes" of a graph'],
+    [{ randomWalkSteps: 0 }, '"graphOptions.randomWalkSteps"'],
+    [{ threshold: 2 }, '"graphOptions.threshold"'],
+    [{ maxAgeMs: Number.NaN }, '"graphOptions.maxAgeMs"'],
+    [{ maxCacheBytes: -1 }, '"graphOptions.maxCacheBytes"'],
   ])('%j is refused', async (graphOptions, message) => {
     const attempt = async () => {
       const { tool } = await setUp([[1, 0]], [1, 0], graphOptions)
