@@ -108,6 +108,11 @@ export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig
   }
   checkList('allowedHosts', http.allowedHosts, 'example.com or example.com:8443', hostOf)
   checkList('allowedOrigins', http.allowedOrigins, 'https://app.example.com', originOf)
+  const { rateLimiter } = http
+  if (typeof rateLimiter === 'object' && typeof rateLimiter.limit !== 'function')
+    throw new TypeError(
+      '"http.rateLimiter" must have limit(), such as createMemoryRateLimiter(), or be a function.',
+    )
   if (http.keepAliveMs === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
   if (http.callerShare === 0) throw new TypeError('"http.callerShare" must be above 0.')
 }

@@ -45,6 +45,8 @@ const MAX_REFUSED = 10_000
 /** Milliseconds after which a call is allowed without the limiter's verdict. */
 const LIMITER_TIMEOUT_MS = 5000
 
+const NO_VERDICT = 'The rate limiter answered neither { ok: true } nor { ok: false, retryAfterSeconds }.'
+
 export function createTraffic(options: TrafficOptions): Traffic {
   const { rateLimiterFor, maxConcurrentCalls, reportError, callerShare, callerOf } = options
   /** Undefined without a limit. */
@@ -69,14 +71,23 @@ export function createTraffic(options: TrafficOptions): Traffic {
     for (const [leave, until] of resting) if (until <= Date.now()) leave()
   }
 
+  const unclear = (message: string): number => {
+    reportError(new TypeError(`${message} Calls are refused.`), { rateLimiter: true })
+    return 1
+  }
+
   /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
-      const limiting = rateLimiterFor(env)?.limit(caller)
+      const limiter = rateLimiterFor(env)
+      if (limiter === undefined) return undefined
+      if (typeof limiter.limit !== 'function') return unclear('The rate limiter has no limit().')
+      const limiting = limiter.limit(caller)
       const verdict = isThenable(limiting)
         ? await withTimeout(limiting, LIMITER_TIMEOUT_MS, 'rate limiter')
         : limiting
-      return verdict === undefined || verdict.ok ? undefined : verdict.retryAfterSeconds
+      if (verdict?.ok === true) return undefined
+      return verdict?.ok === false ? secondsOf(verdict.retryAfterSeconds) : unclear(NO_VERDICT)
     } catch (error) {
       reportError(error, { rateLimiter: true })
       return undefined
@@ -134,6 +145,11 @@ export function createTraffic(options: TrafficOptions): Traffic {
       }
     },
   }
+}
+
+/** A refusal holds without a readable time, too. */
+function secondsOf(given: unknown): number {
+  return typeof given === 'number' && given > 0 && given < Number.POSITIVE_INFINITY ? Math.ceil(given) : 1
 }
 
 /** Without a limit there is nothing to free. */

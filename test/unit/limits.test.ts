@@ -264,6 +264,40 @@ describe('rateLimiter', () => {
     expect(onError).toHaveBeenCalledOnce()
   })
 
+  it.each([undefined, NaN, -5, '30', Infinity])(
+    'a limiter that refuses with %s seconds → 429 with Retry-After: 1 [limits.rate]',
+    async (retryAfterSeconds) => {
+      const rateLimiter = { limit: () => ({ ok: false, retryAfterSeconds }) as never }
+      const refused = await discover(createServer({ http: { rateLimiter } }))
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    },
+  )
+
+  it.each([undefined, null, true, 'ok', {}, { success: true }, { ok: 'yes' }, { ok: 1 }])(
+    'a limiter that answers %j, which is no verdict → 429, and the log says so [limits.rate]',
+    async (verdict) => {
+      const onError = vi.fn()
+      for (const answer of [verdict, Promise.resolve(verdict)]) {
+        const rateLimiter = { limit: () => answer as never }
+        const refused = await discover(createServer({ http: { rateLimiter }, onError }))
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+        expect(String(onError.mock.lastCall?.[0])).toContain(
+          'neither { ok: true } nor { ok: false, retryAfterSeconds }',
+        )
+      }
+    },
+  )
+
+  it('what is no limiter → TypeError; from a function → 429, and the log says so [limits.rate]', async () => {
+    expect(() => createServer({ http: { rateLimiter: { check() {} } as never } })).toThrow(
+      '"http.rateLimiter" must',
+    )
+    const onError = vi.fn()
+    const server = createServer({ http: { rateLimiter: () => ({}) as never }, onError })
+    expect((await discover(server)).status).toBe(429)
+    expect(String(onError.mock.lastCall?.[0])).toContain('has no limit()')
+  })
+
   it('may be made from the environment [limits.rate]', async () => {
     const strict = createMemoryRateLimiter({ calls: 1, windowMs: 60_000 })
     const server = createServer({ http: { rateLimiter: (env) => (env.STRICT ? strict : undefined) } })
