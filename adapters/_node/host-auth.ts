@@ -3,7 +3,7 @@ import { toCaller, unknownCaller } from '../../src/auth/host-caller.ts'
 import type { Caller } from '../../src/request/access.ts'
 
 const UNREADABLE =
-  'req.auth has neither a client nor a subject, so its caller has no name and no scopes: set { token, clientId, scopes } or the claims of a JWT.'
+  'req.auth is not clearly one caller, so it has no name and no scopes: set { token, clientId, scopes } or the claims of a JWT.'
 
 /** By the prototype of requests, which each Express app creates for itself. */
 const reported = new WeakSet<object>()

@@ -10,7 +10,8 @@ import { UNKNOWN_CALLER } from './unknown-caller.ts'
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
- * Trusts them, since the host checked the token. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host
+ * Trusts them, since the host checked the token. What stands beside a `payload` wins, such as fewer scopes; the payload adds what is missing,
+ * such as the subject. If they name two clients or subjects, they are no identity. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host
  * set none.
  *
  * @throws Error for a value that is not clearly an identity.
@@ -19,10 +20,35 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   if (said === undefined || said === null || said === false) return undefined
   if (!isObject(said)) throw new TypeError('It is not an object.')
   const token = typeof said.token === 'string' ? said.token : ''
-  const claims = isObject(said.payload) ? said.payload : said
+  const claims = isObject(said.payload) ? together(said, said.payload) : said
   // A caller with neither a name nor a token must not equal any other caller.
   const identity = await toIdentity(claims, token === '' ? crypto.randomUUID() : token)
   return { auth: ownAuth({ ...identity, token }), access: createAccess([...identity.scopes]) }
+}
+
+type Members = { readonly [member: string]: unknown }
+
+/** Without the decoded header of a JWT, which says nothing about the caller. */
+function together(said: Members, payload: Members): Members {
+  const { payload: _, header: _header, protectedHeader: _protected, ...own } = said
+  for (const nameOf of [clientOf, subjectOf]) {
+    const [one, other] = [nameOf(own), nameOf(payload)]
+    if (one !== undefined && other !== undefined && String(one) !== String(other))
+      throw new TypeError('It names one caller, and its payload another.')
+  }
+  const scopes = own.scopes ?? own.scope ?? payload.scopes ?? payload.scope
+  const expiresAt = own.expiresAt ?? own.exp ?? payload.expiresAt ?? payload.exp
+  return { ...payload, ...own, scopes, expiresAt }
+}
+
+const isGiven = (name: unknown): boolean => name !== undefined && name !== null && name !== ''
+
+function clientOf({ clientId, client_id, azp }: Members): unknown {
+  return [clientId, client_id, azp].find(isGiven)
+}
+
+function subjectOf({ sub, subject, extra }: Members): unknown {
+  return [isObject(extra) ? extra.sub : undefined, sub, subject].find(isGiven)
 }
 
 /** A caller that the host did not identify, or not in a readable form. */
