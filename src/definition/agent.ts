@@ -6,13 +6,17 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { type CallToolResult, errorResult } from './content.ts'
 import type { McpContext } from './context.ts'
 import { memberOf } from './error-text.ts'
+import { present } from './present.ts'
 import type { AnyTool } from './tool.ts'
+import { refuseUnknown } from './unknown-option.ts'
 
 /** Anything that answers a message. Its description must not be empty: models choose tools by it. */
 export interface AgentLike {
   name?: string | undefined
   description?: string | undefined
   getDescription?(): string
+  /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
+  scopes?: readonly string[] | undefined
   generate(message: string, options?: Record<string, unknown>): Promise<unknown>
 }
 
@@ -27,6 +31,8 @@ export interface WorkflowLike {
   id?: string | undefined
   description?: string | undefined
   inputSchema?: unknown
+  /** As for an agent. */
+  scopes?: readonly string[] | undefined
   createRun?(): WorkflowRun | Promise<WorkflowRun>
   createRunAsync?(): Promise<WorkflowRun>
 }
@@ -52,12 +58,25 @@ function messageSchema(): Record<string, unknown> {
   }
 }
 
+interface Guarded {
+  readonly scopes?: readonly string[] | undefined
+}
+
+/** The other members are the framework's; a scope that is not one of ours would guard nothing. @throws TypeError naming the member. */
+function guardOf(what: string, item: Guarded): Guarded {
+  const { scopes } = item
+  const misspelt = Object.keys(item).find((name) => name !== 'scopes' && /scope|^permissions$/i.test(name))
+  refuseUnknown(what, { scopes, ...(misspelt !== undefined && { [misspelt]: 1 }) }, { scopes: 'strings' })
+  return present({ scopes })
+}
+
 /**
  * Converts an agent to the tool `ask_<key>`.
  *
- * @throws TypeError if its description is empty.
+ * @throws TypeError if its description is empty, and for scopes that are not a list of strings.
  */
 export function agentTool(key: string, agent: AgentLike): AnyTool {
+  if (typeof agent?.generate !== 'function') throw new TypeError(`Agent "${key}" has no generate function.`)
   const description = agent.getDescription?.() || agent.description
   if (!description) {
     throw new TypeError(
@@ -68,6 +87,7 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
     id: `ask_${key}`,
     description: `Ask agent '${agent.name ?? key}' a question. Agent description: ${description}`,
     inputSchema: MESSAGE,
+    ...guardOf(`Agent "${key}"`, agent),
     execute: async ({ message }: { message: string }, context: McpContext) => {
       const { signal: abortSignal, requestContext } = context
       const answer = await agent.generate(message, { abortSignal, requestContext })
@@ -80,10 +100,10 @@ export function agentTool(key: string, agent: AgentLike): AnyTool {
 /**
  * Converts a workflow to the tool `run_<key>`.
  *
- * @throws TypeError if its description is empty or it cannot create a run.
+ * @throws TypeError if its description is empty or it cannot create a run, and for scopes that are not a list of strings.
  */
 export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
-  if (!workflow.description) {
+  if (!workflow?.description) {
     throw new TypeError(
       `Workflow "${key}" has an empty description: models choose tools by their description, so give it one.`,
     )
@@ -95,6 +115,7 @@ export function workflowTool(key: string, workflow: WorkflowLike): AnyTool {
     id: `run_${key}`,
     description: `Run workflow '${workflow.id ?? key}'. Workflow description: ${workflow.description}`,
     ...(workflow.inputSchema !== undefined && { inputSchema: workflow.inputSchema }),
+    ...guardOf(`Workflow "${key}"`, workflow),
     execute: async (inputData: unknown, context: McpContext) => {
       const run = await (workflow.createRunAsync?.() ?? workflow.createRun!())
       const cancel = async (): Promise<unknown> => run.cancel?.()

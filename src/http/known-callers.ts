@@ -45,7 +45,7 @@ function knowsCallers({ auth, trustedTransport }: CallersConfig): boolean {
 /** @throws TypeError if `item` needs a scope, and no caller of the server could have one. */
 export function requireCallers(
   config: CallersConfig,
-  kind: 'Tool' | 'Prompt' | 'Resource' | 'Method',
+  kind: 'Tool' | 'Agent' | 'Workflow' | 'Prompt' | 'Resource' | 'Method',
   name: string,
   scopes: readonly string[] | undefined,
 ): void {
@@ -62,7 +62,9 @@ function unknownCallers(what: string): TypeError {
 /** The same for all items of a configuration, and for the servers behind a gateway. */
 export function requireCallersOf(
   config: CallersConfig,
-  items: { readonly [kind in 'tools' | 'prompts' | 'resources']?: object | undefined } & {
+  items: {
+    readonly [kind in 'tools' | 'agents' | 'workflows' | 'prompts' | 'resources']?: object | undefined
+  } & {
     readonly gateway?: { readonly hasScopes: boolean } | undefined
   },
 ): void {
@@ -70,6 +72,8 @@ export function requireCallersOf(
     throw unknownCallers('A server of "gateway" has "scopes"')
   for (const [kind, what] of [
     ['tools', 'Tool'],
+    ['agents', 'Agent'],
+    ['workflows', 'Workflow'],
     ['prompts', 'Prompt'],
     ['resources', 'Resource'],
   ] as const) {

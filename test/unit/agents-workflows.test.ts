@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { staticTokens } from '../../src/auth.ts'
 import {
   type AgentLike,
   createTool,
@@ -8,7 +9,7 @@ import {
   type MCPServerConfig,
   type WorkflowLike,
 } from '../../src/index.ts'
-import { callTool, createServer, itemsIn, modern, namesIn, textOf } from './_client.ts'
+import { callTool, createServer, itemsIn, legacy, modern, namesIn, textOf } from './_client.ts'
 
 const agent: AgentLike = {
   description: 'Knows the manuals',
@@ -194,4 +195,41 @@ describe('a name collision', () => {
     const answer = await callTool(createServer({ agents: { support: agent } }), 'support', { message: 'x' })
     expect(answer.error?.code).toBe(ErrorCode.invalidParams)
   })
+})
+
+describe.each(['modern', 'legacy'] as const)('scopes, %s', (era) => {
+  const token = 'a-token-of-the-server'
+  const speak = era === 'modern' ? modern : legacy
+  const create = (granted: readonly string[]) =>
+    createServer({
+      auth: staticTokens([{ token, clientId: 'a', scopes: granted }]),
+      agents: { clerk: { ...agent, scopes: ['admin'] } },
+      workflows: { close: workflow({ status: 'success', result: 'done' }, { scopes: ['admin'] }) },
+    })
+
+  it.each([
+    [['read'], [], 403],
+    [['admin'], ['ask_clerk', 'run_close'], 200],
+  ])('of an agent and of a workflow guard its tool: a caller with %j', async (granted, listed, status) => {
+    const server = create(granted)
+    const options = { headers: { authorization: `Bearer ${token}` } }
+    expect(namesIn(await speak(server, 'tools/list', {}, options))).toEqual(listed)
+    for (const name of ['ask_clerk', 'run_close']) {
+      const call = { name, arguments: { message: 'hello' } }
+      expect([name, (await speak(server, 'tools/call', call, options)).status]).toEqual([name, status])
+    }
+  })
+})
+
+it.each([
+  { scope: ['admin'] },
+  { requiredScopes: ['admin'] },
+  { permissions: ['admin'] },
+  { scopes: 'admin' },
+])('%j of an agent or a workflow → TypeError that says "scopes"', (wrong) => {
+  for (const config of [
+    { agents: { a: { ...agent, ...wrong } as AgentLike } },
+    { workflows: { a: workflow('', wrong as Partial<WorkflowLike>) } },
+  ])
+    expect(() => createServer(config)).toThrow(/"scopes"/)
 })

@@ -22,11 +22,15 @@ const safes = createResource({
   complete: { id: () => ['1'] },
   read: () => 'gold',
 })
+const clerk = { description: 'Answers', scopes, generate: async () => 'paid' }
+const close = { description: 'Closes', scopes, createRun: () => ({ start: async () => 'closed' }) }
 const all = { tools: { pay, look }, prompts: { plan }, resources: [till, safes] }
 
 describe('a server with scopes that cannot know its callers', () => {
   it.each<[string, Partial<MCPServerConfig>]>([
     ['Tool "pay"', { tools: { pay } }],
+    ['Agent "clerk"', { agents: { clerk } }],
+    ['Workflow "close"', { workflows: { close } }],
     ['Prompt "plan"', { prompts: { plan } }],
     ['Resource "shop://till"', { resources: [till] }],
     ['Resource "safe://{id}"', { resources: { safes } }],
