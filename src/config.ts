@@ -107,6 +107,8 @@ export interface DeploymentInfo {
   hasTaskRunner?: boolean
   /** Whether clients need a token. Default false. */
   hasAuth?: boolean
+  /** What the `auth` lacks in the environment that was given, such as a token that is not set. Default: nothing. */
+  authFault?: string
   /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
   knowsPublicUrl?: boolean
 }

@@ -2,10 +2,13 @@
 import type { DeploymentInfo, MCPServerConfig, ToolInfo } from './config.ts'
 import type { CompiledTool } from './definition/compiled-tool.ts'
 import { present } from './definition/present.ts'
+import { tokenAuthOf } from './http/known-callers.ts'
 
-export function describeDeployment(config: MCPServerConfig): DeploymentInfo {
+export function describeDeployment(config: MCPServerConfig, env: unknown): DeploymentInfo {
   const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
+  const authFault = env === undefined ? undefined : tokenAuthOf(config)?.faultIn?.(env)
   return {
+    ...(authFault !== undefined && { authFault }),
     hasBus: bus !== undefined && bus !== false,
     hasSubscriptions: subscriptions !== undefined,
     hasLocalBus: bus !== false && bus?.isLocal === true,

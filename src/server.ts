@@ -181,9 +181,12 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#prompts.push([name, prompt])
   }
 
-  /** The parts of its configuration that decide which features work on a deployment, for tools such as `mayfly doctor`. */
-  getDeploymentInfo(): DeploymentInfo {
-    return describeDeployment(this.#config)
+  /**
+   * The parts of its configuration that decide which features work on a deployment, for tools such as `mayfly doctor`. With the `env` of
+   * that deployment, also what `auth` lacks in it.
+   */
+  getDeploymentInfo(env?: unknown): DeploymentInfo {
+    return describeDeployment(this.#config, env)
   }
 
   /**

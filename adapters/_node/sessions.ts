@@ -49,7 +49,7 @@ export const SESSIONS_OPTIONS: Names<SessionsOptions> = {
 export interface Sessions extends FetchServer {
   handle(request: Request, platform: RequestPlatform): Promise<Response>
   /** The same as that of the server, for tools such as `mayfly doctor`. */
-  getDeploymentInfo(): DeploymentInfo
+  getDeploymentInfo(env?: unknown): DeploymentInfo
   getToolListInfo: MCPServer['getToolListInfo']
   /** The server that has the sessions. */
   readonly mayflyServer: MCPServer
@@ -204,7 +204,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     handle,
     leanHandle: handle,
     fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
-    getDeploymentInfo: () => ({ ...server.getDeploymentInfo(), hasSessions: true }),
+    getDeploymentInfo: (env) => ({ ...server.getDeploymentInfo(env), hasSessions: true }),
     getToolListInfo: () => server.getToolListInfo(),
     mayflyServer: server,
     get tasks() {

@@ -4,6 +4,7 @@ import { isA } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import type { Finding, Project } from '../contract/target.ts'
 import {
+  authFindings,
   bindingFindings,
   cronSecretFindings,
   type Degradation,
@@ -68,6 +69,7 @@ async function examine(project: Project, targetName: string): Promise<Report> {
         ...secretFindings(project, info),
         ...cronSecretFindings(project, cronOf(project)),
         ...bindingFindings(info, target, cronOf(project)),
+        ...authFindings(info),
         ...publicUrlFindings(info, target),
       ],
       degrades: degradations(info, hasSecret, target),

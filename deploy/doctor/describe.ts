@@ -50,7 +50,7 @@ process.stdout.write(`\n${JSON.stringify(describe())}\n`)
 process.exit(0)
 
 function describe(): Description {
-  const info = server?.getDeploymentInfo?.()
+  const info = server?.getDeploymentInfo?.(process.env)
   try {
     const tools = server?.getToolListInfo?.().tools
     const identity = tools && identify(serverWithin(server) as Described, tools)

@@ -66,6 +66,8 @@ export interface Auth {
    * @throws TypeError for a name in the options that the server does not have.
    */
   checkNames?(parts: NamedParts, warn?: (message: string) => void): void
+  /** What an operator must set in `env` before all callers can be checked, for `mayfly doctor`. Undefined: nothing. */
+  faultIn?(env: unknown): string | undefined
   /** The header with the token. Default `Authorization`. */
   readonly header?: string
   /** The protected resource metadata (RFC 9728 §2). */

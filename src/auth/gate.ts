@@ -41,7 +41,7 @@ const UNAVAILABLE: AuthRefusal = {
   headers: { 'retry-after': '5' },
 }
 
-type Gate = Required<Omit<Auth, 'header'>> & Pick<Auth, 'header'>
+type Gate = Required<Omit<Auth, 'header' | 'faultIn'>> & Pick<Auth, 'header'>
 
 /**
  * Creates an `Auth` from a verifier. Tokens in the query string are ignored (MCP, "Access Token Usage").

@@ -35,7 +35,7 @@ const OPTIONS: Names<IntrospectionOptions> = {
   endpoint: 'string',
   clientId: 'string',
   clientSecret: 'string',
-  audience: 'string strings',
+  audience: 1,
   issuer: 'string',
   cacheMs: [0],
   allowBoundTokens: 'boolean',

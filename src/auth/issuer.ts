@@ -14,7 +14,12 @@ export function isSecureUrl(text: unknown): text is string {
 /** @throws TypeError unless it is a non-empty string or a list of them: without an audience, tokens without one would match. */
 export function checkAudienceOption(verifier: string, audience: unknown): void {
   const all = [audience].flat()
-  if (all.length > 0 && all.every((one) => typeof one === 'string' && one !== '')) return
+  const unset = all.findIndex((one) => typeof one !== 'string' || one === '')
+  if (all.length > 0 && unset < 0) return
+  if (all.length > 1)
+    throw new TypeError(
+      `Number ${unset + 1} in "audience" of ${verifier} is empty: is the variable that it comes from set?`,
+    )
   throw new TypeError(
     `${verifier} needs "audience": without it, tokens for any other service would be accepted.`,
   )

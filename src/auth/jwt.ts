@@ -53,7 +53,7 @@ export interface JwtOptions extends GateOptions, TokenKindOptions {
 /** The names of the options of `jwt`. */
 export const JWT_OPTIONS: Names<JwtOptions> = {
   issuer: 'string',
-  audience: 'string strings',
+  audience: 1,
   audienceClaim: 'string',
   jwksUri: 'string',
   algorithms: 'strings',

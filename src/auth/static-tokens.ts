@@ -48,7 +48,14 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
       return found && toAnswer(found)
     },
   }
-  return toGate(verifier, options)
+  const faultIn = (env: unknown): string | undefined => {
+    try {
+      return faultsOf(entriesOf(tokens, env)).join(' ') || undefined
+    } catch (error) {
+      return textOf(error)
+    }
+  }
+  return { ...toGate(verifier, options), faultIn }
 }
 
 /** Creates a function that finds the entry of a token. @throws TypeError like `staticTokens`. */
@@ -56,11 +63,7 @@ export function createTokenFinder<E = Env>(
   tokens: StaticTokens<E>,
 ): (token: string, env: unknown) => Promise<StaticToken | undefined> {
   if (typeof tokens !== 'function') {
-    if (!Array.isArray(tokens))
-      throw new TypeError(
-        'staticTokens takes a list, as in [{ token, clientId }], or a function of env that returns one.',
-      )
-    const fault = tokens.map(faultOf).find((one) => one !== undefined)
+    const [fault] = faultsOf(entriesOf(tokens, undefined))
     if (fault !== undefined) throw new TypeError(fault)
   }
   const digests = new WeakMap<StaticToken, Uint8Array>()
@@ -70,7 +73,7 @@ export function createTokenFinder<E = Env>(
     return known
   }
   return async (token, env) => {
-    const entries = typeof tokens === 'function' ? tokens(env as E) : tokens
+    const entries = entriesOf(tokens, env)
     const presented = await sha256(token)
     let found: StaticToken | undefined
     const faults: string[] = []
@@ -85,20 +88,33 @@ export function createTokenFinder<E = Env>(
   }
 }
 
+/** @throws TypeError unless it is a list. */
+function entriesOf<E>(tokens: StaticTokens<E>, env: unknown): readonly StaticToken[] {
+  const entries: unknown = typeof tokens === 'function' ? tokens(env as E) : tokens
+  if (Array.isArray(entries)) return entries as StaticToken[]
+  throw new TypeError(
+    'staticTokens takes a list, as in [{ token, clientId }], or a function of env that returns one.',
+  )
+}
+
+function faultsOf(entries: readonly StaticToken[]): string[] {
+  return entries.flatMap((entry, index) => faultOf(entry, index) ?? [])
+}
+
 function toAnswer({ clientId, scopes = [], extra = {} }: StaticToken): TokenAnswer {
   return { valid: true, scopes, extra, ...(clientId !== undefined && { clientId }) }
 }
 
 /** What is wrong with an entry, named by its client or its place in the list. */
 function faultOf(entry: StaticToken, index: number): string | undefined {
+  const { token, clientId } = (entry ?? {}) as Partial<StaticToken>
+  const name = clientId === undefined ? `number ${index + 1}` : JSON.stringify(clientId)
   try {
-    refuseUnknown('A token of staticTokens', entry, TOKEN)
+    refuseUnknown(`The static token of ${name}`, { ...entry, token: token ?? undefined }, TOKEN)
   } catch (error) {
     return textOf(error)
   }
-  const { token, clientId } = (entry ?? {}) as Partial<StaticToken>
   if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return undefined
-  const name = clientId === undefined ? `number ${index + 1}` : JSON.stringify(clientId)
   return `The static token of ${name} needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`
 }
 

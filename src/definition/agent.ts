@@ -63,7 +63,7 @@ interface Guarded {
 }
 
 /** The other members are the framework's; a scope that is not one of ours would guard nothing. @throws TypeError naming the member. */
-function guardOf(what: string, item: Guarded): Guarded {
+function guardOf(what: string, item: Guarded): { scopes?: readonly string[] } {
   const { scopes } = item
   const misspelt = Object.keys(item).find((name) => name !== 'scopes' && /scope|^permissions$/i.test(name))
   refuseUnknown(what, { scopes, ...(misspelt !== undefined && { [misspelt]: 1 }) }, { scopes: 'strings' })

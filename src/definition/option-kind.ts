@@ -42,7 +42,8 @@ export function mismatch(kind: unknown, value: unknown): string | undefined {
   if (typeof kind === 'string') {
     const kinds = kind.split(' ')
     if (kinds.some((one) => isOf(one, value))) return undefined
-    return kinds.map((one) => WORDS[one]).join(' or ') + shown(value)
+    // What is not a string may still be a secret: a token of digits.
+    return kinds.map((one) => WORDS[one]).join(' or ') + (kind === 'boolean' ? shown(value) : '')
   }
   if (Array.isArray(kind)) return outside(kind as unknown as Range, value)
   if (typeof kind !== 'object' || kind === null) return undefined

@@ -3,7 +3,7 @@ import { type FetchServer, platformOf, type RequestPlatform, serveRequest } from
 
 /** The members that `mayfly doctor` reads. */
 export interface Described {
-  getDeploymentInfo?(): unknown
+  getDeploymentInfo?(env?: unknown): unknown
   getToolListInfo?(): { readonly tools: readonly unknown[] }
 }
 
@@ -41,7 +41,7 @@ export function mounted(
     async close() {
       await server.close?.()
     },
-    getDeploymentInfo: () => server.getDeploymentInfo?.(),
+    getDeploymentInfo: (env?: unknown) => server.getDeploymentInfo?.(env),
     getToolListInfo: () => server.getToolListInfo?.() ?? { tools: [] },
   }
 }

@@ -71,12 +71,13 @@ function readSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
   return encoded === undefined ? undefined : decode(encoded)
 }
 
-function readSecret(secret: string): Uint8Array<ArrayBuffer> {
+function readSecret(secret: string, index: number, all: readonly string[]): Uint8Array<ArrayBuffer> {
   const bytes =
     typeof secret === 'string' && secret.startsWith(PREFIX) ? decode(secret.slice(PREFIX.length)) : undefined
   if (bytes === undefined || bytes.byteLength < MIN_SECRET_BYTES || bytes.byteLength > MAX_SECRET_BYTES) {
+    const which = all.length > 1 ? `Number ${index + 1} in "secret"` : '"secret"'
     throw new TypeError(
-      `"secret" of a webhook must be "${PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${PREFIX}$(openssl rand -base64 32)".`,
+      `${which} of a webhook must be "${PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${PREFIX}$(openssl rand -base64 32)".`,
     )
   }
   return bytes

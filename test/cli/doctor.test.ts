@@ -1,5 +1,5 @@
 /** `mayfly doctor`, spawned for real. */
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -40,6 +40,23 @@ async function report(project: Project, target = 'node'): Promise<Report & { cod
 }
 
 describe('mayfly doctor', { timeout: 180_000 }, () => {
+  test('names the static token that is not set in the environment', async () => {
+    await using project = arrange(`auth: staticTokens(({ CI_TOKEN, ANN_TOKEN }) => [
+      { token: CI_TOKEN, clientId: 'ci' }, { token: ANN_TOKEN, clientId: 'ann' }])`)
+    project.write(
+      'server.ts',
+      `import { staticTokens } from 'mayfly-mcp/auth'\n${readFileSync(join(project.folder, 'server.ts'), 'utf8')}`,
+    )
+    project.write('.env', 'ANN_TOKEN=a-token-that-is-long-enough\n')
+
+    const { findings } = await report(project)
+
+    const ofAuth = findings.filter(({ message }) => message.startsWith('auth: '))
+    expect(ofAuth).toEqual([
+      { level: 'warning', message: expect.stringMatching(/^auth: The static token of "ci" needs/) },
+    ])
+  })
+
   test('says what is there, what is missing, and what will degrade', async () => {
     await using project = arrange()
 

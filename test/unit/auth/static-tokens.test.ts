@@ -1,9 +1,13 @@
 /** How static tokens are compared: what SECURITY.md says against guessing them by time. */
 import { afterEach, expect, it, vi } from 'vitest'
-import { type StaticToken, staticTokens } from '../../../src/auth.ts'
+import { bearer, introspection, jwt, type StaticToken, staticTokens } from '../../../src/auth.ts'
+import { createMemoryBus } from '../../../src/index.ts'
+import { createEventWebhook } from '../../../src/webhook.ts'
 import { createServer } from '../_client.ts'
 import { discover } from './_issuer.ts'
 
+const JWT = { issuer: 'https://login.example', audience: 'a' }
+const ISSUER = { ...JWT, endpoint: 'https://a.example', clientId: 'a', clientSecret: 's' }
 const TOKENS = ['first', 'second', 'third'].map((name) => ({ token: `${name}-token-for-machines` }))
 
 afterEach(() => void vi.restoreAllMocks())
@@ -72,6 +76,60 @@ it.each([{ CI_TOKEN: 'short' }, { CI_TOKEN: '' }, {}])(
     expect(error.message).toMatch(/of "ci" needs 16.*number 3 needs/)
   },
 )
+
+it.each([undefined, null, '', 'short', 1234567890123456])(
+  '%j as the token of one entry → named, and the value is not shown [auth.static]',
+  async (token) => {
+    const ann = { token: 'the-token-of-ann-is-set', clientId: 'ann' }
+    const list = [ann, { token: token as string, clientId: 'ci' }]
+    expect(() => staticTokens(list)).toThrow(/The static token of "ci"/)
+    const auth = staticTokens(() => list)
+    expect((await discover(createServer({ auth }), ann.token)).status).toBe(200)
+    const { authFault } = createServer({ auth }).getDeploymentInfo({})
+    expect(authFault).toMatch(/The static token of "ci"/)
+    if (token) expect(authFault).not.toContain(String(token))
+  },
+)
+
+it.each([undefined, null, 'the-token-of-ann-is-set', Promise.resolve([])])(
+  'a function that returns %s, which is no list → the log says what it must be [auth.static]',
+  async (list) => {
+    const onError = vi.fn()
+    const server = createServer({ auth: staticTokens(() => list as never), onError })
+    expect((await discover(server, 'the-token-of-ann-is-set')).status).toBe(500)
+    expect(String(onError.mock.lastCall?.[0])).toContain('a function of env that returns one')
+    expect(server.getDeploymentInfo({}).authFault).toContain('a function of env that returns one')
+  },
+)
+
+it('what auth lacks is only told for an environment', () => {
+  const auth = staticTokens(({ CI }: { CI: string }) => [{ token: CI, clientId: 'ci' }])
+  expect(createServer({ auth }).getDeploymentInfo()).not.toHaveProperty('authFault')
+  expect(createServer({ auth }).getDeploymentInfo({ CI: 'a'.repeat(16) })).not.toHaveProperty('authFault')
+})
+
+it.each<[string, (unset: undefined) => unknown]>([
+  ['Secret number 2', (unset) => createServer({ secret: ['s'.repeat(32), unset as never] })],
+  [
+    'Number 2 in "secret" of a webhook',
+    (unset) =>
+      createEventWebhook({
+        bus: createMemoryBus(),
+        secret: [`whsec_${btoa('x'.repeat(32))}`, unset as never],
+      }),
+  ],
+  ['Number 1 in "audience" of jwt', (unset) => jwt({ ...JWT, audience: [unset as never, 'a'] })],
+  [
+    'Number 2 in "audience" of introspection',
+    (unset) => introspection({ ...ISSUER, audience: ['a', unset as never] }),
+  ],
+  ['"clientSecret"', (unset) => introspection({ ...ISSUER, clientSecret: unset as never })],
+  ['"tokenTypes"', (unset) => jwt({ ...JWT, tokenTypes: [unset as never] })],
+  ['"scopes"', (unset) => bearer(() => undefined, { scopes: ['a', unset as never] })],
+])('%s that comes from a variable that is not set → TypeError that names it', (name, make) => {
+  expect(() => make(undefined)).toThrow(TypeError)
+  expect(() => make(undefined)).toThrow(name)
+})
 
 it('one in a list that is unset → TypeError that names it [auth.static]', () => {
   const create = () =>
