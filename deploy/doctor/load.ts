@@ -63,6 +63,17 @@ function workerdModules(onUse: () => void): Plugin {
   }
 }
 
+/** A stand-in is of no option's kind. */
+const UNCHECKED: Plugin = {
+  name: 'mayfly-unchecked',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]definition[\\/]option-kind\.[jt]s$/ }, () => ({
+      contents: 'export const mismatch = () => undefined',
+      loader: 'js',
+    }))
+  },
+}
+
 /** A value that can be called, constructed and extended, and whose members are the same value. */
 const ANYTHING = `
 const anything = new Proxy(class {}, {
@@ -79,17 +90,13 @@ export async function describeServer(project: Project, signal?: AbortSignal): Pr
   const outfile = join(folder, 'server.mjs')
   let isGuessed = false
   try {
-    await bundleServer(project, {
-      main: MAIN,
-      outfile,
-      platform: 'node',
-      banner: NODE_BANNER,
-      plugins: [
-        workerdModules(() => {
-          isGuessed = true
-        }),
-      ],
+    const bundle = (...plugins: Plugin[]) =>
+      bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER, plugins })
+    const standIn = workerdModules(() => {
+      isGuessed = true
     })
+    await bundle(standIn)
+    if (isGuessed) await bundle(standIn, UNCHECKED)
     refuseSecrets(folder, unpublishable(project))
     const { stdout, stderr, isLate } = await run(outfile, project, signal)
     const description = parse(stdout.trim().split('\n').at(-1) ?? '')
