@@ -7,7 +7,7 @@
 import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
-import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { type FetchServer, requireServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
 
 /** The used members of `Bun.serve`'s result; inlined, so that the type needs no package. */
@@ -66,6 +66,7 @@ const CLOSE_GRACE_MS = 5000
  * ```
  */
 export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch; development: false } {
+  requireServer('bun', server)
   refuseUnknown('bun', options, OPTIONS)
   return createFetch(server, options, () => {})
 }
@@ -78,6 +79,7 @@ export function bun(server: FetchServer, options: BunOptions = {}): { fetch: Bun
  * ```
  */
 export function serve(server: FetchServer, options: ServeOptions = {}): RunningServer {
+  requireServer('serve', server)
   refuseUnknown('serve', options, SERVE_OPTIONS)
   const { port = 3000, hostname = '127.0.0.1' } = options
   const running = new Set<Promise<unknown>>()

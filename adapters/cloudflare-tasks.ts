@@ -56,6 +56,7 @@ const OBJECT_URL = 'https://tasks/'
  * @param server Called for each run with the bindings, so that it may be declared below the class.
  */
 export function taskObject(server: (env: unknown) => TaskServer): typeof MayflyTaskObject {
+  if (typeof server !== 'function') throw new TypeError('taskObject needs a function: (env) => server.')
   return class extends MayflyTaskObject {
     override async run(id: string, env: unknown): Promise<void> {
       await server(env).tasks.run(id, { env })

@@ -3,7 +3,12 @@
  * besides it.
  */
 import type { RateLimiter } from '../src/index.ts'
-import { type FetchServer, serveRequest, WORKER_ABANDONED_MS } from '../src/request/platform.ts'
+import {
+  type FetchServer,
+  requireServer,
+  serveRequest,
+  WORKER_ABANDONED_MS,
+} from '../src/request/platform.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
 export type {
@@ -55,6 +60,10 @@ export interface RateLimitBinding {
  * @param periodSeconds The binding's `period`, 10 or 60, which the binding does not expose. Default 60.
  */
 export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60): RateLimiter {
+  if (typeof binding?.limit !== 'function')
+    throw new TypeError(
+      'bindingRateLimiter needs a rate limiting binding: env.LIMITER, as named in wrangler.toml.',
+    )
   return {
     limit: async (key) =>
       (await binding.limit({ key })).success ? { ok: true } : { ok: false, retryAfterSeconds: periodSeconds },
@@ -76,6 +85,7 @@ export interface ExecutionContext {
 export function cloudflare(
   server: FetchServer,
 ): (request: Request, env: unknown, executionContext: ExecutionContext) => Promise<Response> {
+  requireServer('cloudflare', server)
   return (request, env, executionContext) => {
     // Cloudflare overwrites this header if a client sends it.
     const clientAddress = request.headers.get('cf-connecting-ip')

@@ -2,9 +2,10 @@
  * Deno and Deno Deploy. An `MCPServer` already is a default export for `deno serve`; this adapter creates a handler for
  * `Deno.serve`, which also provides the caller's address.
  */
+
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
-import { type FetchServer, serveRequest } from '../src/request/platform.ts'
+import { type FetchServer, requireServer, serveRequest } from '../src/request/platform.ts'
 import { isLongLived } from './_bus/long-lived.ts'
 
 /** The members of `Deno.serve`'s second argument that are used here. */
@@ -38,6 +39,7 @@ export function deno(
   server: FetchServer,
   options: DenoOptions = {},
 ): (request: Request, info?: ServeHandlerInfo) => Promise<Response> {
+  requireServer('deno', server)
   refuseUnknown('deno', options, OPTIONS)
   const { hostname } = options
   let { env } = options

@@ -1,8 +1,10 @@
 /** A task store on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
-import { type Names as NamesOf, refuseUnknown } from '../src/definition/unknown-option.ts'
+
+import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
+import { requireClient } from './_bus/client.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './_dynamodb/client.ts'
 import { createSlots } from './_dynamodb/slots.ts'
 import { type Due, openTable, type Table } from './_dynamodb/table.ts'
@@ -36,7 +38,8 @@ const SHARDS = 4
  * @param client `new DynamoDB({})`.
  */
 export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOptions): TaskStore {
-  refuseUnknown('dynamoTaskStore', options, OPTIONS)
+  requireClient('dynamoTaskStore', client, '@aws-sdk/client-dynamodb')
+  requireOptions('dynamoTaskStore', options, OPTIONS)
   const { prefix = 'mayfly' } = options
   const ask = createStoreAsk(options, 'DynamoDB')
   const table = openTable(client, options.table, prefix, ask)

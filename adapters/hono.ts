@@ -52,6 +52,8 @@ export const METADATA_ROUTE: '/.well-known/oauth-protected-resource/*' = `${META
  * @param path of the server's route, with the paths of the apps around it: `/api/mcp`.
  */
 export function metadataRoute(path: `/${string}`): string {
+  if (typeof path !== 'string' || !path.startsWith('/'))
+    throw new TypeError('metadataRoute needs the path of a route, such as "/mcp".')
   return METADATA_PATH + path
 }
 
@@ -135,7 +137,7 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
 export function honoContext<E extends Env = Env>(
   source: Request | { readonly request?: Request | undefined },
 ): Context<E> {
-  const request = source instanceof Request ? source : source.request
+  const request = source instanceof Request ? source : source?.request
   const found = request && contexts.get(request)
   if (found === undefined)
     throw new TypeError(

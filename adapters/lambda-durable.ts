@@ -4,7 +4,7 @@
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
 import {
@@ -79,7 +79,7 @@ const MAX_ATTEMPTS = 100
  * @throws TypeError without the name of a function.
  */
 export function durableRunner(client: DurableInvoker, options: DurableRunnerOptions): DurableRunner {
-  refuseUnknown('durableRunner', options, OPTIONS)
+  requireOptions('durableRunner', options, OPTIONS)
   const { functionName, env = process.env } = options
   if (typeof functionName !== 'string' || functionName === '')
     throw new TypeError(

@@ -1,7 +1,7 @@
 /** Runs tasks by messages of an AWS SQS queue, with `@aws-sdk/client-sqs` as the client, which Lambda's Node runtimes include. */
 
 import { withTimeout } from '../src/definition/timeout.ts'
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { toReport } from '../src/events/outage.ts'
 import type { TaskRunner } from '../src/tasks/store.ts'
 import { createBackground } from './_lambda/background.ts'
@@ -78,7 +78,7 @@ const MAX_DELAY_SECONDS = 900
  * @throws TypeError without the URL of a queue.
  */
 export function sqsRunner(client: SqsClient, options: SqsRunnerOptions): SqsRunner {
-  refuseUnknown('sqsRunner', options, OPTIONS)
+  requireOptions('sqsRunner', options, OPTIONS)
   const { queueUrl, env = process.env } = options
   if (typeof queueUrl !== 'string' || !URL.canParse(queueUrl))
     throw new TypeError('sqsRunner needs "queueUrl": the URL of the queue, https://sqs.…')

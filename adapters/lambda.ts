@@ -5,8 +5,14 @@
  * Exports `lambda`, a handler with buffered responses, and `streamingLambda`, one that streams. Nothing is kept between calls. `sqsRunner` and
  * `durableRunner` run tasks.
  */
+
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { type FetchServer, type RequestPlatform, serveRequest } from '../src/request/platform.ts'
+import {
+  type FetchServer,
+  type RequestPlatform,
+  requireServer,
+  serveRequest,
+} from '../src/request/platform.ts'
 import { type Background, createBackground } from './_lambda/background.ts'
 import { type LambdaCall, readCall } from './_lambda/event-to-request.ts'
 import {
@@ -79,6 +85,7 @@ const RETURN_MARGIN_MS = 500
  * ```
  */
 export function lambda(server: FetchServer, options: LambdaOptions = {}): LambdaHandler {
+  requireServer('lambda', server)
   refuseUnknown('lambda', options, OPTIONS)
   return async (event, context) => {
     const call = readCall(event)
@@ -105,6 +112,7 @@ export function lambda(server: FetchServer, options: LambdaOptions = {}): Lambda
  * ```
  */
 export function streamingLambda(server: FetchServer, options: LambdaOptions = {}): StreamingLambdaHandler {
+  requireServer('streamingLambda', server)
   refuseUnknown('streamingLambda', options, OPTIONS)
   const { streamifyResponse, HttpResponseStream } = awsLambda()
   return streamifyResponse(async (event, responseStream, context) => {

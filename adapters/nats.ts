@@ -1,9 +1,11 @@
 /**
  * A bus on NATS, with a connection of `@nats-io/transport-node`, or any other connection of `@nats-io/nats-core`.
  */
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
+import { requireClient } from './_bus/client.ts'
 import { outagesOf } from './_bus/outages.ts'
 import { createWireBus, type WireEvents } from './_bus/wire-bus.ts'
 
@@ -41,8 +43,9 @@ const STATUS_TURNS = 12
  * @throws TypeError for a prefix that is not a valid part of a subject.
  */
 export function natsBus(options: NatsBusOptions): Bus {
-  refuseUnknown('natsBus', options, OPTIONS)
+  requireOptions('natsBus', options, OPTIONS)
   const { client, prefix = 'mayfly' } = options
+  requireClient('natsBus', client, '@nats-io/transport-node')
   if (!/^[^\s*>]+$/.test(prefix) || /^\.|\.$|\.\./.test(prefix))
     throw new TypeError(
       '"prefix" of natsBus must be a part of a subject: no spaces, "*" or ">", and no empty part.',

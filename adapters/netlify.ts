@@ -3,11 +3,13 @@
  *
  * Exports `netlify` for Functions and `netlifyEdge` for Edge Functions: their limits differ.
  */
+
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import {
   type FetchServer,
   maxDurationFrom,
   type RequestPlatform,
+  requireServer,
   serveRequest,
 } from '../src/request/platform.ts'
 
@@ -50,6 +52,7 @@ const EDGE_FIRST_BYTE_MS = 40_000
  * ```
  */
 export function netlify(server: FetchServer, options: NetlifyOptions = {}): Handler {
+  requireServer('netlify', server)
   refuseUnknown('netlify', options, OPTIONS)
   return createHandler(server, options, (env) => ({
     deadline: Date.now() + (options.maxDurationMs ?? maxDurationFrom(env, FUNCTION_MS)),
@@ -67,6 +70,7 @@ export function netlify(server: FetchServer, options: NetlifyOptions = {}): Hand
  * ```
  */
 export function netlifyEdge(server: FetchServer, options: NetlifyOptions = {}): Handler {
+  requireServer('netlifyEdge', server)
   refuseUnknown('netlifyEdge', options, OPTIONS)
   return createHandler(server, options, (env) => ({
     firstByteBy: Date.now() + (options.maxDurationMs ?? maxDurationFrom(env, EDGE_FIRST_BYTE_MS)),

@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import type { FetchServer } from '../src/request/platform.ts'
+import { type FetchServer, requireServer } from '../src/request/platform.ts'
 import { createListener, type Track } from './_node/listener.ts'
 
 export type { EventStore } from './_node/event-store.ts'
@@ -56,6 +56,7 @@ const CLOSE_GRACE_MS = 5000
  * ```
  */
 export async function serve(server: FetchServer, options: ServeOptions = {}): Promise<NodeServer> {
+  requireServer('serve', server)
   refuseUnknown('serve', options, OPTIONS)
   const { port = 3000, hostname = '127.0.0.1', env = process.env } = options
   const running = new Set<Promise<unknown>>()

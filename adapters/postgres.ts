@@ -2,10 +2,12 @@
  * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
  * and a task store in a table.
  */
+
 import { withTimeout } from '../src/definition/timeout.ts'
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
 import type { Bus } from '../src/index.ts'
+import { requireClient } from './_bus/client.ts'
 import { outagesOf, watchConnection } from './_bus/outages.ts'
 import { createWireBus } from './_bus/wire-bus.ts'
 import { createJoiner, toPayloads } from './_postgres/chunks.ts'
@@ -54,8 +56,9 @@ const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::
  * @throws TypeError for a prefix that is too long, and for a client of `postgres` with `fetch_types`.
  */
 export function postgresBus(options: PostgresBusOptions): Bus {
-  refuseUnknown('postgresBus', options, OPTIONS)
+  requireOptions('postgresBus', options, OPTIONS)
   const { client, prefix = 'mayfly' } = options
+  requireClient('postgresBus', client, 'pg or postgres')
   const channel = `${prefix}_changes`
   if (new TextEncoder().encode(channel).length > MAX_CHANNEL_BYTES || channel.includes('"'))
     throw new TypeError(

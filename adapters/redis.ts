@@ -3,7 +3,7 @@
  * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
 import {
   checkSubscriptionOptions,
@@ -14,6 +14,7 @@ import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
 import { type Ask, createAsk } from './_bus/ask.ts'
+import { requireClient } from './_bus/client.ts'
 import { type Outages, outagesOf, watchConnection } from './_bus/outages.ts'
 import { createWireBus, type Wire } from './_bus/wire-bus.ts'
 import { type Channels, channelsFor, type RedisSubscriber } from './_redis/channels.ts'
@@ -103,7 +104,7 @@ return count`
  * @throws TypeError for numbers that are not above 0.
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
-  refuseUnknown('redisRateLimiter', options, RATE_OPTIONS)
+  requireOptions('redisRateLimiter', options, RATE_OPTIONS)
   const { client, calls, windowMs, prefix = 'mayfly' } = options
   for (const [option, value] of Object.entries({ calls, windowMs })) {
     if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
@@ -132,8 +133,10 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
  * Redis fails; delivering rejects while Redis is down.
  */
 export function redisRendezvous(clients: RedisClients): Rendezvous {
-  refuseUnknown('redisRendezvous', clients, CLIENTS)
-  const { publisher, prefix = 'mayfly' } = clients
+  requireOptions('redisRendezvous', clients, CLIENTS)
+  const { publisher, subscriber, prefix = 'mayfly' } = clients
+  requireClient('redisRendezvous, as "publisher",', publisher, 'ioredis or redis')
+  requireClient('redisRendezvous, as "subscriber",', subscriber, 'ioredis or redis')
   const { channels, report, ask } = connect(clients)
   const channelOf = (key: string) => `${prefix}:answer:${key}`
   return {
@@ -160,7 +163,7 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
  * publishing and subscribing reject within a time limit; when it is back, listeners get the event `gap`.
  */
 export function redisBus(clients: RedisClients): Bus {
-  refuseUnknown('redisBus', clients, CLIENTS)
+  requireOptions('redisBus', clients, CLIENTS)
   const { publisher, subscriber, prefix = 'mayfly' } = clients
   if (publisher === undefined || subscriber === undefined)
     throw new TypeError(
@@ -201,9 +204,10 @@ const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
  * ```
  */
 export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
-  refuseUnknown('redisSubscriptions', options, SUBSCRIPTIONS)
+  requireOptions('redisSubscriptions', options, SUBSCRIPTIONS)
   checkSubscriptionOptions(options)
   const { client, prefix = 'mayfly' } = options
+  requireClient('redisSubscriptions', client, 'ioredis or redis')
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   return createSubscriptions(createRedisStore(client, prefix, createAsk(options, 'Redis'), options))
 }

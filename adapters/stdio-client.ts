@@ -9,7 +9,7 @@ import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelc
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ByteBuffer } from '../src/client/byte-buffer.ts'
 import { isA } from '../src/definition/error-text.ts'
-import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { afterDeath } from './_stdio/after-death.ts'
 
 /** Options of `createStdioTransport`. */
@@ -46,7 +46,7 @@ const NEWLINE = 10
 
 /** Creates a transport: `new MCPClient({ servers: { files: { transport: () => createStdioTransport({ command }) } } })`. */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
-  refuseUnknown('createStdioTransport', options, OPTIONS)
+  requireOptions('createStdioTransport', options, OPTIONS, 'command')
   const { command, args = [], env = {}, cwd, stderr = 'inherit', maxLineBytes = 8 * 1024 * 1024 } = options
   if (process.platform !== 'win32') return new ProcessTransport({ ...options, maxLineBytes })
   const parameters = { command, args: [...args], env: { ...env }, stderr, maxBufferSize: maxLineBytes }

@@ -2,8 +2,9 @@
  * Supabase Edge Functions: Deno behind a gateway, which serves a function under `/functions/v1/<name>` but passes only `/<name>` to
  * it.
  */
+
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
+import { type FetchServer, maxDurationFrom, requireServer, serveRequest } from '../src/request/platform.ts'
 import { hasUrl, withUrl } from '../src/request/request-url.ts'
 
 /** Options of `supabase`. */
@@ -39,8 +40,10 @@ export function supabase(
   server: FetchServer,
   options: SupabaseOptions = {},
 ): (request: Request) => Promise<Response> {
+  requireServer('supabase', server)
   refuseUnknown('supabase', options, OPTIONS)
   const { Deno, EdgeRuntime } = platform()
+  if (Deno === undefined) throw new TypeError('supabase() runs on Supabase Edge Functions, or on Deno.')
   const variables = Deno.env.toObject()
   const { env = variables, maxDurationMs = maxDurationFrom(variables, FREE_PLAN_MS) } = options
   const workerStartedAt = Date.now()

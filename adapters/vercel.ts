@@ -3,8 +3,9 @@
  *
  * Exports `vercel`, the default export of a function, and `routeHandlers`, the exports of a Next.js route.
  */
+
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { type FetchServer, maxDurationFrom, serveRequest } from '../src/request/platform.ts'
+import { type FetchServer, maxDurationFrom, requireServer, serveRequest } from '../src/request/platform.ts'
 
 /** Options of `vercel` and `routeHandlers`. */
 export interface VercelOptions {
@@ -51,6 +52,7 @@ interface VercelGlobal {
  * ```
  */
 export function vercel(server: FetchServer, options: VercelOptions = {}): { fetch: Handler } {
+  requireServer('vercel', server)
   refuseUnknown('vercel', options, OPTIONS)
   return {
     fetch: (request, context) => {
@@ -89,6 +91,7 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
  * ```
  */
 export function routeHandlers(server: FetchServer, options: VercelOptions = {}): RouteHandlers {
+  requireServer('routeHandlers', server)
   refuseUnknown('routeHandlers', options, OPTIONS)
   const { fetch } = vercel(server, options)
   // Next.js passes the route's parameters as the second argument, not a platform context.

@@ -15,7 +15,7 @@ import { checkResources, type ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
 import { type AnyTool, checkToolMembers } from './definition/tool.ts'
 import { checkToolShape } from './definition/tool-mistakes.ts'
-import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
 import { checkHosting, HOSTING_OPTIONS, type HostingConfig } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
@@ -160,7 +160,7 @@ const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = {
 
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
-  refuseUnknown('MCPServer', given, SERVER_OPTIONS)
+  requireOptions('MCPServer', given, SERVER_OPTIONS)
   const config = {
     ...given,
     id:

@@ -6,7 +6,7 @@ import { type MCPServerConfig as NativeConfig, SERVER_OPTIONS } from './config.t
 import type { ElicitParams } from './definition/ask.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
-import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
 import { extendForMastra, type MastraContext } from './mastra/context.ts'
 import type { MastraCallContext } from './mastra/create-tool.ts'
 import {
@@ -97,7 +97,7 @@ export class MCPServer extends NativeServer<MastraContext> {
       ...PUBLICATION,
       protocolVersion: { '2025-11-25': 1, '2026-07-28': 1 },
     }
-    refuseUnknown('MCPServer', given, known)
+    requireOptions('MCPServer', given, known)
     refuseUnknown('"repository"', given.repository, REPOSITORY)
     const { protocolVersion: _, tools, resources, prompts, ...rest } = given
     const { repository, releaseDate, isLatest, packageCanonical, packages, remotes, ...config } = rest

@@ -3,7 +3,7 @@
  * creates answers, and fills in a form with its defaults.
  */
 
-import type { RequestedSchema } from './interaction/form-content.ts'
+import { type RequestedSchema, requireForm } from './interaction/form-content.ts'
 import type { ElicitResult, FormContent } from './testing/answers.ts'
 
 export { type RequestedSchema, validate } from './interaction/form-content.ts'
@@ -19,7 +19,8 @@ export {
 export { type ConnectedClient, type ConnectOptions, connect } from './testing/connect.ts'
 
 /** The defaults that a form declares. */
-export function getDefaults({ properties }: RequestedSchema): FormContent {
+export function getDefaults(schema: RequestedSchema): FormContent {
+  const { properties } = requireForm(schema)
   const entries = Object.entries(properties).filter(([, field]) => field.default !== undefined)
   return Object.fromEntries(entries.map(([name, field]) => [name, field.default])) as FormContent
 }

@@ -4,7 +4,7 @@
  */
 
 import { withTimeout } from './definition/timeout.ts'
-import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { type Names, requireOptions } from './definition/unknown-option.ts'
 import type { Bus, ChangeEvent } from './events/bus.ts'
 import type { NotifiableLists } from './events/notifiable.ts'
 import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport } from './events/outage.ts'
@@ -69,7 +69,7 @@ const UNVERIFIED =
  * ```
  */
 export function createEventWebhook(options: EventWebhookOptions): (request: Request) => Promise<Response> {
-  refuseUnknown('createEventWebhook', options, OPTIONS)
+  requireOptions('createEventWebhook', options, OPTIONS)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
   for (const [option, value] of Object.entries({ toleranceSeconds, maxBodyBytes })) {
     // A string from an environment variable would be joined to other numbers instead of added.

@@ -40,6 +40,7 @@ export interface Due {
  * (`updateTimeToLive`).
  */
 export function dynamoTaskTable(table: string) {
+  if (typeof table !== 'string') throw new TypeError('dynamoTaskTable needs the name of the table.')
   return {
     TableName: table,
     BillingMode: 'PAY_PER_REQUEST' as const,

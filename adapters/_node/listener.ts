@@ -10,7 +10,7 @@ import { type Names, refuseUnknown } from '../../src/definition/unknown-option.t
 import { invalidTarget } from '../../src/http/refusal.ts'
 import { toResponse } from '../../src/protocol/reply.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
-import { type FetchServer, serveRequest } from '../../src/request/platform.ts'
+import { type FetchServer, requireServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
 import { respond, send } from './buffered-response.ts'
 import { hostCaller } from './host-auth.ts'
@@ -41,6 +41,7 @@ export type Track = (work: Promise<unknown>) => void
  * ```
  */
 export function nodeListener(server: FetchServer, options: NodeListenerOptions = {}): NodeListener {
+  requireServer('nodeListener', server)
   refuseUnknown('nodeListener', options, OPTIONS)
   return createListener(server, options, () => {})
 }

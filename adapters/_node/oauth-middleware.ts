@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission, AuthRefusal } from '../../src/auth/auth.ts'
 import { locationOf, METADATA_PATH } from '../../src/auth/location.ts'
 import { printError } from '../../src/definition/print-error.ts'
-import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../src/definition/unknown-option.ts'
 import { CORS_HEADERS } from '../../src/http/cors.ts'
 import { type OAuthConfig, oauth, type TokenValidationResult } from '../../src/mastra/validate-token.ts'
 
@@ -48,7 +48,7 @@ const OPEN = { ...CORS_HEADERS, 'access-control-allow-headers': '*' }
 export function createOAuthMiddleware(
   options: OAuthMiddlewareOptions,
 ): (req: IncomingMessage, res: ServerResponse, url: URL) => Promise<OAuthMiddlewareResult> {
-  refuseUnknown('createOAuthMiddleware', options, OPTIONS)
+  requireOptions('createOAuthMiddleware', options, OPTIONS)
   const { oauth: config, openPaths = [], mcpPath = '/mcp' } = options
   const auth = oauth(config)
   checkPaths('mcpPath', [mcpPath])

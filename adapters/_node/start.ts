@@ -4,7 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
-import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../../src/definition/unknown-option.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { executionContextOf, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { createListener, nodeListener } from './listener.ts'
@@ -70,9 +70,10 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
  * ```
  */
 export async function startHTTP(given: StartHTTP): Promise<void> {
-  refuseUnknown('The argument of startHTTP', given, HTTP)
+  requireOptions('The argument of startHTTP', given, HTTP)
+  checkOptions(given.options ?? {})
+  requireOptions('The argument of startHTTP', given, HTTP, 'server', 'req', 'res', 'httpPath')
   const { server, httpPath, req, res, options = {} } = given
-  checkOptions(options)
   const url = given.url ?? urlOf(req)
   if (url === undefined) return answer(res, 400, 'Bad request')
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
@@ -103,7 +104,7 @@ export async function startHTTP(given: StartHTTP): Promise<void> {
  * response has ended.
  */
 export async function startSSE(given: StartSSE): Promise<void> {
-  refuseUnknown('startSSE', given, SSE)
+  requireOptions('startSSE', given, SSE, 'server', 'req', 'res', 'ssePath', 'messagePath')
   const { server, req, res, ssePath, messagePath } = given
   const url = given.url ?? urlOf(req)
   if (url === undefined) return answer(res, 400, 'Bad request')
@@ -117,7 +118,7 @@ export async function startSSE(given: StartSSE): Promise<void> {
 
 /** `startSSE` for a Hono app, on any runtime. */
 export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
-  refuseUnknown('startHonoSSE', given, HONO_SSE)
+  requireOptions('startHonoSSE', given, HONO_SSE, 'server', 'context', 'ssePath', 'messagePath')
   const { server, context, ssePath, messagePath } = given
   const { raw } = context.req
   const route = { url: given.url ?? new URL(raw.url), ssePath, messagePath }

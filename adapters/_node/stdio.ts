@@ -4,6 +4,7 @@
 
 import type { Writable } from 'node:stream'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
+import { isMCPServer } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { errorMessage } from '../../src/protocol/json-rpc.ts'
 import { createSession } from '../../src/protocol/session.ts'
@@ -43,6 +44,7 @@ const INVALID_REQUEST = -32600
  * ```
  */
 export async function startStdio(server: MCPServer, options: StdioOptions = {}): Promise<StdioServer> {
+  if (!isMCPServer<MCPServer>(server)) throw new TypeError('startStdio needs an MCPServer.')
   refuseUnknown('startStdio', options, OPTIONS)
   const { output, restore } = divertStdout()
   try {

@@ -2,11 +2,13 @@
  * Tasks in a table of Postgres. Each operation is one statement without a session or a transaction, so that any driver and any pooler
  * works, including HTTP drivers.
  */
+
 import { memberOf } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
+import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
@@ -63,6 +65,7 @@ export function postgresTaskStore(
   client: PostgresClient,
   options: PostgresTaskStoreOptions = {},
 ): PostgresTaskStore {
+  requireClient('postgresTaskStore', client, 'pg or postgres')
   refuseUnknown('postgresTaskStore', options, OPTIONS)
   const { table = 'mayfly_tasks' } = options
   checkTable(table)

@@ -2,10 +2,12 @@
  * Tasks in Redis: a hash for each, and sorted sets of those that are due, that expire, and that are open for an owner. Each operation is
  * one script, so it is atomic.
  */
+
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
+import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
@@ -116,6 +118,7 @@ return ids`
  * @param client A client of `redis` or `ioredis`, or a cluster client: all keys are in one slot.
  */
 export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOptions = {}): TaskStore {
+  requireClient('redisTaskStore', client, 'ioredis or redis')
   refuseUnknown('redisTaskStore', options, OPTIONS)
   const { prefix = 'mayfly' } = options
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))

@@ -49,6 +49,8 @@ type Gate = Required<Omit<Auth, 'header' | 'faultIn'>> & Pick<Auth, 'header'>
  * @throws TypeError for invalid options.
  */
 export function createGate(verifier: Verifier, options: GateOptions = {}): Gate {
+  if (typeof verifier?.verify !== 'function')
+    throw new TypeError('createGate needs a verifier: { verify(token, context), authorizationServers }.')
   refuseUnknown('createGate', options, GATE_OPTIONS)
   return toGate(verifier, options)
 }

@@ -3,7 +3,7 @@
  */
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker, QuestionError } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -69,7 +69,7 @@ interface Known {
  * @throws TypeError for a missing option, and for an endpoint without TLS.
  */
 export function introspection(options: IntrospectionOptions): Auth {
-  refuseUnknown('introspection', options, OPTIONS)
+  requireOptions('introspection', options, OPTIONS)
   if (typeof options.issuer !== 'string' || options.issuer === '') {
     throw new TypeError('introspection needs "issuer": a non-empty string.')
   }

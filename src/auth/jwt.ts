@@ -12,7 +12,7 @@ import {
   jwtVerify,
 } from 'jose'
 import { isA } from '../definition/error-text.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -90,7 +90,7 @@ const KEYS_COOLDOWN_MS = 60_000
  * @throws TypeError for a missing or invalid option, and for an algorithm that is not asymmetric.
  */
 export function jwt(options: JwtOptions): Auth {
-  refuseUnknown('jwt', options, JWT_OPTIONS)
+  requireOptions('jwt', options, JWT_OPTIONS)
   checkOptions(options)
   const {
     issuer,

@@ -21,7 +21,8 @@ const {
 const OPTIONS: Names<PresetOptions> = rest
 
 /** Auth0, with either profile of access tokens: `domain` is `tenant.eu.auth0.com`, `audience` the API's identifier. Scopes are those of `scope`. */
-export function auth0({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+export function auth0(given: PresetOptions & { domain: string }): Auth {
+  const { domain, ...options } = given ?? NONE
   checkHost('auth0', { domain }, options)
   return plainJwt({
     ...options,
@@ -31,13 +32,15 @@ export function auth0({ domain, ...options }: PresetOptions & { domain: string }
 }
 
 /** WorkOS AuthKit: `domain` is `subdomain.authkit.app`. */
-export function workos({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+export function workos(given: PresetOptions & { domain: string }): Auth {
+  const { domain, ...options } = given ?? NONE
   checkHost('workos', { domain }, options)
   return plainJwt({ ...options, issuer: `https://${domain}`, jwksUri: `https://${domain}/oauth2/jwks` })
 }
 
 /** Clerk: `domain` is the Frontend API, `clerk.shop.example`. Its tokens name the client in `azp` or `aud`. */
-export function clerk({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+export function clerk(given: PresetOptions & { domain: string }): Auth {
+  const { domain, ...options } = given ?? NONE
   checkHost('clerk', { domain }, options)
   return plainJwt({
     ...options,
@@ -47,7 +50,8 @@ export function clerk({ domain, ...options }: PresetOptions & { domain: string }
 }
 
 /** Stytch Connected Apps: `domain` is the project's, `audience` the project id. */
-export function stytch({ domain, ...options }: PresetOptions & { domain: string }): Auth {
+export function stytch(given: PresetOptions & { domain: string }): Auth {
+  const { domain, ...options } = given ?? NONE
   checkHost('stytch', { domain }, options)
   return plainJwt({
     ...options,
@@ -57,7 +61,8 @@ export function stytch({ domain, ...options }: PresetOptions & { domain: string 
 }
 
 /** Keycloak: `url` is the server's, `https://login.shop.example`. An audience mapper puts `audience` into tokens. */
-export function keycloak({ url, realm, ...options }: PresetOptions & { url: string; realm: string }): Auth {
+export function keycloak(given: PresetOptions & { url: string; realm: string }): Auth {
+  const { url, realm, ...options } = given ?? NONE
   checkTexts('keycloak', { url, realm }, options, isSecureUrl(url) && realm !== '')
   const issuer = `${url.replace(/\/$/, '')}/realms/${encodeURIComponent(realm)}`
   return plainJwt({
@@ -71,18 +76,18 @@ export function keycloak({ url, realm, ...options }: PresetOptions & { url: stri
 }
 
 /** Supabase Auth: `projectUrl` is `https://ref.supabase.co`; `audience` is `authenticated` unless it was changed. */
-export function supabaseAuth({
-  projectUrl,
-  audience = 'authenticated',
-  ...options
-}: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] }): Auth {
+export function supabaseAuth(
+  given: Omit<PresetOptions, 'audience'> & { projectUrl: string; audience?: JwtOptions['audience'] },
+): Auth {
+  const { projectUrl, audience = 'authenticated', ...options } = given ?? NONE
   checkTexts('supabaseAuth', { projectUrl }, options, isSecureUrl(projectUrl))
   const issuer = `${projectUrl.replace(/\/$/, '')}/auth/v1`
   return plainJwt({ ...options, audience, issuer, jwksUri: `${issuer}/.well-known/jwks.json` })
 }
 
 /** Cloudflare Access: `team` is `shop` of `shop.cloudflareaccess.com`, `audience` the application's AUD tag. */
-export function cloudflareAccess({ team, ...options }: PresetOptions & { team: string }): Auth {
+export function cloudflareAccess(given: PresetOptions & { team: string }): Auth {
+  const { team, ...options } = given ?? NONE
   checkHost('cloudflareAccess', { team }, options)
   const issuer = `https://${team}.cloudflareaccess.com`
   // Cloudflare Access is a proxy: it signs the user in and sends the token in its own header.
@@ -96,11 +101,8 @@ export function cloudflareAccess({ team, ...options }: PresetOptions & { team: s
 }
 
 /** Amazon Cognito: access tokens name the app client in `client_id`, which is the `audience` here. */
-export function cognito({
-  region,
-  userPoolId,
-  ...options
-}: PresetOptions & { region: string; userPoolId: string }): Auth {
+export function cognito(given: PresetOptions & { region: string; userPoolId: string }): Auth {
+  const { region, userPoolId, ...options } = given ?? NONE
   checkHost('cognito', { region, userPoolId }, options)
   const issuer = `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`
   return plainJwt({
@@ -113,7 +115,8 @@ export function cognito({
 }
 
 /** Microsoft Entra ID, tokens of version 2.0: `audience` is the application's id, or `api://…` URI. */
-export function entra({ tenantId, ...options }: PresetOptions & { tenantId: string }): Auth {
+export function entra(given: PresetOptions & { tenantId: string }): Auth {
+  const { tenantId, ...options } = given ?? NONE
   checkHost('entra', { tenantId }, options)
   const base = `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}`
   return plainJwt({
@@ -135,17 +138,20 @@ function plainJwt(options: JwtOptions): Auth {
 /** Refuses characters that would change the host of a URL. */
 const PLAIN = /^[\w.-]+(?::\d+)?$/
 
+/** What is missing is named one by one. */
+const NONE = {} as never
+
 type Own = { readonly [option: string]: unknown }
 
 function checkHost(preset: string, own: Own, rest: object): void {
   const isPlain = Object.values(own).every((value) => typeof value === 'string' && PLAIN.test(value))
-  checkTexts(preset, own, rest, isPlain)
+  checkTexts(preset, own, rest, isPlain, ', without https:// and without a path')
 }
 
 /** @throws TypeError for an unknown or missing option: an unset variable must not become the issuer `https://undefined`. */
-function checkTexts(preset: string, own: Own, rest: object, isRight: boolean): void {
+function checkTexts(preset: string, own: Own, rest: object, isRight: boolean, remark = ''): void {
   refuseUnknown(preset, rest, { ...own, ...OPTIONS })
   if (isRight && Object.values(own).every((value) => typeof value === 'string')) return
   const names = Object.keys(own).map((option) => `"${option}"`)
-  throw new TypeError(`${preset} needs ${names.join(' and ')}, as given by the provider.`)
+  throw new TypeError(`${preset} needs ${names.join(' and ')}, as given by the provider${remark}.`)
 }

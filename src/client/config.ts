@@ -1,4 +1,5 @@
 /** The configuration of `new MCPClient({ … })`. */
+
 import type {
   AuthProvider,
   FetchLike,
@@ -6,8 +7,9 @@ import type {
   OAuthClientProvider,
   Transport,
 } from '@modelcontextprotocol/client'
+import { isObject } from '../definition/is-object.ts'
 import { present } from '../definition/present.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import type { MCPClientError } from './errors.ts'
 import type { ServerLogEntry } from './server-log-entry.ts'
 import type { ServerOAuthProvider } from './sign-in-provider.ts'
@@ -148,8 +150,8 @@ const SERVER_OPTIONS = { url: HTTP, command: STDIO, transport: TRANSPORT }
 
 /** @throws TypeError naming an option that cannot work or is unsafe. */
 export function checkConfig(config: MCPClientConfig): void {
-  const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
   checkOptions('MCPClient', config, CLIENT_OPTIONS)
+  const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
   refuseUnknown('"clientInfo"', config.clientInfo, CLIENT_INFO)
   if (servers === null || typeof servers !== 'object')
     throw new TypeError('servers must be an object of servers by name.')
@@ -181,7 +183,7 @@ export function checkConfig(config: MCPClientConfig): void {
 
 /** An option that is undefined counts as absent, since Mastra's own client takes more of them. */
 function checkOptions(where: string, options: object, known: object): void {
-  refuseUnknown(where, present<object>(options), known)
+  requireOptions(where, isObject(options) ? present<object>(options) : options, known)
 }
 
 /** Tool `b_c` of server `a` and tool `c` of server `a_b` would both be `a_b_c`, so one could be called instead of the other. */

@@ -8,7 +8,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { digest } from '../definition/digest.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { createProviderStore, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
 import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
@@ -79,7 +79,7 @@ export function createMemoryOAuthStorage(): OAuthStorage {
  * @throws TypeError for a `client_secret` without `issuer`, and for a `clientMetadataUrl` that is not https with a path.
  */
 export function createOAuthProvider(options: OAuthProviderOptions): ServerOAuthProvider {
-  refuseUnknown('createOAuthProvider', options, OPTIONS)
+  requireOptions('createOAuthProvider', options, OPTIONS, 'storage', 'redirectUrl', 'onRedirect')
   const { clientInformation } = options
   refuseUnknown('"clientInformation"', clientInformation, CLIENT_INFORMATION)
   if (clientInformation?.client_secret !== undefined && clientInformation.issuer === undefined) {

@@ -47,6 +47,8 @@ export interface JsonSchemaAsStandard<Value> {
  * not resolve within this document: other documents are never fetched.
  */
 export function jsonSchema<Value = Record<string, unknown>>(schema: JsonSchema): JsonSchemaAsStandard<Value> {
+  if (typeof schema !== 'object' || schema === null)
+    throw new TypeError('jsonSchema needs a JSON Schema: an object.')
   const draft = draftOf(schema)
   // A copy, since the validator adds members to the schema, which may be frozen or shared.
   const text = JSON.stringify(schema)

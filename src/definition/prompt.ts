@@ -13,7 +13,7 @@ import {
   type InferOutput,
   type Schema,
 } from './schema.ts'
-import { type Names, refuseMisspelt, refuseUnknown } from './unknown-option.ts'
+import { type Names, refuseMisspelt, refuseUnknown, requireOptions } from './unknown-option.ts'
 
 /** An argument of a prompt as `prompts/list` shows it. */
 export interface PromptArgument {
@@ -116,7 +116,7 @@ const CALLBACKS: Names<PromptCallbacks> = {
 export function createPrompt<Args extends Schema | undefined = undefined>(
   config: PromptConfig<Args> & TakesStrings<Args>,
 ): PromptConfig<Args> {
-  refuseUnknown('createPrompt', config, OPTIONS)
+  requireOptions('createPrompt', config, OPTIONS, 'get')
   return config
 }
 

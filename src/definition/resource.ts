@@ -6,7 +6,7 @@ import { toBase64 } from './base64.ts'
 import type { Completers } from './completion.ts'
 import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
 import type { McpContext } from './context.ts'
-import { type Known, type Names, refuseMisspelt, refuseUnknown } from './unknown-option.ts'
+import { type Known, type Names, refuseMisspelt, requireOptions } from './unknown-option.ts'
 import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
 
 interface ResourceFacts {
@@ -130,7 +130,7 @@ const CALLBACKS: Names<ResourceCallbacks> = {
 
 /** @throws TypeError for an unknown option. */
 export function checkResource(where: string, config: ResourceConfig): void {
-  refuseUnknown(where, config, Object.hasOwn(config ?? {}, 'uriTemplate') ? TEMPLATE : FIXED)
+  requireOptions(where, config, Object.hasOwn(config ?? {}, 'uriTemplate') ? TEMPLATE : FIXED)
 }
 
 /** @throws TypeError for an unknown option. */
@@ -158,6 +158,7 @@ export function createResource<Config extends ResourceConfig>(
   config: Config & Known<Config, ResourceConfig>,
 ): Config {
   checkResource('createResource', config)
+  if (typeof config.read !== 'function') throw new TypeError('createResource needs "read".')
   return config
 }
 

@@ -13,7 +13,14 @@ export function checkToolShape(name: string, tool: object | undefined): void {
   const { execute, inputSchema, parameters, needsApproval, requireApproval } = (tool ?? {}) as {
     [member: string]: unknown
   }
-  if (typeof execute !== 'function') throw new TypeError(`Tool "${name}" has no execute function.`)
+  if (typeof execute !== 'function') {
+    const other = ['handler', 'callback', 'run'].find(
+      (one) => typeof Reflect.get(tool ?? {}, one) === 'function',
+    )
+    throw new TypeError(
+      `Tool "${name}" has no execute function${other === undefined ? '' : `: name "${other}" so`}.`,
+    )
+  }
   if (Symbol.for(MASTRA_TOOL) in tool!)
     throw new TypeError(`Tool "${name}" was made by @mastra/core: import MCPServer from mayfly-mcp/mastra.`)
   if (parameters !== undefined && inputSchema === undefined)

@@ -22,8 +22,12 @@ export type Known<Given, Options> = { readonly [name in Exclude<keyof Given, Nam
 
 /** What other frameworks call our options. */
 const ELSEWHERE: { readonly [name: string]: string } = {
+  _meta: 'mcp._meta',
+  annotations: 'mcp.annotations',
   callback: 'execute',
   handler: 'execute',
+  icons: 'mcp.icons',
+  name: 'id',
   parameters: 'inputSchema',
   permissions: 'scopes',
   roles: 'scopes',
@@ -37,12 +41,18 @@ const ELSEWHERE: { readonly [name: string]: string } = {
  * @throws TypeError for a name that is not in `known`, a value of another kind, and for anything but an object.
  */
 export function refuseUnknown(where: string, given: unknown, known: object): void {
-  if (given === undefined || given === null) return
+  if (given !== undefined) requireOptions(where, given, known)
+}
+
+/** The same for options that must be given, and in them the `needed` ones. */
+export function requireOptions(where: string, given: unknown, known: object, ...needed: string[]): void {
   const names = Object.keys(known)
-  if (typeof given !== 'object' || Array.isArray(given))
-    throw new TypeError(`${where} must be an object with options: ${names.join(', ')}.`)
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new TypeError(`${where} needs an object with options: ${names.join(', ')}.`)
   const name = Object.keys(given).find((one) => !Object.hasOwn(known, one))
   if (name === undefined) {
+    const missing = needed.find((one) => (given as { readonly [name: string]: unknown })[one] === undefined)
+    if (missing !== undefined) throw new TypeError(`${where} needs "${missing}".`)
     refuseKinds(where, given, known)
     return
   }
@@ -82,17 +92,25 @@ export function refuseMisspelt(where: string, given: object, known: object): voi
 
 /** The name that a user probably meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const given = stem(name)
-  const listed = ELSEWHERE[name]
-  if (listed !== undefined && known.includes(listed)) return listed
+  const listed = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined
+  if (listed !== undefined && known.includes(listed.split('.')[0]!)) return listed
   return (
     closest(name, known, name.length > 3 ? Math.max(2, name.length / 3) : 1) ??
-    known.find((one) => isPart(given, stem(one)) || isPart(stem(one), given))
+    known.find((one) => !OPENING.test(one) && (isPart(name, one) || isPart(one, name)))
   )
 }
 
 const stem = (name: string): string => name.toLowerCase().replace(/s$/, '')
-const isPart = (long: string, short: string): boolean => short.length > 3 && long.includes(short)
+/** Never suggested for a part of their name. */
+const OPENING = /^(?:trusted|allow(?!ed))/
+
+/** From the start of a word: "port" is no part of "trustedTransport". */
+function isPart(long: string, short: string): boolean {
+  const words = long.split(/(?=[A-Z])/)
+  return (
+    stem(short).length > 3 && words.some((_, at) => stem(words.slice(at).join('')).startsWith(stem(short)))
+  )
+}
 
 /** The name that differs in the fewest characters, at most `most`. */
 function closest(name: string, known: readonly string[], most: number): string | undefined {
@@ -100,7 +118,9 @@ function closest(name: string, known: readonly string[], most: number): string |
   let fewest = most + 1
   for (const one of known) {
     const differing = difference(name.toLowerCase(), one.toLowerCase())
-    if (differing < fewest) [found, fewest] = [one, differing]
+    // "path" is not "auth".
+    const isShort = differing > 1 && name.length < 6 && name[0]?.toLowerCase() !== one[0]
+    if (differing < fewest && !isShort) [found, fewest] = [one, differing]
   }
   return found
 }

@@ -3,7 +3,7 @@
 import type { HttpServerConfig, StdioServerConfig, TransportServerConfig } from '../client/config.ts'
 import { checkConfig, checkTimeout, type ServerConfig } from '../client/config.ts'
 import type { Tool } from '../definition/tool.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
 
 /** An item of a server behind. */
@@ -107,7 +107,7 @@ const SHARED: Names<GatewaySharedServer> = {
 export function checkOptions(options: GatewayOptions): void {
   if (options === null || typeof options !== 'object')
     throw new TypeError('gateway takes an object: { servers }.')
-  refuseUnknown('gateway', options, OPTIONS)
+  requireOptions('gateway', options, OPTIONS)
   for (const name of ['ttlMs', 'retryMs', 'listTimeoutMs', 'timeoutMs'] as const)
     checkTimeout(name, options[name])
   const { maxCallers = 1 } = options

@@ -63,6 +63,8 @@ export function honoAuth(
   auth: Auth,
   given: HonoAuthOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  if (typeof auth?.admit !== 'function')
+    throw new TypeError('honoAuth needs what checks tokens: jwt({ … }) or another of mayfly-mcp/auth.')
   refuseUnknown('honoAuth', given, OPTIONS)
   const { publicUrl, trustProxy = false, allowAnonymous = false, onError = printError } = given
   const options = { publicUrl, trustProxy, allowedHosts: undefined }

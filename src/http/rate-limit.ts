@@ -2,7 +2,7 @@
  * Rate limits: how often one caller may call.
  */
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 
 export type RateVerdict =
   | { readonly ok: true }
@@ -41,7 +41,7 @@ const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: [1], windowMs: [0], ma
  * @throws TypeError for a number that is not finite, a `windowMs` of 0 or less, and `calls` or `maxKeys` below 1.
  */
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
-  refuseUnknown('createMemoryRateLimiter', options, OPTIONS)
+  requireOptions('createMemoryRateLimiter', options, OPTIONS)
   const { calls, windowMs, maxKeys = 10_000 } = options
   check('calls', calls, 1)
   check('windowMs', windowMs, Number.MIN_VALUE)

@@ -26,12 +26,13 @@ interface RequestedField {
 
 /** The errors in `content`, by field; an empty list if it is valid. Formats are not checked. */
 export function validate(
-  { properties, required = [] }: RequestedSchema,
+  schema: RequestedSchema,
   content: { readonly [field: string]: unknown },
 ): { readonly field: string; readonly message: string }[] {
-  return Object.entries(properties).flatMap(([field, schema]) => {
+  const { properties, required = [] } = requireForm(schema)
+  return Object.entries(properties).flatMap(([field, fieldSchema]) => {
     const value = Object.hasOwn(content, field) ? content[field] : undefined
-    const message = faultOf(value, schema, required.includes(field))
+    const message = faultOf(value, fieldSchema, required.includes(field))
     return message === undefined ? [] : [{ field, message }]
   })
 }
@@ -69,4 +70,10 @@ function outside(
 ): string | undefined {
   if (value < least) return `${verb} at least ${least}${unit}`
   return value > most ? `${verb} at most ${most}${unit}` : undefined
+}
+
+/** @throws TypeError for anything but the schema of a form. */
+export function requireForm(schema: RequestedSchema): RequestedSchema {
+  if (typeof schema?.properties === 'object' && schema.properties !== null) return schema
+  throw new TypeError('The schema of a form is missing: { type: "object", properties }.')
 }

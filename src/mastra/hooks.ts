@@ -29,7 +29,8 @@ interface Hooked {
 const HOOKS: Names<Hooked> = { onInputAvailable: 'function', onOutput: 'function' }
 
 /** The hooks of a tool that a server calls, each with what Mastra tells it. @throws TypeError for one that is not a function. */
-export function hooksOf({ onInputAvailable, onOutput }: Hooked): Hooked {
+export function hooksOf(tool: Hooked | undefined): Hooked {
+  const { onInputAvailable, onOutput } = tool ?? {}
   refuseUnknown('a tool', { onInputAvailable, onOutput }, HOOKS)
   return {
     ...(onInputAvailable !== undefined && { onInputAvailable: told(onInputAvailable) }),

@@ -13,7 +13,7 @@ import {
   type Verifier,
   VerifierUnavailableError,
 } from '../auth/verifier.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 
 /** The result of `validateToken`. */
 export interface TokenValidationResult {
@@ -70,7 +70,7 @@ const DEFAULT_SCOPES = ['mcp:read', 'mcp:write']
  * @throws TypeError for a configuration without `resource`, `authorizationServers` or `validateToken`.
  */
 export function oauth(config: OAuthConfig): Auth {
-  refuseUnknown('oauth', config, OPTIONS)
+  requireOptions('oauth', config, OPTIONS)
   const {
     resource,
     authorizationServers,
@@ -127,7 +127,8 @@ function toAnswer(result: TokenValidationResult | undefined): TokenAnswer {
  * @throws TypeError for a token under 16 characters.
  */
 export function createStaticTokenValidator(tokens: readonly string[]): ValidateToken {
-  const find = createTokenFinder(tokens.map((token) => ({ token })))
+  if (!Array.isArray(tokens)) throw new TypeError('createStaticTokenValidator needs a list of tokens.')
+  const find = createTokenFinder((tokens as readonly string[]).map((token) => ({ token })))
   return async (token) =>
     (await find(token, undefined)) === undefined
       ? { valid: false, error: 'invalid_token', errorDescription: 'The token is not known.' }

@@ -29,6 +29,10 @@ const DOWN = 'The store of subscriptions does not answer: try again later.'
  * ```
  */
 export function createSubscriptions(store: SubscriptionStore): Subscriptions {
+  if (typeof store !== 'object' || store === null)
+    throw new TypeError(
+      'createSubscriptions needs a store of subscriptions, such as that of redisSubscriptions.',
+    )
   let outage: Outage | undefined
   const open = (incoming: Incoming, server: StreamServer): StoredSession | undefined => {
     const { session, options } = server

@@ -17,7 +17,7 @@ import {
 } from '../definition/tool.ts'
 import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
-import { refuseUnknown } from '../definition/unknown-option.ts'
+import { requireOptions } from '../definition/unknown-option.ts'
 import type { Context } from './context.ts'
 import { executeCompiled, type ToolCallContext } from './direct-call.ts'
 
@@ -98,8 +98,9 @@ export function makeTool(
   known: object,
   extend?: (context: Context) => void,
 ): object {
+  if (typeof config?.execute !== 'function') requireOptions('createTool', config, known)
   checkToolShape(config.id, config)
-  refuseUnknown('createTool', config, known)
+  requireOptions('createTool', config, known)
   checkMcp(config.id, config.mcp)
   const execute = config.execute!
   const extended = (input: unknown, context: Context): unknown => {

@@ -181,3 +181,11 @@ export function executionContextOf(c: { readonly executionCtx?: unknown }): unkn
     return undefined
   }
 }
+
+/** @throws TypeError for anything that serves no requests. */
+export function requireServer(where: string, server: unknown): void {
+  if (typeof (server as { fetch?: unknown } | null | undefined)?.fetch === 'function') return
+  throw new TypeError(
+    `${where} needs a server: ${where}(new MCPServer({ … })), or the result of fromSdk or fromNode.`,
+  )
+}

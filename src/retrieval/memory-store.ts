@@ -62,7 +62,7 @@ export interface MemoryVectorStore extends VectorStore {
  * ```
  */
 export function createMemoryVectorStore(snapshot?: MemorySnapshot): MemoryVectorStore {
-  if (snapshot !== undefined && snapshot.version !== 1)
+  if (snapshot !== undefined && snapshot?.version !== 1)
     throw new TypeError('The snapshot is not one of this version of createMemoryVectorStore.')
   const saved = new Map(Object.entries(snapshot?.indexes ?? {}))
   const indexes = new Map<string, MemoryIndex>()

@@ -1,6 +1,6 @@
 /** The options of both tools, and their values for one request: the request context may set or override some. */
 import type { AuthInfo, Env, McpContext } from '../definition/context.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { type EmbeddingModel, type ProviderOptions, toEmbed } from './embed.ts'
 import { allOf, type Condition, type Filter, parseFilter } from './filter.ts'
 import { isTopK, MAX_TOP_K, type RetrievalInput } from './input.ts'
@@ -123,7 +123,7 @@ const DEFAULT_TOP_K = 10
 
 /** @throws TypeError for an invalid option. */
 export function checkOptions(tool: string, options: RetrievalOptions, known: object): void {
-  refuseUnknown(tool, options, known)
+  requireOptions(tool, options, known)
   checkDatabaseConfig(options.databaseConfig ?? {})
   const { vectorStore, vectorStores = {}, indexName, model, reranker, filter } = options
   toEmbed(model)

@@ -2,7 +2,7 @@
 
 import type { McpContext } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { allOf, FilterError, parseFilter, toFilter } from './filter.ts'
 import type { SearchableStore } from './store.ts'
 
@@ -34,7 +34,7 @@ const NEVER = ['vectorStores', 'vectorStore', 'reranker', 'databaseConfig', 'pro
 export function provideRetrieval(
   values: RetrievalValues,
 ): (server: { readonly context: Pick<McpContext, 'requestContext' | '_meta'> }) => void {
-  refuseUnknown('provideRetrieval', values, VALUES)
+  requireOptions('provideRetrieval', values, VALUES)
   const { vectorStores, fromMeta = [] } = values
   const wrong = fromMeta.find((key) => NEVER.includes(key) || key.startsWith('mcp.'))
   if (wrong !== undefined)

@@ -7,7 +7,7 @@ import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { isA } from '../definition/error-text.ts'
 import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
@@ -94,7 +94,7 @@ const URL_TTL_MS = 30 * 86_400_000
  * @throws TypeError for an invalid URL, a secret that is too short, or too little time for a run.
  */
 export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
-  refuseUnknown('createTaskEndpoint', options, OPTIONS)
+  requireOptions('createTaskEndpoint', options, OPTIONS)
   const {
     server,
     url,

@@ -2,7 +2,7 @@
  * Tasks of one server: creates them from calls, runs them in slices, and answers the methods of the extension
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import type { SlicePlatform, TaskSupport } from '../request/task-support.ts'
 import { createCall } from './call.ts'
 import { isDeclared } from './declared.ts'
@@ -39,7 +39,7 @@ const DUE_OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
  * @throws TypeError for an invalid option.
  */
 export function createTasks(options: Options): TaskSupport {
-  refuseUnknown('createTasks', options, OPTIONS)
+  requireOptions('createTasks', options, OPTIONS)
   const runs = createTaskRuns(options)
   const { records, settings } = runs
   const methods = createMethods(runs)

@@ -4,7 +4,7 @@ import { toCaller } from '../auth/host-caller.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Caller } from '../request/access.ts'
-import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
+import { type FetchServer, type RequestPlatform, requireServer, serveRequest } from '../request/platform.ts'
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
 
 export interface ConnectOptions {
@@ -73,6 +73,7 @@ const CLOSE_MS = 5000
  * @throws TestingError `NO_CLIENT` if the package is not installed, and the official client's error if the server refuses it.
  */
 export async function connect(server: FetchServer, options: ConnectOptions = {}): Promise<ConnectedClient> {
+  requireServer('connect', server)
   checkOptions(options)
   const answer = options.answers === undefined ? undefined : createAnswering(options.answers)
   const { era = 'modern', auth, env, url = 'http://localhost/mcp' } = options

@@ -2,7 +2,9 @@
  * The option names of Mastra's `MCPClient` (`@mastra/mcp` 1.18 and 2.0): equal options under another name are translated; unsupported
  * ones are refused with what to write instead.
  */
+
 import type { LoggingLevel } from '@modelcontextprotocol/client'
+import { isObject } from '../../definition/is-object.ts'
 import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
 import type { MCPClientConfig, ServerConfig } from '../config.ts'
 import type { ServerLogEntry } from '../server-log-entry.ts'
@@ -77,8 +79,9 @@ const REFUSED: { readonly [option: string]: string } = {
 
 /** The configuration under its native names. @throws TypeError for an unsupported option, saying what to write instead. */
 export function readSpellings<Name extends string>(config: MastraClientConfig<Name>): MCPClientConfig<Name> {
+  if (!isObject(config)) return config
   refuse('', config)
-  if (config.servers === null || typeof config.servers !== 'object') return config
+  if (!isObject(config.servers)) return config
   const { timeout, ...rest } = config
   refuseUnknown('MCPClient', { timeout: config.timeout }, OWN)
   const timeoutMs = oneOf('', 'timeoutMs', config.timeoutMs, 'timeout', timeout)

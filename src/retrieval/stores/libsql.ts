@@ -3,7 +3,7 @@
  * can be read and filled.
  */
 import { textOf } from '../../definition/error-text.ts'
-import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
@@ -58,7 +58,7 @@ const QUERY: Names<LibSqlQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity
  * ```
  */
 export function libSqlVector(options: LibSqlOptions): VectorStore {
-  refuseUnknown('libSqlVector', options, OPTIONS)
+  requireOptions('libSqlVector', options, OPTIONS)
   const { client, metric = 'cosine' } = options
   if (typeof client?.execute !== 'function')
     throw new TypeError('libSqlVector needs "client": createClient() of @libsql/client.')

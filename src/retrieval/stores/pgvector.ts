@@ -3,7 +3,7 @@
  * Tables of Mastra's PgVector can be read and filled.
  */
 import { memberOf, textOf } from '../../definition/error-text.ts'
-import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   type CreateIndexParams,
@@ -92,7 +92,7 @@ const QUERY: Names<PgVectorQueryParams> = {
  * ```
  */
 export function pgVector(options: PgVectorOptions): VectorStore {
-  refuseUnknown('pgVector', options, OPTIONS)
+  requireOptions('pgVector', options, OPTIONS)
   const { schema, metric = 'cosine', index = 'hnsw', iterativeScan = true } = options
   if (schema !== undefined) checkIndexName(schema)
   const run = toRun(options)

@@ -1,7 +1,7 @@
 /**
  * Pinecone, by its HTTP API (version 2025-10).
  */
-import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
@@ -91,7 +91,7 @@ const QUERY: Names<PineconeQueryParams> = {
  * ```
  */
 export function pineconeVector(options: PineconeOptions): VectorStore {
-  refuseUnknown('pineconeVector', options, OPTIONS)
+  requireOptions('pineconeVector', options, OPTIONS)
   requireText('pineconeVector', { apiKey: options.apiKey })
   const { apiKey, namespace, serverless } = options
   const api = toBase('pineconeVector', options.url ?? 'https://api.pinecone.io')

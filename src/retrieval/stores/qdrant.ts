@@ -1,7 +1,7 @@
 /** Qdrant, by its HTTP API. Qdrant's ids are UUIDs, so ours are hashed to UUIDs and stored in the payload. */
 
 import { sha256 } from '../../definition/digest.ts'
-import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
@@ -75,7 +75,7 @@ const QUERY: Names<QdrantQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinity
  * ```
  */
 export function qdrantVector(options: QdrantOptions): VectorStore {
-  refuseUnknown('qdrantVector', options, OPTIONS)
+  requireOptions('qdrantVector', options, OPTIONS)
   const base = toBase('qdrantVector', options.url)
   const { apiKey } = options
   const call = createCall('Qdrant', apiKey === undefined ? {} : { 'api-key': apiKey }, options)

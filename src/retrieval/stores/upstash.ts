@@ -1,5 +1,5 @@
 /** Upstash Vector, by its HTTP API. Our indexes are namespaces of the index at the URL, as in Mastra's UpstashVector. */
-import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import {
   checkIndexName,
@@ -61,7 +61,7 @@ const QUERY: Names<UpstashQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infinit
  * ```
  */
 export function upstashVector(options: UpstashOptions): VectorStore {
-  refuseUnknown('upstashVector', options, OPTIONS)
+  requireOptions('upstashVector', options, OPTIONS)
   requireText('upstashVector', { url: options.url, token: options.token })
   const base = toBase('upstashVector', options.url)
   const call = createCall('Upstash', { authorization: `Bearer ${options.token}` }, options)

@@ -60,6 +60,8 @@ const QUERY: Names<VectorizeQueryParams> = { ...QUERY_OPTIONS, minScore: [-Infin
 export function vectorizeVector(bindings: {
   readonly [indexName: string]: VectorizeBinding
 }): Omit<VectorStore, 'listIds'> {
+  if (typeof bindings !== 'object' || bindings === null)
+    throw new TypeError('vectorizeVector needs the bindings of indexes by name: { docs: env.DOCS }.')
   const find = (indexName: string): VectorizeBinding => {
     const binding = Object.hasOwn(bindings, checkIndexName(indexName)) ? bindings[indexName] : undefined
     if (typeof binding?.query === 'function') return binding

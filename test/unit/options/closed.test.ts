@@ -104,9 +104,34 @@ it('a suggestion is the nearest name, or none', () => {
   expect(nearest('constructor', known)).toBeUndefined()
 })
 
+it.each<[object, string]>([
+  [{ annotations: { readOnlyHint: true } }, 'did you mean "mcp.annotations"?'],
+  [{ _meta: {} }, 'did you mean "mcp._meta"?'],
+  [{ icons: [] }, 'did you mean "mcp.icons"?'],
+  [{ id: undefined, name: 'one' }, 'did you mean "id"?'],
+  [{ execute: undefined, handler: () => '' }, 'did you mean "execute"?'],
+  [{ execute: undefined, callback: () => '' }, 'did you mean "execute"?'],
+])('createTool as another SDK has it, with %o → says where it belongs', (members, message) => {
+  for (const create of [createTool, createMastraTool])
+    expect(() => create(misspelt({ ...tool, ...members }))).toThrow(message)
+})
+
+it('a tool with "handler" → the error says "execute"', () => {
+  expect(() => serve({ tools: { one: { id: 'one', handler: () => '' } } })).toThrow(
+    'Tool "one" has no execute function: name "handler" so.',
+  )
+})
+
+it.each(['port', 'hostname', 'path', 'transport', 'cors'])(
+  'MCPServer with "%s" → no misleading suggestion',
+  (name) => {
+    expect(() => serve({ [name]: 1 })).toThrow(`MCPServer has no option "${name}": its options are`)
+  },
+)
+
 it('a list or a string instead of options → a TypeError that says so', () => {
   expect(() => bearer(() => undefined, misspelt(['shop']))).toThrow(
-    'bearer must be an object with options: scopes,',
+    'bearer needs an object with options: scopes,',
   )
 })
 

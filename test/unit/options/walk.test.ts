@@ -41,7 +41,7 @@ describe.each(takers)('$name', ({ taker }) => {
 
   it.runIf(!onlyRefusals)('valid options are accepted', async () => {
     expect((await errorOf(taker, options))?.message ?? '').not.toMatch(
-      /has no option|must be an object with options/,
+      /has no option|needs an object with options/,
     )
   })
 
