@@ -50,7 +50,7 @@ export function deno(
     return serveRequest(server, request, {
       env,
       isLongLived: isLongLived(env),
-      loopback: isLoopbackPeer(hostname ?? clientAddress),
+      loopback: isLoopbackPeer(hostname ?? clientAddress) || isLoopbackPeer(clientAddress),
       // Deno Deploy routes a host only to the app that owns the domain.
       vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
       ...(clientAddress !== undefined && { clientAddress }),

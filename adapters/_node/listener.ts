@@ -21,8 +21,8 @@ export interface NodeListenerOptions {
   /** The environment for `ctx.env`. Default `process.env`. */
   env?: unknown
   /**
-   * The address that the listener is bound to. On a loopback address only local hosts and origins are served, and those of
-   * `http.allowedHosts` and `http.publicUrl` (DNS rebinding). Default: the address of each connection.
+   * The address that the listener is bound to. On a loopback address, and over a connection to one, only local hosts and origins are
+   * served, and those of `http.allowedHosts` and `http.publicUrl` (DNS rebinding). Default: the address of each connection.
    */
   hostname?: string
 }
@@ -82,7 +82,10 @@ export function createListener(
         waitUntil,
         canStream: true,
         isLongLived: mayNotify,
-        loopback: isLoopbackPeer(hostname ?? incoming.socket?.localAddress),
+        // A listener on all interfaces is reached over a loopback address, too: a page's name may lead there.
+        loopback:
+          isLoopbackPeer(hostname ?? incoming.socket?.localAddress) ||
+          isLoopbackPeer(incoming.socket?.localAddress),
         ...(clientAddress !== undefined && { clientAddress }),
         ...(isLean && { respond }),
         ...(isCheap && {

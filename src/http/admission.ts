@@ -8,14 +8,14 @@ import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/time
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
-import { reachOf } from '../request/address.ts'
+import { parseHost, reachOf } from '../request/address.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
 import { type GuardOptions, refusedHeader } from './host-and-origin.ts'
 import { servedHosts } from './hosts.ts'
-import { callerAddress, type PublicUrlOptions, resourceLocation } from './public-url.ts'
+import { callerAddress, type PublicUrlOptions, publicHost, resourceLocation } from './public-url.ts'
 import { refusal } from './refusal.ts'
 import { sentRequestId } from './request-id.ts'
 import type { Traffic } from './traffic.ts'
@@ -63,9 +63,18 @@ export function receive(request: Request, platform: RequestPlatform, reportError
 
 /** For the operator of a proxy in front of the server. */
 const REFUSED = {
-  Host: 'Forbidden: this server does not serve that Host. If it is yours, set http.allowedHosts, http.publicUrl or MAYFLY_ALLOWED_HOSTS.',
-  Origin: 'Forbidden: this server does not accept that Origin. If it is yours, set http.allowedOrigins.',
+  Host: (request: Request, trustProxy: boolean) =>
+    `Forbidden: this server does not serve the Host${shownHost(request, trustProxy)}. If it is yours, set http.allowedHosts, http.publicUrl or MAYFLY_ALLOWED_HOSTS.`,
+  Origin: () =>
+    'Forbidden: this server does not accept that Origin. If it is yours, set http.allowedOrigins.',
 } as const
+
+/** As it arrived: only what is a host in form, so no other text of the sender. */
+function shownHost(request: Request, trustProxy: boolean): string {
+  const shown = [publicHost(request, false), ...(trustProxy ? [publicHost(request, true)] : [])]
+  const names = [...new Set(shown)].filter((host) => parseHost(host) !== undefined)
+  return names.length === 0 ? '' : ` ${names.join(', forwarded as ')}`
+}
 
 /** Checks Host, Origin and the size of the headers. Runs before the token is checked. */
 export function refuseUnguarded(received: Received, options: AdmissionOptions): BufferedReply | undefined {
@@ -74,7 +83,7 @@ export function refuseUnguarded(received: Received, options: AdmissionOptions): 
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
   const guard = { allowedHosts, allowedOrigins, trustProxy, publicUrl }
   const refused = refusedHeader(request, platform.loopback === true, guard)
-  if (refused !== undefined) return refusal(403, REFUSED[refused], SECURITY_HEADERS)
+  if (refused !== undefined) return refusal(403, REFUSED[refused](request, trustProxy), SECURITY_HEADERS)
   if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
     return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
   }

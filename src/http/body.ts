@@ -21,7 +21,7 @@ interface NoRoom {
 export type Reserve = (bytes: number) => Full | undefined
 
 /** Smaller bodies are not counted: their connections take as much. */
-const UNCOUNTED_BYTES = 65_536
+export const UNCOUNTED_BYTES = 65_536
 
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }

@@ -1,6 +1,7 @@
 /**
  * The HTTP options of any server, an `MCPServer` or one of another SDK, with their checks and defaults.
  */
+
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
@@ -11,6 +12,7 @@ import type { Sharing } from '../request/shares.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { AppOptions } from './app.ts'
 import type { AuditOptions } from './audit.ts'
+import { UNCOUNTED_BYTES } from './body.ts'
 import { createCallerOf } from './caller.ts'
 import { accessOfUnknown, type CallersConfig, checkCallers, tokenAuthOf } from './known-callers.ts'
 import { type Log, type LogSetting, toLogSink } from './log.ts'
@@ -113,8 +115,19 @@ export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig
     throw new TypeError(
       '"http.rateLimiter" must have limit(), such as createMemoryRateLimiter(), or be a function.',
     )
+  const { maxBodyBytes = MAX_BODY_BYTES, maxBufferedBytes = bufferedBytes(http), callerShare = 0.5 } = http
+  if (maxBodyBytes - UNCOUNTED_BYTES > maxBufferedBytes * callerShare)
+    throw new TypeError(
+      `"http.maxBufferedBytes" must be at least ${Math.ceil((maxBodyBytes - UNCOUNTED_BYTES) / callerShare)}: the largest body of one caller, of "http.maxBodyBytes", does not fit into its "http.callerShare".`,
+    )
   if (http.keepAliveMs === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
   if (http.callerShare === 0) throw new TypeError('"http.callerShare" must be above 0.')
+}
+
+const MAX_BODY_BYTES = 4_194_304
+
+function bufferedBytes({ maxBodyBytes = MAX_BODY_BYTES, callerShare = 0.5 }: HttpConfig): number {
+  return maxBodyBytes * Math.max(16, 1 / callerShare)
 }
 
 /** `setTimeout` takes 32 bits: a longer time would fire at once. `Infinity` is refused: omit the option for no limit. */
@@ -224,14 +237,14 @@ export function toAppOptions(
   reportError: ReportError,
   isScoped: boolean,
 ): AppOptions {
-  const { maxBodyBytes = 4_194_304 } = http
+  const { maxBodyBytes = MAX_BODY_BYTES } = http
   return {
     auth: tokenAuthOf(config),
     unknownAccess: accessOfUnknown(config, isScoped),
     allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
     allowedOrigins: http.allowedOrigins,
     maxBodyBytes,
-    maxBufferedBytes: http.maxBufferedBytes ?? 16 * maxBodyBytes,
+    maxBufferedBytes: http.maxBufferedBytes ?? bufferedBytes(http),
     ...toSharing(http),
     maxHeaderBytes: http.maxHeaderBytes,
     bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,

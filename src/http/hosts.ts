@@ -1,6 +1,7 @@
 /**
  * Which hosts this server serves: configured in code or in the environment.
  */
+import { warn } from '../definition/json-line.ts'
 import { isLoopbackAddress, parseHost } from '../request/address.ts'
 
 /** The hosts from the code, else from `MAYFLY_ALLOWED_HOSTS`: a comma-separated list, for hosts that are known only at run time. */
@@ -10,7 +11,31 @@ export function servedHosts(
 ): readonly string[] | undefined {
   if (declared !== undefined) return declared
   const hosts = (env as { MAYFLY_ALLOWED_HOSTS?: unknown } | null | undefined)?.MAYFLY_ALLOWED_HOSTS
-  return typeof hosts === 'string' && hosts !== '' ? hosts.split(',').map((host) => host.trim()) : undefined
+  if (typeof hosts !== 'string' || hosts === '') return undefined
+  const known = read.get(hosts)
+  if (known !== undefined) return known
+  const listed = hosts.split(',').flatMap((host) => toHost(host.trim()))
+  if (read.size >= MAX_READ) read.clear()
+  read.set(hosts, listed)
+  return listed
+}
+
+/** By the text of the variable, of which a process has one. */
+const read = new Map<string, readonly string[]>()
+const MAX_READ = 8
+
+/** The host of what may be written as a URL. Without the default ports, which clients omit. */
+function toHost(entry: string): string | [] {
+  if (entry === '') return []
+  const isUrl = /^https?:\/\//i.test(entry)
+  const url = `${isUrl ? '' : 'https://'}${entry}`
+  const isWeb = isUrl || !entry.includes('://')
+  const host = isWeb && URL.canParse(url) ? new URL(url).host.replace(/:80$/, '') : ''
+  if (parseHost(host) !== undefined && !entry.includes('*')) return host
+  warn(
+    `MAYFLY_ALLOWED_HOSTS contains ${JSON.stringify(entry)}, which no request can match: write it like example.com.`,
+  )
+  return []
 }
 
 /** Whether `hosts` contains `host`, in any spelling. An entry without a port matches every port. */

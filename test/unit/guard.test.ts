@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ErrorCode, type HttpConfig, type RequestPlatform } from '../../src/index.ts'
 import { createServer, modernRequest, readAnswer } from './_client.ts'
 
@@ -24,6 +24,34 @@ async function statusOf({
   )
   return response.status
 }
+
+describe('the 403 for a Host', () => {
+  const bodyOf = async (host: string, http: HttpConfig, headers: Record<string, string> = {}) => {
+    const request = modernRequest('server/discover', {}, { headers: { host, ...headers } })
+    return (await createServer({ http }).handle(request, { loopback: true })).text()
+  }
+
+  it('names it, and the options that allow it [guard.host]', async () => {
+    const body = await bodyOf('shop.example', {})
+    expect(body).toContain(
+      'the Host shop.example. If it is yours, set http.allowedHosts, http.publicUrl or MAYFLY',
+    )
+  })
+
+  it('names both behind a trusted proxy [guard.host]', async () => {
+    const forwarded = { 'x-forwarded-host': 'shop.example' }
+    expect(await bodyOf('upstream', { trustProxy: true }, forwarded)).toContain(
+      'the Host upstream, forwarded as shop.example.',
+    )
+  })
+
+  it.each(['a b', '<script>', 'x'.repeat(300)])(
+    '%s, which is no host, is not repeated [guard.host]',
+    async (host) => {
+      expect(await bodyOf(host, { allowedHosts: ['mcp.example'] })).toContain('does not serve the Host.')
+    },
+  )
+})
 
 describe('allowedHosts', () => {
   const http = { allowedHosts: ['mcp.example', 'other.example:8443', 'UPPER.example'] }
@@ -128,6 +156,31 @@ describe('MAYFLY_ALLOWED_HOSTS', () => {
     expect(await statusOf({ host: 'other.example:8443', platform })).toBe(200)
     expect(await statusOf({ host: 'evil.example', platform })).toBe(403)
   })
+
+  it.each([
+    ['https://mcp.example', 'mcp.example'],
+    ['https://mcp.example/mcp', 'mcp.example'],
+    ['http://mcp.example:8080/', 'mcp.example:8080'],
+    ['mcp.example/mcp', 'mcp.example'],
+    ['mcp.example:443', 'mcp.example'],
+  ])('%s serves %s [guard.host]', async (hosts, host) => {
+    const written = { env: { MAYFLY_ALLOWED_HOSTS: hosts } }
+    expect(await statusOf({ host, platform: written })).toBe(200)
+    expect(await statusOf({ host: 'evil.example', platform: written })).toBe(403)
+  })
+
+  it.each(['*.example', 'https://', 'a b', 'ftp://mcp.example'])(
+    '%s, which no request can match → the log says so, once [guard.host]',
+    async (entry) => {
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      const written = { env: { MAYFLY_ALLOWED_HOSTS: `mcp.example,${entry}` } }
+      for (const host of ['mcp.example', 'mcp.example']) await statusOf({ host, platform: written })
+      expect(await statusOf({ host: 'evil.example', platform: written })).toBe(403)
+      const lines = warn.mock.calls.flat().filter((line) => String(line).includes('MAYFLY_ALLOWED_HOSTS'))
+      warn.mockRestore()
+      expect(lines).toEqual([expect.stringContaining('which no request can match')])
+    },
+  )
 
   it('yields to allowedHosts in the code [guard.host]', async () => {
     expect(await statusOf({ host: 'mcp.example', platform, http: { allowedHosts: ['code.example'] } })).toBe(

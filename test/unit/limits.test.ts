@@ -609,3 +609,60 @@ it.each(['before it arrives', 'while its tool runs'])(
     }
   },
 )
+
+describe('maxBufferedBytes', () => {
+  it.each([
+    { maxBufferedBytes: 4_194_304 },
+    { maxBufferedBytes: 1_000_000, maxBodyBytes: 1_000_000 },
+    { maxBufferedBytes: 8_000_000, callerShare: 0.1 },
+    { maxBodyBytes: 200_000_000, maxBufferedBytes: 67_108_864 },
+  ])(
+    '%j, into which the largest body of one caller does not fit → TypeError that says how many [limits.body]',
+    (http) => {
+      const least = Number(/at least (\d+)/.exec(messageOf(() => createServer({ http })))?.[1])
+      expect(() => createServer({ http: { ...http, maxBufferedBytes: least } })).not.toThrow()
+      expect(() => createServer({ http: { ...http, maxBufferedBytes: least - 1 } })).toThrow(
+        'maxBufferedBytes',
+      )
+    },
+  )
+
+  it.each([
+    {},
+    { callerShare: 0.01 },
+    { maxBodyBytes: 1_000_000, maxBufferedBytes: 1_868_928 },
+    { maxBodyBytes: 100_000, maxBufferedBytes: 68_928, callerShare: 0.5 },
+  ])('%j: a lone known caller may send the largest body, in pieces [limits.body]', async (http) => {
+    const { maxBodyBytes = 4_194_304 } = http
+    const auth = bearer((token) => ({ clientId: token, scopes: [] }))
+    const server = createServer({ auth, http })
+    const empty = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { pad: '' } } })
+    const bytes = new TextEncoder().encode(
+      empty.replace('""}', `"${'x'.repeat(maxBodyBytes - empty.length)}"}`),
+    )
+    expect(bytes.length).toBe(maxBodyBytes)
+    const body = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += 60_000) controller.enqueue(bytes.slice(at, at + 60_000))
+        controller.close()
+      },
+    })
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer ann' }
+    const request = new Request('https://mcp.example/mcp', {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as never)
+    expect((await server.handle(request, {})).status).toBe(200)
+  })
+})
+
+function messageOf(make: () => unknown): string {
+  try {
+    make()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}

@@ -211,7 +211,8 @@ const CELLS: { readonly [cell: string]: () => Take } = {
     ),
   'questions in sessions': () =>
     takeInSession(createSessions(ours({ maxWaitingCalls: PLACES })), 'ask', ASKED),
-  'bodies that arrive': () => takeBy(ours({ maxBufferedBytes: PLACES * 34_464 }), upload),
+  'bodies that arrive': () =>
+    takeBy(ours({ maxBodyBytes: 200_000, maxBufferedBytes: PLACES * 34_464 }), upload),
   'open tasks': () => takeBy(ours({}), callOf('long', 'modern'), /"taskId"/),
   sessions: () => takeSession(createSessions(ours({}), { maxSessions: PLACES })),
 }
