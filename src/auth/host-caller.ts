@@ -11,7 +11,7 @@ import { UNKNOWN_CALLER } from './unknown-caller.ts'
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
  * Trusts them, since the host checked the token. What stands beside a `payload` wins, such as fewer scopes; the payload adds what is missing,
- * such as the subject. If they name two clients or subjects, they are no identity. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host
+ * such as the subject. If they name two clients or subjects, it is not an identity. A caller whose `expiresAt` is past is refused later, on admission. Undefined if the host
  * set none.
  *
  * @throws Error for a value that is not clearly an identity.

@@ -104,7 +104,7 @@ const stem = (name: string): string => name.toLowerCase().replace(/s$/, '')
 /** Never suggested for a part of their name. */
 const OPENING = /^(?:trusted|allow(?!ed))/
 
-/** From the start of a word: "port" is no part of "trustedTransport". */
+/** From the start of a word: "port" is not a part of "trustedTransport". */
 function isPart(long: string, short: string): boolean {
   const words = long.split(/(?=[A-Z])/)
   return (
