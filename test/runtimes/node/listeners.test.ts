@@ -7,7 +7,9 @@ import { serve } from 'mayfly-mcp/node'
 import { expect, it } from 'vitest'
 
 async function ask(port: number, host: string): Promise<[status: number | undefined, body: string]> {
-  const sent = request({ host: '127.0.0.1', port, path: '/healthz', headers: { host } }).end()
+  const headers = { host, 'content-type': 'application/json' }
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/mcp', headers })
+  sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   return [response.statusCode, await text(response)]
 }

@@ -37,7 +37,9 @@ it.each<SessionsOptions>([
   { maxSessions: '5' as never },
 ])('createSessions(server, %o) → TypeError that names the option', (options) => {
   const { server } = createFixture()
-  expect(() => createSessions(server, options)).toThrow(new RegExp(`^"${Object.keys(options)[0]}" must be`))
+  expect(() => createSessions(server, options)).toThrow(
+    new RegExp(`^"${Object.keys(options)[0]}"(?: of createSessions)? must be`),
+  )
 })
 
 /** In this process, without sockets: clocks may be faked. */
