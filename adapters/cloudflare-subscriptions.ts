@@ -24,7 +24,11 @@ export interface DurableObjectSubscriptionsOptions
   readonly name?: string
 }
 
-const OPTIONS: Names<DurableObjectSubscriptionsOptions> = { name: 'string', timeoutMs: [0], ...SUBSCRIPTION_OPTIONS }
+const OPTIONS: Names<DurableObjectSubscriptionsOptions> = {
+  name: 'string',
+  timeoutMs: [0],
+  ...SUBSCRIPTION_OPTIONS,
+}
 
 const OBJECT_URL = 'https://subscriptions/'
 
