@@ -3,6 +3,8 @@ import type { Definition } from '../definition/compile.ts'
 import { warn } from '../definition/json-line.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
+import { principalOf } from '../request/principal.ts'
+import { type Budget, createBudget, type Forget } from './byte-budget.ts'
 import { ListCache } from './list-cache.ts'
 import { mergeDefinitions, type Source } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
@@ -13,6 +15,8 @@ import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
 const MARGIN_MS = 1000
 /** Maximum merged definitions that are kept. */
 const MAX_DEFINITIONS = 100
+/** Lists as JSON take three times as much memory, so that this fits into the 128 MB of an isolate. */
+const MAX_LIST_BYTES = 16_777_216
 
 /**
  * Serves the tools, resources and prompts of other MCP servers with your own. Their lists are read when first needed, and renewed in
@@ -35,17 +39,36 @@ export function gateway(options: GatewayOptions): GatewaySupport {
   return new Gateway(options)
 }
 
+interface Merged {
+  readonly definition: Definition
+  readonly forget: Forget
+}
+
 class Gateway implements GatewaySupport {
   readonly hasScopes: boolean
   readonly #upstreams: readonly Upstream[]
   readonly #lists: ReadonlyMap<Upstream, ListCache<Lists>>
   readonly #listTimeoutMs: number
-  readonly #merged = new WeakMap<Definition, Map<string, Definition>>()
-  readonly #leftOut = new Set<string>()
+  readonly #budget: Budget
+  readonly #merged = new WeakMap<Definition, Map<string, Merged>>()
+  readonly #warned = new Set<string>()
 
-  constructor({ servers, ttlMs = 60_000, retryMs = 5000, maxCallers = 200, ...given }: GatewayOptions) {
+  constructor({
+    servers,
+    ttlMs = 60_000,
+    retryMs = 5000,
+    maxCallers = 200,
+    maxListBytes = MAX_LIST_BYTES,
+    ...given
+  }: GatewayOptions) {
     const options = { ...DEFAULTS, ...given }
     const timeoutMs = options.listTimeoutMs
+    const budget = createBudget(maxListBytes)
+    this.#budget = budget
+    const onTooLarge = (bytes: number): void =>
+      this.#warnOnce(
+        `The lists of a server behind this one have ${bytes} bytes and are not kept, so that each request reads them again: raise "maxListBytes" (${maxListBytes}; a caller with own credentials gets at most half).`,
+      )
     this.hasScopes = Object.values(servers).some(
       ({ scopes = [] }) => typeof scopes === 'function' || scopes.length > 0,
     )
@@ -54,7 +77,7 @@ class Gateway implements GatewaySupport {
     this.#lists = new Map(
       this.#upstreams.map((upstream) => [
         upstream,
-        new ListCache({ ttlMs, retryMs, timeoutMs, maxEntries: maxCallers }),
+        new ListCache({ ttlMs, retryMs, timeoutMs, maxEntries: maxCallers, budget, onTooLarge }),
       ]),
     )
   }
@@ -90,7 +113,8 @@ class Gateway implements GatewaySupport {
       const credentials = await upstream.credentialsOf(caller)
       return await this.#lists.get(upstream)!.read(credentials.key, {
         load: async (previous) => {
-          const lists = await upstream.load(credentials, previous, report)
+          const owner = credentials.key === '' ? undefined : principalOf(caller)
+          const lists = await upstream.load(credentials, previous, owner, report)
           for (const event of changesOf(previous, lists)) void publish(event)
           return lists
         },
@@ -107,20 +131,36 @@ class Gateway implements GatewaySupport {
   /** Compiled once for equal lists. */
   #merge(own: Definition, sources: readonly Source[], { reportError }: GatewayHost): Definition {
     const key = sources.map(({ upstream, lists }) => `${upstream.name}:${lists?.version ?? ''}`).join()
-    const ofOwn = this.#merged.get(own) ?? new Map<string, Definition>()
+    const ofOwn = this.#merged.get(own) ?? new Map<string, Merged>()
     this.#merged.set(own, ofOwn)
     const known = ofOwn.get(key)
-    if (known !== undefined) return known
-    const merged = mergeDefinitions(own, sources, reportError, (upstream, { kind, name }, why) => {
-      const message = `The ${kind} ${JSON.stringify(name)} of the server "${upstream.name}" behind this one is left out: ${why}.`
-      if (this.#leftOut.size >= MAX_DEFINITIONS || this.#leftOut.has(message)) return
-      this.#leftOut.add(message)
-      warn(message)
-    })
-    ofOwn.set(key, merged)
-    const [oldest] = ofOwn.keys()
-    if (ofOwn.size > MAX_DEFINITIONS && oldest !== undefined) ofOwn.delete(oldest)
-    return merged
+    if (known !== undefined) {
+      this.#budget.touch(known.forget)
+      return known.definition
+    }
+    const definition = mergeDefinitions(own, sources, reportError, (upstream, { kind, name }, why) =>
+      this.#warnOnce(
+        `The ${kind} ${JSON.stringify(name)} of the server "${upstream.name}" behind this one is left out: ${why}.`,
+      ),
+    )
+    const forget = (): void => void ofOwn.delete(key)
+    // It has the lists in another form, also after they were forgotten.
+    const bytes = sources.reduce((sum, { lists }) => sum + (lists?.bytes ?? 0), 0)
+    const owner = sources.find(({ lists }) => lists?.owner !== undefined)?.lists?.owner
+    if (!this.#budget.keep(forget, bytes, owner)) return definition
+    ofOwn.set(key, { definition, forget })
+    const [oldest] = ofOwn.values()
+    if (ofOwn.size > MAX_DEFINITIONS && oldest !== undefined) {
+      this.#budget.drop(oldest.forget)
+      oldest.forget()
+    }
+    return definition
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.size >= MAX_DEFINITIONS || this.#warned.has(message)) return
+    this.#warned.add(message)
+    warn(message)
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
  * server is down.
  */
 import { withTimeout } from '../definition/timeout.ts'
+import type { Budget, Forget } from './byte-budget.ts'
 
 export interface ListCacheOptions {
   /** Milliseconds for which a value is fresh. */
@@ -13,6 +14,17 @@ export interface ListCacheOptions {
   readonly timeoutMs: number
   /** Maximum values; the one that was used longest ago is forgotten first. */
   readonly maxEntries: number
+  /** Limits their bytes, together with what else it counts. */
+  readonly budget: Budget
+  /** Called with the bytes of a value that is too large to be kept. It is read again for each request. */
+  readonly onTooLarge: (bytes: number) => void
+}
+
+/** A value, and what it costs to keep it. */
+export interface Sized {
+  readonly bytes: number
+  /** The caller that it is kept for; undefined for all. */
+  readonly owner: string | undefined
 }
 
 export interface Reading<Value> {
@@ -26,14 +38,17 @@ export interface Reading<Value> {
 }
 
 interface Entry<Value> {
+  readonly key: string
   value: Value | undefined
   loadedAt: number
   failedAt: number | undefined
   /** The attempt that is running. It may never settle where the platform drops what an ended request began. */
-  loading: { readonly promise: Promise<void>; readonly since: number } | undefined
+  loading: { readonly promise: Promise<Value | undefined>; readonly since: number } | undefined
+  /** Removes it from the cache. */
+  readonly forget: Forget
 }
 
-export class ListCache<Value> {
+export class ListCache<Value extends Sized> {
   readonly #options: ListCacheOptions
   readonly #entries = new Map<string, Entry<Value>>()
 
@@ -52,20 +67,22 @@ export class ListCache<Value> {
     if (mayTry && !isRunning) this.#load(entry, now, reading)
     // Only the first attempt is waited for: a server that is down must not delay the others.
     const isFirst = entry.value === undefined && entry.failedAt === undefined
-    if (isFirst && entry.loading !== undefined)
-      await withTimeout(entry.loading.promise, reading.waitMs, 'server').catch(() => {})
-    return entry.value
+    if (!isFirst || entry.loading === undefined) return entry.value
+    return withTimeout(entry.loading.promise, reading.waitMs, 'server').catch(() => entry.value)
   }
 
   #load(entry: Entry<Value>, since: number, { load, waitUntil, onFailed }: Reading<Value>): void {
-    const attempt = async (): Promise<void> => {
+    const attempt = async (): Promise<Value | undefined> => {
       try {
-        entry.value = await load(entry.value)
+        const value = await load(entry.value)
         entry.loadedAt = Date.now()
         entry.failedAt = undefined
+        this.#keep(entry, value)
+        return value
       } catch (error) {
         if (entry.failedAt === undefined) onFailed(error)
         entry.failedAt = Date.now()
+        return entry.value
       } finally {
         if (entry.loading === loading) entry.loading = undefined
       }
@@ -75,13 +92,30 @@ export class ListCache<Value> {
     waitUntil(loading.promise)
   }
 
+  #keep(entry: Entry<Value>, value: Value): void {
+    const { budget, onTooLarge } = this.#options
+    entry.value = undefined
+    // Forgotten while it was read.
+    if (this.#entries.get(entry.key) !== entry) return
+    if (budget.keep(entry.forget, value.bytes, value.owner)) entry.value = value
+    else onTooLarge(value.bytes)
+  }
+
   #entry(key: string): Entry<Value> {
-    const known = this.#entries.get(key)
-    const entry = known ?? { value: undefined, loadedAt: 0, failedAt: undefined, loading: undefined }
+    const entry = this.#entries.get(key) ?? this.#create(key)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
-    const [oldest] = this.#entries.keys()
-    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined) this.#entries.delete(oldest)
+    this.#options.budget.touch(entry.forget)
+    const [oldest] = this.#entries.values()
+    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined) {
+      this.#options.budget.drop(oldest.forget)
+      oldest.forget()
+    }
     return entry
+  }
+
+  #create(key: string): Entry<Value> {
+    const forget = (): void => void this.#entries.delete(key)
+    return { key, value: undefined, loadedAt: 0, failedAt: undefined, loading: undefined, forget }
   }
 }

@@ -249,7 +249,7 @@ function completersOf(names: readonly string[], ref: Reference, relayed: Relayed
 }
 
 /** @throws TypeError for a function that returns something else: the item is left out, since nobody can tell who may use it. */
-function scopesOf({ server }: Upstream, item: GatewayItem): { scopes?: readonly string[] } {
+export function scopesOf({ server }: Upstream, item: GatewayItem): { scopes?: readonly string[] } {
   const scopes: unknown = typeof server.scopes === 'function' ? server.scopes(item) : server.scopes
   if (scopes === undefined) return {}
   if (isA(scopes, Promise)) scopes.catch(() => {})

@@ -11,14 +11,17 @@ export interface GatewayItem {
   readonly kind: 'tool' | 'resource' | 'template' | 'prompt'
   /** The server's own name for it: a tool's or prompt's name, a URI, or a URI template. */
   readonly name: string
-  /** For a tool, as the server listed it. */
+  /** For a tool, as the server listed it. Undefined for one of a server that has not answered yet. */
   readonly tool?: Tool | undefined
 }
 
 interface GatewayServerOptions {
   /** Put before the names of its tools and prompts. None may begin with that of another server. Default: the server's name and `_`. */
   prefix?: string
-  /** The scopes that a caller needs for all items of this server, or a function that decides for each item. Default: none. */
+  /**
+   * The scopes that a caller needs for all items of this server, or a function that decides for each item. Until the server has answered
+   * once, the function is asked without `tool`, and callers without identity are refused. Default: none.
+   */
   scopes?: readonly string[] | ((item: GatewayItem) => readonly string[] | undefined)
   /** Whether an item is served. Default: all are. */
   include?: (item: GatewayItem) => boolean
@@ -66,6 +69,11 @@ export interface GatewayOptions {
   timeoutMs?: number
   /** The callers with credentials of their own whose lists are kept. Default 200. */
   maxCallers?: number
+  /**
+   * Maximum bytes of all lists that are kept, as JSON, with what is compiled of them; those that were used longest ago are forgotten first.
+   * A caller with credentials of its own gets at most half. Larger lists are read for each request. Default 16 777 216.
+   */
+  maxListBytes?: number
 }
 
 const OPTIONS: Names<GatewayOptions> = {
@@ -75,6 +83,7 @@ const OPTIONS: Names<GatewayOptions> = {
   listTimeoutMs: [0],
   timeoutMs: [0],
   maxCallers: [1],
+  maxListBytes: [1],
 }
 const OWN: Names<GatewayServerOptions> = {
   prefix: 'string',
@@ -110,9 +119,11 @@ export function checkOptions(options: GatewayOptions): void {
   requireOptions('gateway', options, OPTIONS)
   for (const name of ['ttlMs', 'retryMs', 'listTimeoutMs', 'timeoutMs'] as const)
     checkTimeout(name, options[name])
-  const { maxCallers = 1 } = options
-  if (!Number.isSafeInteger(maxCallers) || maxCallers < 1)
-    throw new TypeError('"maxCallers" must be a whole number, 1 or more.')
+  for (const name of ['maxCallers', 'maxListBytes'] as const) {
+    const { [name]: limit = 1 } = options
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw new TypeError(`"${name}" must be a whole number, 1 or more.`)
+  }
   for (const [name, server] of Object.entries(options.servers ?? {}))
     refuseUnknown(`servers.${name}`, server, 'url' in server ? HTTP : SHARED)
   const servers = Object.entries(options.servers ?? {}).map(([name, server]) => [name, toConfig(server)])

@@ -2,8 +2,12 @@
 import { MCPClientError } from '../client/errors.ts'
 import type { Definition } from '../definition/compile.ts'
 import { compileTool } from '../definition/compiled-tool.ts'
-import type { GatewayMessage } from '../request/gateway-support.ts'
+import { textOf } from '../definition/error-text.ts'
+import { warn } from '../definition/json-line.ts'
+import type { GatewayCaller, GatewayMessage } from '../request/gateway-support.ts'
 import { toCallerError, toCallerResult } from './failure.ts'
+import { scopesOf } from './merge.ts'
+import type { GatewayItem } from './options.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What a message names: itself, or in its reference if it asks for completions. */
@@ -31,17 +35,20 @@ export function withUnavailable(
     upstream,
     new MCPClientError('CONNECTION_FAILED', `MCP server "${upstream.name}" has not answered yet.`),
   )
-  const { scopes } = upstream.server
-  const guard = Array.isArray(scopes) ? { scopes } : {}
   const fail = (): never => {
     throw error
   }
+  const guardOf = (...items: GatewayItem[]) => guardOfUnknown(upstream, items, message.caller)
   if (method === 'tools/call' && typeof name === 'string' && !certain.tools.has(name)) {
+    const guard = guardOf({ kind: 'tool', name: name.slice(upstream.prefix.length) })
+    if (guard === undefined) return merged
     const tool = compileTool(name, { id: name, ...guard, execute: () => toCallerResult(error) })
     return { ...merged, tools: new Map([...merged.tools, [name, tool]]) }
   }
   const { prompts, resources } = merged
   if (method === 'prompts/get' && typeof name === 'string' && !certain.prompts.declared.has(name)) {
+    const guard = guardOf({ kind: 'prompt', name: name.slice(upstream.prefix.length) })
+    if (guard === undefined) return merged
     const prompt = { name, prompt: { name }, json: '', args: undefined, required: [] }
     const declared = new Map([...prompts.declared, [name, { ...prompt, config: { ...guard, get: fail } }]])
     return { ...merged, prompts: { ...prompts, declared } }
@@ -61,6 +68,33 @@ export function withUnavailable(
     certain.resources.fixed.has(uri) ||
     certain.resources.templates.some(({ template }) => template.match(uri) !== undefined)
   if (method !== 'resources/read' || isKnown) return merged
+  const guard = guardOf({ kind: 'resource', name: uri }, { kind: 'template', name: uri })
+  if (guard === undefined) return merged
   const resource = { resource: { uri, name: uri }, json: '', config: { uri, ...guard, read: fail } }
   return { ...merged, resources: { ...resources, fixed: new Map([...resources.fixed, [uri, resource]]) } }
+}
+
+/** Needed by a caller without identity for what a function of scopes has not seen. It is in no token, and in no message. */
+const UNKNOWN = 'mayfly:unknown'
+
+/**
+ * The scopes for what may be any of the items: all that are needed for one of them. Undefined if they cannot be determined: the item is
+ * left out.
+ */
+export function guardOfUnknown(
+  upstream: Upstream,
+  items: readonly GatewayItem[],
+  { auth }: GatewayCaller,
+): { readonly scopes?: readonly string[] } | undefined {
+  let needed: readonly string[] = []
+  try {
+    needed = [...new Set(items.flatMap((item) => scopesOf(upstream, item).scopes ?? []))]
+  } catch (error) {
+    warn(
+      `"scopes" of the server "${upstream.name}", which does not answer, failed without its lists: ${textOf(error)}`,
+    )
+    if (auth !== undefined) return undefined
+  }
+  const isOpen = needed.length === 0 && (auth !== undefined || typeof upstream.server.scopes !== 'function')
+  return isOpen ? {} : { scopes: needed.length > 0 ? needed : [UNKNOWN] }
 }

@@ -18,10 +18,11 @@ import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
+import type { Sized } from './list-cache.ts'
 import { type GatewayOptions, type GatewayServer, toConfig } from './options.ts'
 
 /** What a server listed for some credentials. */
-export interface Lists {
+export interface Lists extends Sized {
   readonly tools: readonly Tool[]
   readonly resources: readonly Resource[]
   readonly templates: readonly ResourceTemplateType[]
@@ -112,16 +113,17 @@ export class Upstream {
     return { connection: this.#shared, close: async () => {} }
   }
 
-  /** @throws MCPClientError if the server cannot be reached, or none of its lists can be read. */
+  /** @param owner See `Sized`. @throws MCPClientError if the server cannot be reached, or none of its lists can be read. */
   async load(
     credentials: Credentials,
     previous: Lists | undefined,
+    owner: string | undefined,
     report: (error: unknown) => void,
   ): Promise<Lists> {
     const { connection, close } = this.connect(credentials, {}, undefined)
     try {
       return await withTimeout(
-        this.#read(connection, previous, report),
+        this.#read(connection, previous, owner, report),
         this.#options.listTimeoutMs,
         this.name,
       )
@@ -133,6 +135,7 @@ export class Upstream {
   async #read(
     connection: Connection,
     previous: Lists | undefined,
+    owner: string | undefined,
     report: (error: unknown) => void,
   ): Promise<Lists> {
     const settings = { timeoutMs: this.#options.listTimeoutMs }
@@ -171,7 +174,9 @@ export class Upstream {
     const items = Object.fromEntries(lists) as unknown as Pick<Lists, (typeof KINDS)[number]>
     // An unchanged list keeps its version, and what was compiled of it.
     const isSame = previous !== undefined && KINDS.every((kind) => isEqual(previous[kind], items[kind]))
-    return { ...items, capabilities, prior, version: isSame ? previous.version : crypto.randomUUID() }
+    const { byteLength: bytes } = new TextEncoder().encode(JSON.stringify([items, capabilities, prior]))
+    const version = isSame ? previous.version : crypto.randomUUID()
+    return { ...items, capabilities, prior, version, bytes, owner }
   }
 
   #open(config: ServerConfig, relay: Relay) {

@@ -123,3 +123,58 @@ it.each<[string, () => unknown]>([
   expect((await ask('prompts/get', { name: 'far_summary', arguments: { length: 'x' } })).error).toBeDefined()
   expect(JSON.stringify(warn.mock.calls)).toContain('not a list of strings')
 })
+
+describe('a server that has not answered yet, and scopes as a function', () => {
+  const headers = (token: string) => ({ authorization: `Bearer ${token}-with-a-long-token` })
+  const auth = bearer((token) => ({ clientId: token, scopes: token.startsWith('ann') ? ['admin'] : [] }))
+  const items = [
+    ['tools/call', { name: 'far_add', arguments: { a: 1, b: 2 } }],
+    ['resources/read', { uri: 'stock://all' }],
+    ['prompts/get', { name: 'far_summary' }],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/prompt', name: 'far_summary' }, argument: { name: 'length', value: '' } },
+    ],
+  ] as const
+  const depends: GatewayServer['scopes'] = ({ tool }) =>
+    tool?.description?.includes('danger') ? ['admin'] : []
+
+  it.each<[string, GatewayServer['scopes']]>([
+    ['a scope', () => ['admin']],
+    ['none for what it knows nothing of', depends],
+    ['nothing, since it throws', ({ tool }) => (tool!.annotations ? [] : ['admin'])],
+  ])('%s: a caller that nobody knows is refused before it learns of the outage', async (_what, scopes) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    for (const request of [modernRequest, legacyRequest]) {
+      for (const [method, params] of items) {
+        const front = createFront(scopes, { auth: 'host' }, true)
+        const { status, error } = await answerOf(await front.fetch(request(method, { params })))
+        expect([method, status, error?.message]).toEqual([method, 401, expect.not.stringContaining('behind')])
+      }
+    }
+  })
+
+  it('a known caller without the scope gets 403, with it the failure', async () => {
+    const scopes: GatewayServer['scopes'] = ({ kind }) => (kind === 'template' ? undefined : ['admin'])
+    for (const [method, params] of items.slice(0, 3)) {
+      const ask = async (token: string) => {
+        const front = createFront(scopes, { auth }, true)
+        return answerOf(await front.fetch(modernRequest(method, { params, headers: headers(token) })))
+      }
+      const refused = await ask('bob')
+      expect([method, refused.status]).toEqual([method, 403])
+      expect(refused.error).toMatchObject({ data: { requiredScopes: ['admin'] } })
+      const told = await ask('ann')
+      expect(JSON.stringify(told)).toContain('behind this one cannot be reached')
+    }
+  })
+
+  it('a trusted caller learns of the failure', async () => {
+    const front = createFront(depends, { trustedTransport: true }, true)
+    const { result } = await answerOf(await front.fetch(modernRequest(...callOf(items[0]))))
+    expect(result).toMatchObject({ isError: true, _meta: { 'mayfly/upstream': { server: 'far' } } })
+  })
+})
+
+const callOf = ([method, params]: readonly [string, object]) => [method, { params: { ...params } }] as const
