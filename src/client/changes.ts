@@ -3,11 +3,16 @@
  * and all list changes that the server sends (legacy). Continues after lost connections and ended streams.
  */
 
-import type { Client, McpSubscription, RequestOptions } from '@modelcontextprotocol/client'
+import {
+  type Client,
+  type McpSubscription,
+  ProtocolError,
+  type RequestOptions,
+} from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
 import { isA } from '../definition/error-text.ts'
 import { callListener, MCPClientError } from './errors.ts'
-import { covers, type ListKind, notOffered, toFilter } from './subscription-filter.ts'
+import { covers, type ListKind, notOffered, offeredOf } from './subscription-filter.ts'
 
 /** A change of a resource. */
 export interface ResourceUpdate {
@@ -20,6 +25,15 @@ export interface ChangesHost {
   request<T>(operation: string, work: (client: Client, options: RequestOptions) => Promise<T>): Promise<T>
   report(error: MCPClientError): void
 }
+
+/** What a connection follows that passes changes on. */
+export interface Followed {
+  readonly kinds: readonly ListKind[]
+  readonly uris: Iterable<string>
+}
+
+/** A changed list or resource; undefined if changes may have been missed. */
+export type Heard = ListKind | ResourceUpdate | undefined
 
 interface Stream {
   readonly client: Client
@@ -44,6 +58,11 @@ export class Changes {
   readonly #onUpdated = new Set<(update: ResourceUpdate) => void>()
   readonly #onListChanged = new Map<ListKind, Set<() => void>>()
   readonly #uris = new Set<string>()
+  /** How many followers want the changes of a URI. */
+  readonly #followed = new Map<string, number>()
+  readonly #onMissed = new Set<() => void>()
+  /** Whether it is content with what the server offers. */
+  #isFollowing = false
   /** The URIs that legacy servers were subscribed to, by connection. */
   readonly #subscribed = new WeakMap<Client, Set<string>>()
   #stream: Stream | undefined
@@ -67,16 +86,54 @@ export class Changes {
 
   /** @throws MCPClientError `UNSUPPORTED` if the server does not notify about this list. */
   async onListChanged(kind: ListKind, listener: () => void): Promise<() => void> {
+    const remove = this.#hear(kind, listener)
+    await this.#apply(remove)
+    return remove
+  }
+
+  #hear(kind: ListKind, listener: () => void): () => void {
     const listeners = this.#onListChanged.get(kind) ?? new Set()
     this.#onListChanged.set(kind, listeners)
     const entry = (): void => listener()
     listeners.add(entry)
-    const remove = (): void => {
+    return () => {
       listeners.delete(entry)
       if (listeners.size === 0) this.#onListChanged.delete(kind)
     }
-    await this.#apply(remove)
-    return remove
+  }
+
+  /**
+   * Passes on what the server offers of these changes, and goes on after failures. `begun` resolves after the first attempt. Never rejects.
+   */
+  follow(
+    { kinds, uris }: Followed,
+    listener: (heard: Heard) => void,
+  ): { begun: Promise<void>; end(): Promise<void> } {
+    this.#isFollowing = true
+    this.#isEstablished = true
+    const own = new Set(uris)
+    const missed = (): void => listener(undefined)
+    this.#onMissed.add(missed)
+    const removals = [
+      this.onUpdated((update) => {
+        if (own.has(update.uri)) listener(update)
+      }),
+      ...kinds.map((kind) => this.#hear(kind, () => listener(kind))),
+      () => this.#onMissed.delete(missed),
+    ]
+    for (const uri of own) this.#followed.set(uri, (this.#followed.get(uri) ?? 0) + 1)
+    return {
+      begun: this.#request().catch((error: unknown) => this.#onFailure(error)),
+      end: async () => {
+        for (const remove of removals) remove()
+        for (const uri of own) {
+          const others = this.#followed.get(uri)! - 1
+          if (others > 0) this.#followed.set(uri, others)
+          else this.#followed.delete(uri)
+        }
+        if (!this.#isStopped) await this.#request().catch(() => {})
+      },
+    }
   }
 
   /** @throws MCPClientError `UNSUPPORTED` if the server does not support subscriptions. */
@@ -119,7 +176,7 @@ export class Changes {
   async #apply(undo: () => void): Promise<void> {
     this.#failures = 0
     try {
-      await this.#host.request('subscriptions/listen', (client, options) => this.#sync(client, options))
+      await this.#request()
       this.#isEstablished = true
     } catch (error) {
       undo()
@@ -127,10 +184,14 @@ export class Changes {
     }
   }
 
+  #request(): Promise<void> {
+    return this.#host.request('subscriptions/listen', (client, options) => this.#sync(client, options))
+  }
+
   #sync(client: Client, options: RequestOptions): Promise<void> {
     const run = () => {
-      const missing = notOffered(client.getServerCapabilities(), this.#kinds(), this.#uris)
-      if (missing !== undefined) throw this.#unsupported(missing)
+      const missing = notOffered(client.getServerCapabilities(), this.#kinds(), this.#wantedUris())
+      if (missing !== undefined && !this.#isFollowing) throw this.#unsupported(missing)
       return client.getProtocolEra() === 'modern'
         ? this.#listen(client, options)
         : this.#tellServer(client, options)
@@ -141,7 +202,7 @@ export class Changes {
   }
 
   async #listen(client: Client, options: RequestOptions): Promise<void> {
-    const wanted = toFilter(this.#kinds(), this.#uris)
+    const wanted = offeredOf(client.getServerCapabilities(), this.#kinds(), this.#wantedUris())
     const filter = JSON.stringify(wanted)
     const before = this.#stream
     if (before?.client === client && before.filter === filter) return
@@ -151,7 +212,7 @@ export class Changes {
       return
     }
     const subscription = await client.listen(wanted, options)
-    if (!covers(subscription.honoredFilter, wanted)) {
+    if (!this.#isFollowing && !covers(subscription.honoredFilter, wanted)) {
       void subscription.close()
       throw this.#unsupported('the requested changes')
     }
@@ -169,13 +230,17 @@ export class Changes {
   async #tellServer(client: Client, options: RequestOptions): Promise<void> {
     const told = this.#subscribed.get(client) ?? new Set()
     this.#subscribed.set(client, told)
-    for (const uri of this.#uris) {
+    const uris = this.#wantedUris()
+    const isOffered = client.getServerCapabilities()?.resources?.subscribe === true
+    for (const uri of isOffered ? uris : []) {
       if (told.has(uri)) continue
-      await client.subscribeResource({ uri }, options)
+      await client.subscribeResource({ uri }, options).catch((error: unknown) => {
+        if (!this.#isFollowing || !isA(error, ProtocolError)) throw error
+      })
       told.add(uri)
     }
     for (const uri of told) {
-      if (this.#uris.has(uri)) continue
+      if (uris.has(uri)) continue
       await client.unsubscribeResource({ uri }, options)
       told.delete(uri)
     }
@@ -183,6 +248,10 @@ export class Changes {
 
   #kinds(): ReadonlySet<ListKind> {
     return new Set(this.#onListChanged.keys())
+  }
+
+  #wantedUris(): ReadonlySet<string> {
+    return new Set([...this.#uris, ...this.#followed.keys()])
   }
 
   #unsupported(what: string): MCPClientError {
@@ -198,14 +267,14 @@ export class Changes {
   }
 
   #listenAgain(): void {
-    const isWanted = this.#uris.size > 0 || this.#onListChanged.size > 0
+    const isWanted = this.#wantedUris().size > 0 || this.#onListChanged.size > 0
     if (this.#isStopped || this.#timer !== undefined || !isWanted) return
     // The first retry is immediate, since sessions end and processes restart in normal operation.
     const delayMs = this.#failures <= 1 ? 0 : backoffMs(this.#failures - 1, RETRIES)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.#host
-        .request('subscriptions/listen', (client, options) => this.#sync(client, options))
+      this.#request()
+        .then(() => this.#tell(this.#onMissed, undefined))
         .catch((error: unknown) => this.#onFailure(error))
     }, delayMs)
   }

@@ -3,7 +3,7 @@ import type { ServerCapabilities, SubscriptionFilter } from '@modelcontextprotoc
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
-export function toFilter(kinds: ReadonlySet<ListKind>, uris: ReadonlySet<string>): SubscriptionFilter {
+function toFilter(kinds: ReadonlySet<ListKind>, uris: ReadonlySet<string>): SubscriptionFilter {
   return {
     ...(kinds.has('tools') && { toolsListChanged: true }),
     ...(kinds.has('prompts') && { promptsListChanged: true }),
@@ -21,6 +21,18 @@ export function notOffered(
   if (uris.size > 0 && offered?.resources?.subscribe !== true) return 'resources that change'
   const missing = [...kinds].find((kind) => offered?.[kind]?.listChanged !== true)
   return missing && `changes of its list of ${missing}`
+}
+
+/** The part of the requested changes that a server with these capabilities offers. */
+export function offeredOf(
+  offered: ServerCapabilities | undefined,
+  kinds: ReadonlySet<ListKind>,
+  uris: ReadonlySet<string>,
+): SubscriptionFilter {
+  return toFilter(
+    new Set([...kinds].filter((kind) => offered?.[kind]?.listChanged === true)),
+    offered?.resources?.subscribe === true ? uris : new Set(),
+  )
 }
 
 /** Whether the server acknowledged all requested changes. */

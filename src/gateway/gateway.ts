@@ -2,17 +2,21 @@
 import type { Definition } from '../definition/compile.ts'
 import { warn } from '../definition/json-line.ts'
 import type { ChangeEvent } from '../events/bus.ts'
+import type { Key } from '../events/coalesced-changes.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import { principalOf } from '../request/principal.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
+import { type FollowedServer, followServers } from './follow.ts'
 import { ListCache } from './list-cache.ts'
-import { mergeDefinitions, type Source } from './merge.ts'
+import { mergeDefinitions, type Source, serverOf } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
 import { targetOf, withUnavailable } from './unavailable.ts'
 import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
 
 /** Milliseconds before the platform's deadline at which no more lists are awaited. */
 const MARGIN_MS = 1000
+/** In the order of `FLAGS`. */
+const LISTS = ['tools', 'prompts', 'resources'] as const
 /** Maximum merged definitions that are kept. */
 const MAX_DEFINITIONS = 100
 /** Lists as JSON take three times as much memory, so that this fits into the 128 MB of an isolate. */
@@ -101,6 +105,40 @@ class Gateway implements GatewaySupport {
     const before = sources.map((source, index) => (index < first ? source : unread(source.upstream)))
     const certain = this.#merge(own, before, host)
     return withUnavailable(incomplete, certain, message, sources[first]!.upstream)
+  }
+
+  async follow(
+    wanted: Iterable<Key>,
+    definition: Definition,
+    message: GatewayMessage,
+    host: GatewayHost,
+    listener: (event: ChangeEvent) => void,
+  ): Promise<() => void> {
+    const keys = [...wanted]
+    const lists = LISTS.filter((_kind, index) => keys.includes(index))
+    const uris = new Map<Upstream, string[]>()
+    for (const uri of keys) {
+      const upstream = typeof uri === 'string' ? serverOf(definition, uri) : undefined
+      if (upstream !== undefined) uris.set(upstream, [...(uris.get(upstream) ?? []), uri as string])
+    }
+    const found = await Promise.all(
+      this.#upstreams.map(async (upstream): Promise<FollowedServer[]> => {
+        const report = (error: unknown): void => host.reportError(error, { gateway: upstream.name })
+        const known = await this.#read(upstream, message, host)
+        if (known === undefined) return []
+        const credentials = await upstream.credentialsOf(message.caller)
+        const kinds = lists.filter((kind) => known.capabilities[kind]?.listChanged === true)
+        const own = uris.get(upstream) ?? []
+        const expire = (): void => this.#lists.get(upstream)!.expire(credentials.key)
+        if (kinds.length + own.length === 0) return []
+        return [{ upstream, credentials, lists: known, kinds, uris: own, expire, report }]
+      }),
+    ).catch((error: unknown) => {
+      host.reportError(error, {})
+      return []
+    })
+    const end = await followServers(found.flat(), listener)
+    return () => message.waitUntil(end())
   }
 
   async #read(

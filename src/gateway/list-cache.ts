@@ -39,6 +39,8 @@ export interface Reading<Value> {
 
 interface Entry<Value> {
   readonly key: string
+  /** Whether the server said that it has changed: a reader who was told waits for the next value. */
+  isOutdated: boolean
   value: Value | undefined
   loadedAt: number
   failedAt: number | undefined
@@ -60,20 +62,31 @@ export class ListCache<Value extends Sized> {
   async read(key: string, reading: Reading<Value>): Promise<Value | undefined> {
     const entry = this.#entry(key)
     const now = Date.now()
-    const isFresh = entry.value !== undefined && now - entry.loadedAt < this.#options.ttlMs
+    const isFresh =
+      entry.value !== undefined && !entry.isOutdated && now - entry.loadedAt < this.#options.ttlMs
     if (isFresh) return entry.value
+    // Only the first attempt is waited for: a server that is down must not delay the others.
+    const isAwaited = (entry.value === undefined || entry.isOutdated) && entry.failedAt === undefined
     const mayTry = entry.failedAt === undefined || now - entry.failedAt >= this.#options.retryMs
     const isRunning = entry.loading !== undefined && now - entry.loading.since < this.#options.timeoutMs
     if (mayTry && !isRunning) this.#load(entry, now, reading)
-    // Only the first attempt is waited for: a server that is down must not delay the others.
-    const isFirst = entry.value === undefined && entry.failedAt === undefined
-    if (!isFirst || entry.loading === undefined) return entry.value
+    if (!isAwaited || entry.loading === undefined) return entry.value
     return withTimeout(entry.loading.promise, reading.waitMs, 'server').catch(() => entry.value)
+  }
+
+  /** The value has changed at its source. */
+  expire(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    entry.isOutdated = true
+    // What is being read may be older than the change.
+    entry.loading = undefined
   }
 
   #load(entry: Entry<Value>, since: number, { load, waitUntil, onFailed }: Reading<Value>): void {
     const attempt = async (): Promise<Value | undefined> => {
       try {
+        entry.isOutdated = false
         const value = await load(entry.value)
         entry.loadedAt = Date.now()
         entry.failedAt = undefined
@@ -116,6 +129,14 @@ export class ListCache<Value extends Sized> {
 
   #create(key: string): Entry<Value> {
     const forget = (): void => void this.#entries.delete(key)
-    return { key, value: undefined, loadedAt: 0, failedAt: undefined, loading: undefined, forget }
+    return {
+      key,
+      isOutdated: false,
+      value: undefined,
+      loadedAt: 0,
+      failedAt: undefined,
+      loading: undefined,
+      forget,
+    }
   }
 }

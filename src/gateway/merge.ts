@@ -14,6 +14,7 @@ import type { Tool } from '../definition/tool.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
+import { findResource } from '../request/resources.ts'
 import { toCallerResult } from './failure.ts'
 import { areScopes, type GatewayItem } from './options.ts'
 import { relay } from './relay.ts'
@@ -27,6 +28,15 @@ export interface Source {
 
 /** Called once for each item that is left out, with the reason. */
 type LeaveOut = (upstream: Upstream, item: GatewayItem, why: string) => void
+
+/** The server that a merged resource or template is of. */
+const servers = new WeakMap<object, Upstream>()
+
+/** The server behind that serves a URI; undefined for another one. */
+export function serverOf({ resources }: Definition, uri: string): Upstream | undefined {
+  const config = findResource(resources, uri)?.config
+  return config && servers.get(config)
+}
 
 interface Merging {
   readonly tools: Map<string, CompiledTool>
@@ -74,6 +84,11 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
   const { reportError } = merging
   const relayed = { upstream, prior: lists.prior, reportError }
   const completes = lists.capabilities.completions !== undefined
+  const canSubscribe = (): boolean => lists.capabilities.resources?.subscribe === true
+  const served = <Config extends object>(config: Config): Config => {
+    servers.set(config, upstream)
+    return config
+  }
   /** Adds an item unless its name is taken, the server's options leave it out, or it cannot be served. */
   const add = <Kept>(
     into: Map<string, Kept>,
@@ -102,8 +117,7 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
     add(merging.fixed, resource.uri, item, (scopes) => ({
       resource: resource as CompiledFixedResource['resource'],
       json: JSON.stringify(resource),
-      // Changes of the server behind are not passed on.
-      config: { uri: resource.uri, read, canSubscribe: () => false, ...scopes },
+      config: served({ uri: resource.uri, read, canSubscribe, ...scopes }),
     }))
   }
   for (const listed of lists.templates) {
@@ -117,13 +131,13 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
         resourceTemplate: listed as CompiledTemplateResource['resourceTemplate'],
         template,
         json: JSON.stringify(listed),
-        config: {
+        config: served({
           uriTemplate,
           read: reading(relayed),
-          canSubscribe: () => false,
+          canSubscribe,
           ...(complete && { complete }),
           ...scopes,
-        },
+        }),
       }
     })
   }

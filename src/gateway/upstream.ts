@@ -8,6 +8,7 @@ import type {
   ResourceTemplateType,
   ServerCapabilities,
 } from '@modelcontextprotocol/client'
+import type { Followed, Heard } from '../client/changes.ts'
 import type { ServerConfig } from '../client/config.ts'
 import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_MAX_TASK_MS, DEFAULT_TIMEOUT_MS } from '../client/config.ts'
 import { Connection, type Relay } from '../client/connection.ts'
@@ -113,6 +114,23 @@ export class Upstream {
     return { connection: this.#shared, close: async () => {} }
   }
 
+  /** Calls `listener` with changes of what the server offers of these. */
+  follow(
+    { config }: Credentials,
+    prior: PriorDiscovery | undefined,
+    followed: Followed,
+    listener: (heard: Heard) => void,
+    report: (error: unknown) => void,
+  ): { readonly begun: Promise<void>; end(): Promise<void> } {
+    if (!('url' in config)) {
+      this.#shared ??= this.#open(config, { capabilities: {}, prior: undefined })
+      return this.#shared.changes.follow(followed, listener)
+    }
+    const connection = this.#open(config, { capabilities: {}, prior }, report)
+    const { begun } = connection.changes.follow(followed, listener)
+    return { begun, end: () => connection.close() }
+  }
+
   /** @param owner See `Sized`. @throws MCPClientError if the server cannot be reached, or none of its lists can be read. */
   async load(
     credentials: Credentials,
@@ -173,19 +191,26 @@ export class Upstream {
     })
     const items = Object.fromEntries(lists) as unknown as Pick<Lists, (typeof KINDS)[number]>
     // An unchanged list keeps its version, and what was compiled of it.
-    const isSame = previous !== undefined && KINDS.every((kind) => isEqual(previous[kind], items[kind]))
+    const isSame =
+      previous !== undefined &&
+      isEqual(previous.capabilities, capabilities) &&
+      KINDS.every((kind) => isEqual(previous[kind], items[kind]))
     const { byteLength: bytes } = new TextEncoder().encode(JSON.stringify([items, capabilities, prior]))
     const version = isSame ? previous.version : crypto.randomUUID()
     return { ...items, capabilities, prior, version, bytes, owner }
   }
 
-  #open(config: ServerConfig, relay: Relay) {
+  #open(
+    config: ServerConfig,
+    relay: Relay,
+    report: (error: MCPClientError) => void = ({ message }) => console.error(message),
+  ) {
     return new Connection(this.name, config, {
       timeoutMs: this.#options.timeoutMs,
       maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
       maxTaskMs: DEFAULT_MAX_TASK_MS,
       clientInfo: { name: 'mayfly-mcp', version: '1.0.0' },
-      report: printError,
+      report,
       relay,
     })
   }

@@ -1,14 +1,12 @@
 /**
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
-import type { Env } from '../definition/context.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
-import type { GatewayMessage } from '../request/gateway-support.ts'
-import { givenRequest } from '../request/platform.ts'
 import { principalOf } from '../request/principal.ts'
-import type { Answerer, RequestMessage, UnansweredMessage } from './engine.ts'
+import type { Answerer, UnansweredMessage } from './engine.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
+import { toGatewayMessage } from './gateway-message.ts'
 import { invalidRequest } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
 import { createListen } from './listen.ts'
@@ -39,14 +37,6 @@ export function createAnswerer(options: EngineOptions): Answerer {
     },
     close: listen.close,
   }
-}
-
-function toGatewayMessage(
-  { method, params }: RequestMessage,
-  { auth, platform, request, waitUntil }: Incoming,
-): GatewayMessage {
-  const caller = { auth, env: (platform.env ?? {}) as Env, request: givenRequest(request, platform) }
-  return { method, params, caller, waitUntil, deadline: platform.deadline }
 }
 
 /** Delivers a legacy client's answer to a question on the stream of another request. */

@@ -16,6 +16,7 @@ import type { Call } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
 import type { EngineOptions, Incoming, OpenStream, StreamTexts } from './engine-options.ts'
 import { META } from './envelope.ts'
+import { toGatewayMessage } from './gateway-message.ts'
 import { notificationMessage, resultMessage } from './json-rpc.ts'
 import { createListenPlaces } from './listen-places.ts'
 import { jsonReply, type Reply } from './reply.ts'
@@ -76,7 +77,22 @@ export function createListen(options: EngineOptions): Listen {
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
     const texts = { acknowledged, ended: sseEvent(ended), meta, translate: options.tasks?.translate }
-    const reply = await open(wanted, texts, incoming)
+    const { gateway } = options
+    const joinAll: typeof feed.join = async (listener) => {
+      const leave = await feed.join(listener)
+      const end = await gateway!.follow(
+        wanted.keys(),
+        definition,
+        toGatewayMessage(call, incoming),
+        options,
+        listener,
+      )
+      return () => {
+        leave()
+        end()
+      }
+    }
+    const reply = await open(wanted, texts, incoming, gateway === undefined ? feed.join : joinAll)
     // Also reports tasks that changed just before.
     for (const uri of tasks?.uris ?? []) void options.publish({ type: 'resourceUpdated', uri })
     return reply

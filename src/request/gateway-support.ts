@@ -3,6 +3,7 @@
 import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
+import type { Key } from '../events/coalesced-changes.ts'
 
 /** The caller of a request, for the credentials of the servers behind. */
 export interface GatewayCaller {
@@ -35,6 +36,17 @@ export interface GatewaySupport {
   readonly hasScopes: boolean
   /** The definition for one message: the server's own items and those of the servers behind it. Never rejects. */
   definitionFor(own: Definition, message: GatewayMessage, host: GatewayHost): Promise<Definition>
+  /**
+   * Calls `listener` for changes behind that the caller of a message may hear, with the credentials of that caller. `wanted`: URIs, and
+   * lists by their index in `FLAGS`. Resolves with a function that ends it, once the servers were asked or take too long. Never rejects.
+   */
+  follow(
+    wanted: Iterable<Key>,
+    definition: Definition,
+    message: GatewayMessage,
+    host: GatewayHost,
+    listener: (event: ChangeEvent) => void,
+  ): Promise<() => void>
   /** Called when the server closes. */
   close(): Promise<void>
 }

@@ -82,7 +82,7 @@ export function acknowledgeSubscription(params: Params): MethodResult {
 /** Whether a caller may be notified of changes of `uri`: only if a resource answers it and the caller may use that resource. */
 export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
   if (access === undefined) return true
-  const found = find(resources, uri)
+  const found = findResource(resources, uri)
   return found !== undefined && guardsOf(resources, uri, found).every((item) => access.allows(item))
 }
 
@@ -101,7 +101,7 @@ export function subscribable(
     const allowed: string[] = []
     for (const uri of uris) {
       if (!mayRead(resources, access, uri)) continue
-      const { config, variables = {} } = find(resources, uri) ?? {}
+      const { config, variables = {} } = findResource(resources, uri) ?? {}
       const asked = config ?? resources.callbacks
       // One after another: each may be a query, and a client names up to a thousand.
       if (!asked?.canSubscribe || (await asked.canSubscribe({ uri, variables }, context)) === true)
@@ -117,7 +117,7 @@ async function read(
   uri: string,
 ): Promise<{ answer: ReadAnswer; mimeType?: string | undefined }> {
   const { resources } = scope.definition
-  const found = find(resources, uri)
+  const found = findResource(resources, uri)
   if (found === undefined) {
     scope.requireKnown('resource', uri)
     return { answer: undefined }
@@ -135,7 +135,10 @@ async function read(
 }
 
 /** Finds what serves a URI: a fixed resource, the first template that matches, or the callbacks. */
-function find({ fixed, templates, callbacks }: CompiledResources, uri: string): Found | undefined {
+export function findResource(
+  { fixed, templates, callbacks }: CompiledResources,
+  uri: string,
+): Found | undefined {
   const declared = fixed.get(uri)?.config
   if (declared !== undefined) return { config: declared, variables: {} }
   for (const { template, config } of templates) {
